@@ -74,7 +74,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
   const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
 
-  const services = languageModelServices(config, log)
+  const services = languageModelServices(config, { log, metrics })
   made.defer(async () => services?.close())
 
   const { clock, delays } = overrides

@@ -1,81 +1,20 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type DatabaseConfig, readDatabase } from './config/database.ts'
+import { type DeliveryConfig, readDelivery } from './config/delivery.ts'
+import { createReader, type Rate, splitOnce } from './config/env-reader.ts'
+import { type LiveConfig, readLive } from './config/live.ts'
 import { type LlmConfig, readLlm } from './config/llm.ts'
 import { type ObjectStoreConfig, readObjectStore } from './config/object-store.ts'
 import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
-import { createReader, type Rate, splitOnce } from './env-reader.ts'
 import { readTracing, type TracingSettings } from './tracing/settings.ts'
 
 /** A key given in the environment: `STENO_API_KEYS=account:key,account:key`. */
 export type ConfiguredKey = { account: string; key: string }
 
-/** Limits and timers of live sessions. Seconds, unless the name says otherwise. */
-export type LiveConfig = {
-  /** The number of sessions of an account that have not ended. */
-  maxPerAccount: number
-  /**
-   * The number of sessions that the machine accepts; undefined = as many as fit by measurement. 0 =
-   * none.
-   */
-  slots: number | undefined
-  connectTimeout: number
-  resumeWindow: number
-  maxSeconds: number
-  /** 0 = no limit. */
-  idleTimeout: number
-  tokenGrace: number
-  /** Shorter gaps between voiced frames do not count as silence. */
-  vadHangover: number
-  partialIntervalMs: number
-  maxBacklog: number
-  maxQueuedMessages: number
-  maxStoredMessages: number
-  /**
-   * Bytes of messages stored for a client that does not fetch them; an account may have four times
-   * as many.
-   */
-  maxQueuedBytes: number
-  /** Bytes of a session's log; three quarters of them for messages that can be left out. */
-  maxLogBytes: number
-  /** Bytes of messages stored in the result. */
-  maxStoredBytes: number
-  maxFrameBytes: number
-  /** The size of the first frame of a resumed connection. */
-  resumeFrameBytes: number
-  /** How far back a resumed connection may repeat audio that has already arrived. */
-  resumeDedupe: number
-}
-
-/** How callbacks and webhooks are delivered. */
-export type DeliveryConfig = {
-  /** Seconds within which a receiver must have answered. */
-  timeout: number
-  userAgent: string
-  /** Prefixes under which the three headers of Standard Webhooks are sent again. */
-  headerPrefixes: string[]
-  /** Signing secrets, `whsec_` and base64, of accounts that have none in the store. */
-  secrets: { account: string; secret: string }[]
-  /** Receivers of all events of an account. */
-  webhooks: { account: string; url: string }[]
-  /** Events of one live session that may wait; beyond that, superseded ones are left out. */
-  maxQueuedLive: number
-  /** Days without a single success after which a receiver is disabled. */
-  disableAfterDays: number
-  /** Days that ended deliveries, with their attempts, are kept; 0 = as long as their job. */
-  logDays: number
-}
-
 /** What may run installed models, as ONNX Runtime names it. */
 export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
-
-/** Which PostgreSQL database is used, and how; see `DatabaseSettings` of the storage. */
-export type DatabaseConfig = {
-  url: string
-  connections: number
-  statementSeconds: number
-  startSeconds: number
-}
 
 /** Every setting of the service. */
 export type Config = {
@@ -200,7 +139,6 @@ export type Config = {
   logFormat: string
 }
 
-const MIB = 1024 * 1024
 const DEFAULT_HOST = '127.0.0.1'
 const DEFAULT_PORT = 7070
 const DEFAULT_AUTH_HEADER = 'x-service-key'
@@ -237,7 +175,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const read = createReader(env, problems)
   const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
   const config: Config = {
-    llm: readLlm(read, env, problems),
+    llm: readLlm(read, problems),
     http: {
       host: read.text('HOST', DEFAULT_HOST),
       port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
@@ -255,7 +193,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       rateLimit: read.rate('RATE_LIMIT', '600/100'),
       authFailureLimit: read.rate('AUTH_FAILURE_LIMIT', '20/40'),
       allowedHosts: read.hosts('ALLOWED_HOSTS'),
-      corsOrigins: read.list('CORS_ORIGINS', ''),
+      corsOrigins: read.origins('CORS_ORIGINS'),
     },
     keys: read.list('API_KEYS', '').flatMap((entry) => {
       const [account, key] = splitOnce(entry, ':')
@@ -275,7 +213,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
         hubToken: env.HF_TOKEN || undefined,
       },
-      remote: readRemoteAsr(read, env, problems),
+      remote: readRemoteAsr(read, problems),
       aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion', 'remote']),
       defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
       extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
@@ -313,36 +251,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     },
     addOnResults: read.oneOf('ADDON_RESULTS', ['string', 'native']),
     network: { allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK') },
-    live: {
-      maxPerAccount: read.integer('MAX_LIVE_SESSIONS', 30, { min: 1 }),
-      slots: read.optionalInteger('LIVE_SLOTS'),
-      connectTimeout: read.integer('LIVE_CONNECT_TIMEOUT_S', 300, { min: 1 }),
-      resumeWindow: read.integer('LIVE_RESUME_WINDOW_S', 120, { min: 1 }),
-      maxSeconds: read.integer('LIVE_MAX_S', 10_800, { min: 1 }),
-      idleTimeout: read.integer('LIVE_IDLE_TIMEOUT_S', 300),
-      tokenGrace: read.integer('LIVE_TOKEN_GRACE_S', 60),
-      vadHangover: read.decimal('LIVE_VAD_HANGOVER_S', 0.25, { min: 0, max: 5 }),
-      partialIntervalMs: read.integer('LIVE_PARTIAL_INTERVAL_MS', 300, { min: 50 }),
-      maxBacklog: read.integer('LIVE_MAX_BACKLOG_S', 600, { min: 1 }),
-      maxQueuedMessages: read.integer('LIVE_MAX_QUEUED_MESSAGES', 10_000, { min: 1 }),
-      maxStoredMessages: read.integer('LIVE_MAX_STORED_MESSAGES', 50_000, { min: 1 }),
-      maxQueuedBytes: read.integer('LIVE_MAX_QUEUED_BYTES', 16 * MIB, { min: 1 }),
-      maxLogBytes: read.integer('LIVE_MAX_LOG_BYTES', 256 * MIB, { min: 1 }),
-      maxStoredBytes: read.integer('LIVE_MAX_STORED_BYTES', 64 * MIB, { min: 1 }),
-      maxFrameBytes: read.integer('LIVE_MAX_FRAME_BYTES', 1024 * 1024, { min: 1024 }),
-      resumeFrameBytes: read.integer('LIVE_RESUME_FRAME_BYTES', 32 * 1024 * 1024, { min: 1024 }),
-      resumeDedupe: read.integer('RESUME_DEDUPE_S', 30),
-    },
-    delivery: {
-      timeout: read.integer('CALLBACK_TIMEOUT_S', 10, { min: 1, max: 600 }),
-      userAgent: read.headerValue('CALLBACK_USER_AGENT', 'steno'),
-      headerPrefixes: read.headerPrefixes('WEBHOOK_HEADER_PREFIXES'),
-      secrets: read.secrets('WEBHOOK_SECRETS'),
-      webhooks: read.receivers('WEBHOOKS'),
-      maxQueuedLive: read.integer('CALLBACK_MAX_QUEUED', 10_000, { min: 1 }),
-      disableAfterDays: read.decimal('WEBHOOK_DISABLE_AFTER_DAYS', 5, { min: 0.01, max: 365 }),
-      logDays: read.integer('DELIVERY_LOG_DAYS', 30),
-    },
+    live: readLive(read),
+    delivery: readDelivery(read),
     metrics: { token: read.text('METRICS_TOKEN', '') || undefined },
     tracing: readTracing(env, problems),
     workers: read.integer('WORKERS', availableParallelism(), { min: 1, max: 256 }),
@@ -352,11 +262,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (!config.models.remote && Object.values(config.models.aliases).includes('remote')) {
     problems.push('STENO_MODEL_ALIASES names remote, which needs STENO_REMOTE_ASR_URL')
   }
-  for (const origin of config.http.corsOrigins) {
-    if (origin !== '*' && !isOrigin(origin)) {
-      problems.push(`STENO_CORS_ORIGINS must be origins such as https://app.example.com, or *`)
-    }
-  }
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
   }
@@ -364,16 +269,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (env.STENO_ROLES) problems.push('STENO_ROLES is not supported by this version')
   refuse(problems)
   return config
-}
-
-function readDatabase(read: ReturnType<typeof createReader>): DatabaseConfig | undefined {
-  const settings = {
-    connections: read.integer('DATABASE_CONNECTIONS', 10, { min: 2, max: 1000 }),
-    statementSeconds: read.integer('DATABASE_TIMEOUT_S', 30, { min: 1 }),
-    startSeconds: read.integer('DATABASE_START_S', 60),
-  }
-  const url = read.url('DATABASE_URL', /^postgres(ql)?:/, 'postgres')
-  return url === undefined ? undefined : { url, ...settings }
 }
 
 /** Reads the variable that the tools of Hugging Face read too, hence without our prefix. */
@@ -419,10 +314,4 @@ export function unknownSettings(env: Record<string, string | undefined>): string
 
 function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new Error(problems.join('\n'))
-}
-
-function isOrigin(text: string): boolean {
-  return (
-    URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text
-  )
 }

@@ -12,6 +12,8 @@ export const endpointKinds = ['callback', 'webhook'] as const
 const jobOutcomes = ['done', 'client_error', 'server_error'] as const
 const deliveryOutcomes = ['delivered', 'failed'] as const
 const attemptOutcomes = ['delivered', 'refused', 'unanswered'] as const
+const llmOutcomes = ['answered', 'failed'] as const
+const llmTokenKinds = ['prompt', 'completion'] as const
 const authFailures = ['key_missing', 'key_unknown', 'key_expired'] as const
 const workerRoles = ['batch', 'live', 'partials', 'vad', 'diarization'] as const
 
@@ -93,6 +95,11 @@ export function createMetrics() {
       'Messages left out because too many waited for the callback',
       [],
     ),
+    llmRequests: counter('llm_requests_total', 'Requests to the language model', ['outcome']),
+    llmTokens: counter('llm_tokens_total', 'Tokens, as the provider counts them', ['kind']),
+    llmSeconds: histogram('llm_request_seconds', 'Requests to the language model', {
+      buckets: [...moments, 60, 120, 300],
+    }),
     storageFreeBytes: gauge('storage_free_bytes', 'Free bytes of the disk of the data folder', []),
     storageReserveBytes: gauge('storage_reserve_bytes', 'Below so many new work is refused', []),
     storageHeldBytes: gauge('storage_held_bytes', 'Recordings, results and parameters', []),
@@ -120,6 +127,8 @@ function beginAtZero(metrics: {
   audioSeconds: Counter<'kind'>
   deliveriesEnded: Counter<'kind' | 'outcome'>
   deliveryAttempts: Counter<'kind' | 'outcome'>
+  llmRequests: Counter<'outcome'>
+  llmTokens: Counter<'kind'>
   workerRestarts: Counter<'role'>
   authFailures: Counter<'reason'>
 }): void {
@@ -131,6 +140,8 @@ function beginAtZero(metrics: {
     for (const outcome of deliveryOutcomes) metrics.deliveriesEnded.inc({ kind, outcome }, 0)
     for (const outcome of attemptOutcomes) metrics.deliveryAttempts.inc({ kind, outcome }, 0)
   }
+  for (const outcome of llmOutcomes) metrics.llmRequests.inc({ outcome }, 0)
+  for (const kind of llmTokenKinds) metrics.llmTokens.inc({ kind }, 0)
   for (const reason of authFailures) metrics.authFailures.inc({ reason }, 0)
   for (const role of workerRoles) metrics.workerRestarts.inc({ role }, 0)
 }

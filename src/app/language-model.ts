@@ -1,4 +1,5 @@
 import { createSemaphore } from '../audio/semaphore.ts'
+import type { LlmConfig } from '../config/llm.ts'
 import type { Config } from '../config.ts'
 import type { ServiceCallOptions, Services } from '../jobs/service-add-ons.ts'
 import type { AskOptions } from '../llm/ask.ts'
@@ -6,6 +7,7 @@ import { type ChatModel, createChatClient, LlmFailure } from '../llm/chat-client
 import { answerPrompt, extractData, type SummaryStyle, summarizeTranscript } from '../llm/tasks.ts'
 import { translateTexts } from '../llm/translate.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { ServiceRequest } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
@@ -13,32 +15,40 @@ import { roundTo } from '../transcript/rounding.ts'
 /** Waiting requests of one account; a job has four at a time. */
 const MAX_WAITING = 10_000
 
+type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & { metrics: Metrics }
+
 /** The services of a server with a language model, to be closed; undefined when there is none. */
 export function languageModelServices(
   { llm }: Pick<Config, 'llm'>,
-  log: Log,
+  { log, metrics }: { log: Log; metrics: Metrics },
 ): (Services & { close(): Promise<void> }) | undefined {
   if (!llm) return undefined
   const { url, apiKey } = llm
   const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, asking again')
   const client = createServiceClient({ url, apiKey, onRetry })
-  return createServices(createChatClient({ ...llm, client }), llm)
+  return createServices(createChatClient({ ...llm, client }), { ...llm, metrics })
 }
 
 /** Serves the requests of add-ons from a model; a few at a time, the accounts in turn. */
-function createServices(model: ChatModel, { concurrency }: { concurrency: number }) {
-  const limits = { total: concurrency, perAccount: concurrency, maxWaiting: MAX_WAITING }
-  const inTurn = createSemaphore(limits)
+function createServices(chat: ChatModel, { allowedModels, concurrency, metrics }: Setup) {
+  // One place is left to others, whatever an account has in hand.
+  const perAccount = Math.max(1, concurrency - 1)
+  const inTurn = createSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
+  const complete = measured(chat, metrics)
   return {
     async call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown> {
       const { account, signal, remember } = options
-      const waiting: ChatModel = {
-        ...model,
-        complete: (one) => inTurn(() => model.complete(one), { account, signal }),
+      const model = allowedModels.find((name) => name === request.model)
+      const asked: ChatModel = {
+        ...chat,
+        complete: (one) => inTurn(() => complete({ ...one, model }), { account, signal }),
+      }
+      const rememberFor: AskOptions['remember'] = (part, make) => {
+        return remember(model === undefined ? part : { ...part, model }, make)
       }
       const startedAt = performance.now()
       try {
-        const answer = await perform(request, { model: waiting, remember, signal })
+        const answer = await perform(request, { model: asked, remember: rememberFor, signal })
         return { ...answer, seconds: roundTo((performance.now() - startedAt) / 1000, 6) }
       } catch (error) {
         // A failed request fails its prompt or target only.
@@ -47,7 +57,26 @@ function createServices(model: ChatModel, { concurrency }: { concurrency: number
         return { error: { status_code, exception: 'ServiceFailed', message } }
       }
     },
-    close: () => model.close(),
+    close: () => chat.close(),
+  }
+}
+
+/** Counts the requests to a model, and the tokens of its answers. */
+function measured(chat: ChatModel, metrics: Metrics): ChatModel['complete'] {
+  return async (request) => {
+    const startedAt = performance.now()
+    try {
+      const answer = await chat.complete(request)
+      metrics.llmRequests.inc({ outcome: 'answered' })
+      metrics.llmTokens.inc({ kind: 'prompt' }, answer.usage.prompt_tokens)
+      metrics.llmTokens.inc({ kind: 'completion' }, answer.usage.completion_tokens)
+      return answer
+    } catch (error) {
+      if (error instanceof LlmFailure) metrics.llmRequests.inc({ outcome: 'failed' })
+      throw error
+    } finally {
+      metrics.llmSeconds.observe((performance.now() - startedAt) / 1000)
+    }
   }
 }
 

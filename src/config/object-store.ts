@@ -1,15 +1,22 @@
-import type { createReader } from '../env-reader.ts'
+import type { Reader } from './env-reader.ts'
 
-/** Which S3-compatible storage holds objects, and how; see `S3Settings` of the storage. */
+/** Which S3-compatible storage holds objects, and how. */
 export type ObjectStoreConfig = {
   bucket: string
+  /** Precedes every key; empty, or without slashes at its ends. */
   prefix: string
+  /** Undefined = that of the region on AWS, or of `AWS_ENDPOINT_URL_S3`. */
   endpoint: string | undefined
   region: string
+  /** Whether the bucket is a part of the path instead of the host name. */
   pathStyle: boolean
+  /** How the server encrypts; undefined = as the bucket says. */
   encryption: 'AES256' | 'aws:kms' | undefined
+  /** The key of `aws:kms`; undefined = that of the bucket. */
   kmsKey: string | undefined
+  /** Bytes of local copies that are kept for further use. */
   cacheBytes: number
+  /** Seconds that a start waits for a server that cannot be reached. */
   startSeconds: number
 }
 
@@ -17,8 +24,6 @@ const FORM =
   's3://BUCKET/PREFIX, with ?endpoint=URL&region=NAME&pathStyle=true&encryption=AES256&kmsKey=ID as needed'
 const OPTIONS = ['endpoint', 'region', 'pathStyle', 'encryption', 'kmsKey']
 const CACHE_BYTES = 5_000_000_000
-
-type Reader = ReturnType<typeof createReader>
 
 /** Reads where objects are; undefined for the data folder. */
 export function readObjectStore(

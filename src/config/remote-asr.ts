@@ -1,4 +1,4 @@
-import type { createReader } from '../env-reader.ts'
+import type { Reader } from './env-reader.ts'
 
 /** The models of the API for which a remote engine may be chosen. */
 const logicalModels = ['stt-1', 'stt-3', 'stt-fusion']
@@ -21,18 +21,12 @@ export type RemoteAsrConfig = {
   preferredBy: string[]
 }
 
-type Reader = ReturnType<typeof createReader>
-
 /** Reads the settings of the remote engine; undefined when there is none. */
-export function readRemoteAsr(
-  read: Reader,
-  env: Record<string, string | undefined>,
-  problems: string[],
-): RemoteAsrConfig | undefined {
-  const url = read.url('REMOTE_ASR_URL')
+export function readRemoteAsr(read: Reader, problems: string[]): RemoteAsrConfig | undefined {
+  const url = read.serviceUrl('REMOTE_ASR_URL')
   const config = {
     model: read.text('REMOTE_ASR_MODEL', 'whisper-1'),
-    apiKey: read.text('REMOTE_ASR_API_KEY', '') || undefined,
+    apiKey: read.bearerToken('REMOTE_ASR_API_KEY'),
     languages: read.list('REMOTE_ASR_LANGUAGES', '').map((code) => code.toLowerCase()),
     timeout: read.integer('REMOTE_ASR_TIMEOUT_S', 60, { min: 1, max: 3600 }),
     concurrency: read.integer('REMOTE_ASR_CONCURRENCY', 4, { min: 1, max: 256 }),
@@ -42,19 +36,7 @@ export function readRemoteAsr(
     const choices = logicalModels.join(', ')
     problems.push(`STENO_REMOTE_ASR_PREFERRED_BY must be some of ${choices}, or none`)
   }
-  if (config.apiKey && !/^[!-~]+$/.test(config.apiKey)) {
-    problems.push('STENO_REMOTE_ASR_API_KEY must be visible ASCII characters')
-  }
-  if (url !== undefined) {
-    const { username, password, search, hash } = new URL(url)
-    if (username || password || search || hash) {
-      problems.push('STENO_REMOTE_ASR_URL must have no name, password, query or fragment')
-    }
-    return { url, ...config }
-  }
-  const others = ['MODEL', 'API_KEY', 'LANGUAGES'].filter((name) => env[`STENO_REMOTE_ASR_${name}`])
-  if (others.length > 0 && !env.STENO_REMOTE_ASR_URL) {
-    problems.push(`STENO_REMOTE_ASR_${others[0]} needs STENO_REMOTE_ASR_URL`)
-  }
-  return undefined
+  const others = ['REMOTE_ASR_MODEL', 'REMOTE_ASR_API_KEY', 'REMOTE_ASR_LANGUAGES']
+  read.needs('REMOTE_ASR_URL', others)
+  return url === undefined ? undefined : { url, ...config }
 }

@@ -1,5 +1,5 @@
 import { type RecognitionRequest, readRecognitionRequest } from '../asr/recognition-request.ts'
-import type { LiveConfig } from '../config.ts'
+import type { LiveConfig } from '../config/live.ts'
 import type { TextSession } from '../text/live/session-text.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 import type { FormatParams } from './input/audio-format.ts'

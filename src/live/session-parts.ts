@@ -1,7 +1,7 @@
 import type { LiveRecognizer } from '../asr/live-recognizer.ts'
 import { countsOf } from '../asr/speakers/requested-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
-import type { LiveConfig } from '../config.ts'
+import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../log.ts'
 import type { SessionStore } from '../storage/live/session-store.ts'
 import type { SessionText } from '../text/live/session-text.ts'

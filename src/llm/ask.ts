@@ -16,13 +16,15 @@ export type Question = {
   partInstruction: string
   transcript: string
   schema?: { name: string; schema: object } | undefined
+  /** Says what is wrong with an answer; it is then asked for once more. Undefined when it is right. */
+  problemOf?: (answer: string) => string | undefined
 }
 
 /** The share of the context that answers may take, and the most tokens of one. */
 const ANSWER_SHARE = 0.25
 const MOST_ANSWER_TOKENS = 2048
-/** Tokens of the messages around the texts. */
-const FRAME_TOKENS = 120
+/** Tokens of the messages around the texts, and of the request to mend an answer. */
+const FRAME_TOKENS = 180
 /** A text that does not get shorter is not summarized for ever. */
 const MAX_ROUNDS = 6
 
@@ -49,22 +51,35 @@ export async function askAboutTranscript(
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
-  const ask = async (text: string, how: string, isLast: boolean) => {
-    const answer = await complete(
-      { text, instruction: how, maxTokens, ...(isLast && { schema }) },
-      options,
-    )
+  const ask = async (one: Omit<Ask, 'maxTokens'>) => {
+    const answer = await complete({ ...one, maxTokens }, options)
     addUsage(usage, answer.usage)
-    return answer.text
+    return answer
   }
   let text = question.transcript
   for (let round = 0; estimateTokens(text) > room; round++) {
     if (round === MAX_ROUNDS) throw new LlmFailure('the language model does not shorten the text')
     const notes: string[] = []
-    for (const part of splitText(text, room)) notes.push(await ask(part, partInstruction, false))
+    for (const part of splitText(text, room)) {
+      // Notes that were cut off are of use nevertheless.
+      const note = await ask({ text: part, instruction: partInstruction })
+      if (note.text === '' && note.isCut) throw cutOff()
+      notes.push(note.text)
+    }
     text = notes.join('\n')
   }
-  return { text: await ask(text, instruction, true), usage }
+  let answer = await ask({ text, instruction, schema })
+  const problem = answer.isCut ? undefined : question.problemOf?.(answer.text)
+  if (problem !== undefined) {
+    const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
+    answer = await ask({ text, instruction: mend, schema })
+  }
+  if (answer.isCut) throw cutOff()
+  return { ...answer, usage }
+}
+
+function cutOff() {
+  return new LlmFailure('the answer of the language model was cut off')
 }
 
 type Ask = {

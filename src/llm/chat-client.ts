@@ -11,11 +11,13 @@ export type ChatRequest = {
   schema?: { name: string; schema: object }
   /** Most tokens of the answer. */
   maxTokens: number
+  /** The model to ask instead of the configured one. */
+  model?: string | undefined
   signal: AbortSignal
 }
 
-/** The text of an answer. */
-export type ChatAnswer = { text: string; usage: Usage }
+/** The text of an answer. `isCut`: it reached the most tokens before its end. */
+export type ChatAnswer = { text: string; usage: Usage; isCut: boolean }
 
 /** A provider of language models. */
 export type ChatModel = {
@@ -45,7 +47,7 @@ export type ChatClientOptions = {
   timeout: number
 }
 
-/** Attempts of one request; those that were answered are not among them. */
+/** Attempts of one request. None follows one that the provider may have worked on and charges for. */
 const TRIES = 3
 
 type Completion = {
@@ -62,7 +64,7 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
   async function post(request: ChatRequest, withSchema: boolean) {
     const { system, user, schema, maxTokens, signal } = request
     const body = {
-      model,
+      model: request.model ?? model,
       messages: [
         { role: 'system', content: system },
         { role: 'user', content: user },
@@ -78,7 +80,7 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
       path: '/chat/completions',
       contentType: 'application/json',
       body: Buffer.from(JSON.stringify(body)),
-      ...{ signal, timeout, tries: TRIES },
+      ...{ signal, timeout, tries: TRIES, repeatsWork: false },
     })
     if ('problem' in answer) {
       throw new LlmFailure(`the language model did not answer: ${answer.problem}`, { status: 503 })
@@ -114,9 +116,6 @@ function readCompletion(text: string): ChatAnswer {
   const content = choice?.message?.content
   if (typeof content !== 'string') throw new LlmFailure('the language model answered no text')
   const answer = withoutReasoning(content).trim()
-  if (choice?.finish_reason === 'length' || answer.startsWith('<think>')) {
-    throw new LlmFailure('the answer of the language model was cut off')
-  }
   const { prompt_tokens, completion_tokens } = completion.usage ?? {}
   const count = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
   const usage = {
@@ -124,10 +123,11 @@ function readCompletion(text: string): ChatAnswer {
     prompt_tokens: count(prompt_tokens),
     completion_tokens: count(completion_tokens),
   }
-  return { text: answer, usage }
+  const isCut = choice?.finish_reason === 'length' || (answer === '' && content.includes('<think>'))
+  return { text: answer, usage, isCut }
 }
 
-/** Some models think aloud before they answer. */
+/** Some models think aloud before they answer; one that is cut while it thinks answers nothing. */
 function withoutReasoning(content: string): string {
-  return content.replace(/^\s*<think>[\s\S]*?<\/think>/, '')
+  return content.replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, '')
 }

@@ -54,10 +54,7 @@ test('three hours of speech fit into a small context, in parts', async (t) => {
   assert.equal(text, `note ${calls.length}`)
   assert.equal(usage.requests, calls.length)
   assert.ok(calls.length > 10)
-  for (const { messages, max_tokens } of calls) {
-    const size = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
-    assert.ok(size + max_tokens <= 4096, `${size} + ${max_tokens}`)
-  }
+  for (const call of calls) assert.ok(tokensOf(call) <= 4096, `${tokensOf(call)}`)
   assert.match(calls.at(-1)!.messages[1]!.content, /note 1\nnote 2\n/)
 })
 
@@ -78,21 +75,45 @@ test('notes that never get shorter end the work', async (t) => {
   await assert.rejects(askAboutTranscript(question, options), /does not shorten/)
 })
 
-test('429, 500 and a cut answer are tried again; nonsense and refusals are not', async (t) => {
-  const replies: ChatReply[] = [429, 500, 'fine', { cut: true }, 'better', { body: '<html>' }, 401]
+test('429 and 500 are tried again; nonsense, refusals and answers that broke off are not', async (t) => {
+  const replies: ChatReply[] = [429, 500, 'fine', { body: '<html>' }, 401, { cut: true }]
   const { options, calls } = await start(t, (_call, n) => replies[n - 1]!)
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }
   assert.equal((await askAboutTranscript(question, options)).text, 'fine')
-  assert.equal((await askAboutTranscript(question, options)).text, 'better')
   await assert.rejects(askAboutTranscript(question, options), /no JSON/)
   await assert.rejects(askAboutTranscript(question, options), /refused the request with 401/)
+  await assert.rejects(askAboutTranscript(question, options), /broke off/)
   assert.equal(calls.length, replies.length)
 })
 
-test('a provider that stalls is given up after its time', async (t) => {
-  const { options } = await start(t, () => 'stall', { timeout: 0.05 })
+test('a provider that stalls is given up after its time, and not paid again', async (t) => {
+  const { options, calls } = await start(t, () => 'stall', { timeout: 0.05 })
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }
   await assert.rejects(askAboutTranscript(question, options), { status: 503 })
+  assert.equal(calls.length, 1)
+})
+
+test('data that is no JSON is asked for once more', async (t) => {
+  const replies: ChatReply[] = ['Her name is Lena.', '{"Name": ["Lena"]}', 'Lena', 'Lena']
+  const { options, calls } = await start(t, (_call, n) => replies[n - 1]!)
+  const task = { classes: ['Name'], transcript: 'Lena.' }
+  const { values, usage } = await extractData(task, options)
+  assert.deepEqual([values, usage.requests], [{ Name: ['Lena'] }, 2])
+  assert.match(calls[1]!.messages[1]!.content, /it was no JSON object/)
+  await assert.rejects(extractData(task, options), /no JSON object/)
+  assert.equal(calls.length, 4)
+})
+
+test('notes that were cut off are of use, an answer is not', async (t) => {
+  const { options } = await start(t, ({ messages }) => {
+    const isPart = messages[1]!.content.endsWith('Note.')
+    return isPart ? cutOff('some notes') : 'done'
+  })
+  const transcript = 'word '.repeat(5000)
+  const question = { instruction: 'Sum up.', partInstruction: 'Note.', transcript }
+  assert.equal((await askAboutTranscript(question, options)).text, 'done')
+  const { options: other } = await start(t, () => cutOff('The beginning of'))
+  await assert.rejects(askAboutTranscript({ ...question, transcript: 'Hi.' }, other), /was cut off/)
 })
 
 test('a provider without schemas is asked in words, the next time at once', async (t) => {
@@ -108,6 +129,16 @@ test('a provider without schemas is asked in words, the next time at once', asyn
     [true, false, false],
   )
 })
+
+/** An answer that reached the most tokens before its end. */
+function cutOff(content: string): ChatReply {
+  return { body: JSON.stringify({ choices: [{ message: { content }, finish_reason: 'length' }] }) }
+}
+
+/** Returns the tokens of a request and its answer, as the server estimates them. */
+function tokensOf({ messages, max_tokens }: ChatCall): number {
+  return messages.reduce((sum, { content }) => sum + estimateTokens(content), max_tokens)
+}
 
 const task = { target: 'de', context: '', before: [], informal: false }
 
@@ -127,19 +158,74 @@ test('texts are translated one for one; an answer out of step is asked for text 
   assert.match(calls[0]!.messages[0]!.content, /into German \(de\)/)
 })
 
-test('a translation that lost a hidden name fails', async (t) => {
-  const { options } = await start(t, () => '["Hallo Lena"]')
-  const texts = ['Hello [NAME_1]']
-  await assert.rejects(translateTexts({ ...task, texts }, options), /did not translate/)
+test('a translation that lost hidden words or invented them fails', async (t) => {
+  const given = [
+    ['Hello [NAME_1]', '["Hallo Lena"]'],
+    ['Hello [NAME_1] and [NAME_1]', '["Hallo [NAME_1]"]'],
+    ['Hello #### #####', '["Hallo ####"]'],
+    ['Hello', 'Hallo [NAME_7]'],
+  ] as const
+  for (const [text, reply] of given) {
+    const { options } = await start(t, () => reply)
+    await assert.rejects(translateTexts({ ...task, texts: [text] }, options), /did not translate/)
+  }
 })
 
-test('an answer that was cut off is no translation, nor are invented markers', async (t) => {
-  const cut = { choices: [{ message: { content: 'Hallo' }, finish_reason: 'length' }] }
-  const replies: ChatReply[] = ['{"translations": ["Hallo', '<think>hm', 'Hallo [NAME_7]']
-  for (const reply of [...replies, { body: JSON.stringify(cut) }]) {
+test('only texts that lost something are asked for by themselves', async (t) => {
+  const { options, calls } = await start(t, (call) => {
+    const texts = textsToTranslate(call)
+    const translations = texts.map((text) => (texts.length > 1 ? text.replace('1,200', '') : text))
+    return JSON.stringify({ translations })
+  })
+  const texts = ['One', 'It costs 1,200 euros', 'Three']
+  assert.deepEqual((await translateTexts({ ...task, texts }, options)).texts, texts)
+  assert.deepEqual(calls.map(textsToTranslate), [texts, [texts[1]]])
+})
+
+test('a number that another language writes in another way is no loss', async (t) => {
+  const { options, calls } = await start(t, () => '["Es kostet 1.200 Euro", "Ja"]')
+  await translateTexts({ ...task, texts: ['It costs 1,200 euros', 'Yes'] }, options)
+  assert.equal(calls.length, 1)
+})
+
+test('an answer that was cut off is no translation; its texts are asked for one by one', async (t) => {
+  for (const reply of [cutOff('Hallo'), '{"translations": ["Hallo', '<think>hm']) {
     const { options } = await start(t, () => reply)
     await assert.rejects(translateTexts({ ...task, texts: ['Hello'] }, options), { status: 502 })
   }
+  const { options } = await start(t, (call) => {
+    const texts = textsToTranslate(call)
+    return texts.length > 1 ? cutOff('{"translations": ["Ha') : JSON.stringify(texts)
+  })
+  const { texts } = await translateTexts({ ...task, texts: ['Hello', 'you'] }, options)
+  assert.deepEqual(texts, ['Hello', 'you'])
+})
+
+test('long texts are translated in parts that fit into a small context, with what was said before', async (t) => {
+  const { options, calls } = await start(
+    t,
+    (call) => JSON.stringify({ translations: textsToTranslate(call) }),
+    { contextTokens: 1024 },
+  )
+  const long = 'They talk about "the budget" and who is to do what. '.repeat(100).trim()
+  const texts = ['Good morning.', '', long, 'Bye.']
+  const context = 'A meeting of the board. '.repeat(20)
+  const before = ['Sentence. '.repeat(200), 'Hello.']
+  const translated = await translateTexts({ ...task, texts, context, before }, options)
+  assert.deepEqual(translated.texts, texts)
+  assert.ok(calls.length > 5)
+  for (const call of calls) {
+    assert.ok(tokensOf(call) <= 1024, `${tokensOf(call)}`)
+    const content = JSON.parse(call.messages[1]!.content) as { said_before?: string[] }
+    assert.ok(content.said_before!.length > 0)
+  }
+})
+
+test('a context that leaves no room for texts is refused', async (t) => {
+  const { options, calls } = await start(t, () => '["x"]', { contextTokens: 1024 })
+  const long = { ...task, texts: ['Hello'], context: 'word '.repeat(600) }
+  await assert.rejects(translateTexts(long, options), { status: 413 })
+  assert.equal(calls.length, 0)
 })
 
 test('a prompt in another script leaves as many tokens as it takes', async (t) => {
@@ -147,10 +233,7 @@ test('a prompt in another script leaves as many tokens as it takes', async (t) =
   const instruction = '谁'.repeat(1500)
   const question = { instruction, partInstruction: '', transcript: 'word '.repeat(3000) }
   await askAboutTranscript(question, options)
-  for (const { messages, max_tokens } of calls) {
-    const size = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
-    assert.ok(size + max_tokens <= 4096, `${size} + ${max_tokens}`)
-  }
+  for (const call of calls) assert.ok(tokensOf(call) <= 4096, `${tokensOf(call)}`)
 })
 
 test('a small model may answer one text with nothing but its translation', async (t) => {

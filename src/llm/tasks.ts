@@ -31,8 +31,8 @@ export async function summarizeTranscript(
 ): Promise<ChatAnswer> {
   const instruction = `${styles[style]} ${IN_ITS_LANGUAGE}`
   const question = { instruction, partInstruction: NOTES, transcript }
-  const { text, usage } = await askAboutTranscript(question, options)
-  return { text: style === 'bullet_points' ? asPoints(text) : text, usage }
+  const answer = await askAboutTranscript(question, options)
+  return style === 'bullet_points' ? { ...answer, text: asPoints(answer.text) } : answer
 }
 
 function asPoints(text: string): string {
@@ -60,16 +60,18 @@ export async function extractData(
     `Find the values of these classes in the transcript: ${list}. Answer with one JSON object: its keys are the ` +
     'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
   const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${list}.`
-  const question = { instruction, partInstruction, transcript, schema }
+  const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
+  const question = { instruction, partInstruction, transcript, schema, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
-  const found = readJson(text)
-  if (typeof found !== 'object' || found === null || Array.isArray(found)) {
-    throw new LlmFailure('the language model answered no JSON object')
-  }
-  const values = Object.fromEntries(
-    classes.map((name) => [name, textsOf((found as Record<string, unknown>)[name])]),
-  )
-  return { values, usage }
+  const found = readObject(text)
+  if (!found) throw new LlmFailure('the language model answered no JSON object')
+  return { values: Object.fromEntries(classes.map((name) => [name, textsOf(found[name])])), usage }
+}
+
+function readObject(answer: string): Record<string, unknown> | undefined {
+  const json = readJson(answer)
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)
+  return isObject ? (json as Record<string, unknown>) : undefined
 }
 
 function textsOf(value: unknown): string[] {

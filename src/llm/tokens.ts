@@ -1,21 +1,30 @@
-/**
- * Returns about how many tokens a text has, rather too many: tokens of usual models hold three to
- * four bytes of English, and a letter or two of scripts that take three bytes a letter.
- */
+/** Fewer bytes than tokens of usual models have: about four of English, a letter of other scripts. */
+const TOKEN_BYTES = 3
+
+/** Returns about how many tokens a text has, rather too many. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / 3)
+  return Math.ceil(Buffer.byteLength(text) / TOKEN_BYTES)
 }
 
-/** Cuts a text at line ends, then at blanks, into parts of at most so many tokens. */
+const SENTENCE_END = /(?<=\n|[.!?…]\s|[。！？])/
+
+/**
+ * Cuts a text into parts of at most so many tokens: at ends of lines and sentences, and where one is
+ * longer, at blanks.
+ */
 export function splitText(text: string, maxTokens: number): string[] {
   const parts: string[] = []
   let part = ''
-  for (const piece of text.split(/(?<=\n)/).flatMap((line) => cutLine(line, maxTokens))) {
-    if (part !== '' && estimateTokens(part + piece) > maxTokens) {
+  let bytes = 0
+  for (const piece of text.split(SENTENCE_END).flatMap((line) => cutLine(line, maxTokens))) {
+    const more = Buffer.byteLength(piece)
+    if (part !== '' && bytes + more > maxTokens * TOKEN_BYTES) {
       parts.push(part)
       part = ''
+      bytes = 0
     }
     part += piece
+    bytes += more
   }
   if (part !== '') parts.push(part)
   return parts
@@ -23,8 +32,8 @@ export function splitText(text: string, maxTokens: number): string[] {
 
 function cutLine(line: string, maxTokens: number): string[] {
   if (estimateTokens(line) <= maxTokens) return [line]
-  // A token has three bytes here, and a letter at most four.
-  const most = Math.max(1, Math.floor((maxTokens * 3) / 4))
+  // A letter has at most four bytes.
+  const most = Math.max(1, Math.floor((maxTokens * TOKEN_BYTES) / 4))
   const pieces: string[] = []
   for (let rest = line; rest !== ''; ) {
     const blank = rest.lastIndexOf(' ', most)

@@ -35,9 +35,19 @@ beforeEach(() => {
   closed = 0
 })
 
-function post({ tries = 3, timeout = 5, signal = AbortSignal.timeout(20_000) } = {}) {
+const defaults = { tries: 3, timeout: 5, repeatsWork: true }
+
+function post(options: Partial<typeof defaults & { signal: AbortSignal }> = {}) {
+  const { signal = AbortSignal.timeout(20_000) } = options
   const body = Buffer.from('body')
-  return client.post({ path: '/x', contentType: 'text/plain', body, signal, timeout, tries })
+  return client.post({
+    path: '/x',
+    contentType: 'text/plain',
+    body,
+    ...defaults,
+    ...options,
+    signal,
+  })
 }
 
 const refuse = (status: number, headers: Record<string, string> = {}): Manner => {
@@ -53,6 +63,23 @@ test('429, 5xx and broken connections are tried again', async () => {
   next.push(refuse(500), refuse(429), (response) => void response.destroy())
   assert.deepEqual(await post({ tries: 4 }), { status: 200, text: 'fine' })
   assert.deepEqual(problems, ['it answers 500', 'it answers 429', 'the connection broke off'])
+})
+
+test('work that may have been done is not repeated where that is not wanted', async () => {
+  const breakOff: Manner = (response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    response.write('some', () => response.destroy())
+  }
+  next.push(breakOff)
+  assert.deepEqual(await post({ repeatsWork: false }), { problem: 'the connection broke off' })
+  next.push(() => {})
+  const late = { problem: 'it did not answer within 0.05 s' }
+  assert.deepEqual(await post({ repeatsWork: false, timeout: 0.05 }), late)
+  assert.equal(seen.length, 2)
+  next.push((response) => void response.destroy(), refuse(500), breakOff)
+  assert.deepEqual(await post({ tries: 4 }), { status: 200, text: 'fine' })
+  next.push((response) => void response.destroy())
+  assert.deepEqual(await post({ repeatsWork: false }), { status: 200, text: 'fine' })
 })
 
 test('Retry-After is waited for', async () => {

@@ -25,6 +25,11 @@ export type ServicePost = {
   timeout: number
   /** Most attempts. */
   tries: number
+  /**
+   * Whether a request that the service may have carried out is sent again: one that took all of its
+   * time, or whose answer broke off. Default true; false where work is paid for.
+   */
+  repeatsWork?: boolean
 }
 
 /** What the service answered, or why there is no answer that can be used. */
@@ -44,8 +49,8 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
 
 /**
- * Creates a client that sends an answer of 429 or 5xx, and a connection that fails, again, after a
- * pause; `Retry-After` is honored. It connects to the configured address only, which the operator
+ * Creates a client that sends a request again, after a pause, when the answer is 429 or 5xx or the
+ * connection fails; `Retry-After` is honored. It connects to the configured address only, which the operator
  * may choose inside the own network, and follows no redirects. Honors HTTP_PROXY, HTTPS_PROXY and
  * NO_PROXY.
  */
@@ -86,11 +91,12 @@ type Attempt = ServiceAnswer | { problem: string; again: { afterMs: number } }
 
 async function send(
   agent: Dispatcher,
-  { path, contentType, body, signal, timeout }: ServicePost,
+  { path, contentType, body, signal, timeout, repeatsWork = true }: ServicePost,
   { url, apiKey }: ServiceOptions,
 ): Promise<Attempt> {
   const { request } = await import('undici')
   const limit = AbortSignal.timeout(timeout * 1000)
+  let isAnswering = false
   try {
     const answer = await request(`${url}${path}`, {
       method: 'POST',
@@ -105,12 +111,14 @@ async function send(
       },
       body,
     })
+    isAnswering = true
     return await readAnswer(answer)
   } catch (error) {
     const problem = limit.aborted
       ? `it did not answer within ${timeout} s`
       : describeConnectionError(error).detail
-    return { problem, again: { afterMs: 0 } }
+    const mayHaveWorked = isAnswering || limit.aborted
+    return mayHaveWorked && !repeatsWork ? { problem } : { problem, again: { afterMs: 0 } }
   }
 }
 

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
+import type { DatabaseConfig } from '../config/database.ts'
 import { databaseFile, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 import type { Database } from './db.ts'
-import type { DatabaseSettings } from './postgres/postgres.ts'
 import { FolderInUse, lockFolder } from './sqlite/folder-lock.ts'
 import type { MigrateOptions } from './sqlite/migration-progress.ts'
 import { openSqlite } from './sqlite/sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /** Where the rows are: in a data folder, or in the shared database. */
-export type Place = { folder: string; database?: DatabaseSettings | undefined }
+export type Place = { folder: string; database?: DatabaseConfig | undefined }
 
 /** An open database for statements that end soon. */
 export type OfflineDatabase = Pick<Database, 'sql' | 'dialect'> & { close(): Promise<void> }
@@ -51,7 +51,7 @@ async function openFolder(
 }
 
 /** Checks the shared database as `examineDatabase` does; throws what would stop a server. */
-export async function examineShared(database: DatabaseSettings): Promise<string> {
+export async function examineShared(database: DatabaseConfig): Promise<string> {
   const { describe, openPostgres } = await import('./postgres/postgres.ts')
   const settings = { ...database, connections: 2, startSeconds: 0 }
   await (await openPostgres(settings, { version: 'known' })).close()

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DatabaseConfig } from '../config/database.ts'
+import type { ObjectStoreConfig } from '../config/object-store.ts'
 import type { Log } from '../log.ts'
 import {
   databaseFile,
@@ -20,8 +22,6 @@ import { takeBackObjects } from './objects/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans.ts'
 import { beginSweep } from './objects/sweep.ts'
 import { registerOwner } from './owners.ts'
-import type { DatabaseSettings } from './postgres/postgres.ts'
-import type { S3Settings } from './s3/s3-client.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
 import { lockFolder } from './sqlite/folder-lock.ts'
@@ -51,9 +51,9 @@ export type Storage = {
 export type StorageOptions = SpaceSettings & {
   folder: string
   /** A PostgreSQL database, which any number of servers share, instead of SQLite in the folder. */
-  database?: DatabaseSettings | undefined
+  database?: DatabaseConfig | undefined
   /** S3-compatible storage of objects, instead of files in the folder. */
-  objectStore?: S3Settings | undefined
+  objectStore?: ObjectStoreConfig | undefined
   log: Log
   /** Aborts an opening that migrates the database, which then stays as it was. */
   signal?: AbortSignal | undefined
@@ -159,7 +159,7 @@ async function openDatabase(options: StorageOptions, objects: Objects): Promise<
 }
 
 async function openShared(
-  database: DatabaseSettings,
+  database: DatabaseConfig,
   { folder, objectStore, log, signal }: StorageOptions,
   objects: Objects,
 ): Promise<Database> {

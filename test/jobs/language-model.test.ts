@@ -12,7 +12,9 @@ import { call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer } from '../support/start-server.ts'
 
+type Source = { text: string; start: number; end: number; channel: number }
 type Wrapper<T> = {
+  sources?: Source[]
   success: boolean
   is_empty: boolean
   exec_time: number
@@ -55,6 +57,7 @@ async function start(t: TestContext, reply = answer, spoken = 'Hello Lena Smith.
     STENO_LLM_URL: provider.url,
     STENO_LLM_MODEL: 'tiny',
     STENO_LLM_API_KEY: 'secret',
+    STENO_LLM_ALLOWED_MODELS: 'large, other',
     STENO_LLM_TIMEOUT_S: '2',
   }
   const server = await startServer({ speech: createFakeSpeechEngine(spoken), env })
@@ -106,6 +109,42 @@ test('prompts, a summary and data are answered by the model, and what it took is
     completion_tokens: 40,
   })
   assert.ok(provider.calls.every(({ authorization }) => authorization === 'Bearer secret'))
+})
+
+test('answers and values have the times of the words that they quote', async (t) => {
+  const { transcribe } = await start(t, (one) => {
+    return one.response_format ? answer(one) : 'She said “hello, Lena” and not "goodbye".'
+  })
+  const { result } = await transcribe(everything)
+  const [utterance] = result.transcription.utterances
+  const [hello, lena] = utterance!.words
+  const { sources } = result.audio_to_llm.results![0]!
+  assert.deepEqual(sources, [
+    { text: 'hello, Lena', start: hello!.start, end: lena!.end, channel: 0 },
+  ])
+  assert.deepEqual(result.structured_data_extraction.sources, [
+    { text: 'Hello', start: hello!.start, end: hello!.end, channel: 0 },
+  ])
+})
+
+test('a prompt may name an allowed model; other names get the configured one', async (t) => {
+  const { provider, server, transcribe } = await start(t)
+  for (const model of ['large', 'gpt-5']) {
+    await transcribe({ audio_to_llm: true, audio_to_llm_config: { prompts: ['Who?'], model } })
+  }
+  assert.deepEqual(
+    provider.calls.map((one) => one.model),
+    ['large', 'tiny'],
+  )
+  const { metrics } = server.app
+  const { values } = await metrics.llmTokens.get()
+  assert.deepEqual(
+    values.map(({ labels, value }) => [labels.kind, value]),
+    [
+      ['prompt', 200],
+      ['completion', 20],
+    ],
+  )
 })
 
 test('a translation has the times of its utterances, with sentences and subtitles', async (t) => {

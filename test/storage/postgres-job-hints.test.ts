@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type DatabaseSettings, openPostgres } from '../../src/storage/postgres/postgres.ts'
+import type { DatabaseConfig } from '../../src/config/database.ts'
+import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
 import { openService } from '../support/test-service.ts'
 
 type Server = Awaited<ReturnType<typeof openPostgres>>
 
-async function openTwo(t: TestContext): Promise<[Server, Server, DatabaseSettings]> {
+async function openTwo(t: TestContext): Promise<[Server, Server, DatabaseConfig]> {
   let close = async () => {}
   t.after(() => close())
   const settings = await takeDatabase(t)

@@ -8,8 +8,9 @@ import {
   startPostgres,
   whyNoPostgres,
 } from '../../scripts/test-postgres.ts'
+import type { DatabaseConfig } from '../../src/config/database.ts'
 import { createLog } from '../../src/log.ts'
-import { type DatabaseSettings, openPostgres } from '../../src/storage/postgres/postgres.ts'
+import { openPostgres } from '../../src/storage/postgres/postgres.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
 import { makeFolder } from './test-storage.ts'
 
@@ -43,7 +44,7 @@ let made = 0
 export const testSettings = { connections: 4, statementSeconds: 30, startSeconds: 5 }
 
 /** Creates an empty database, without tables, and returns its settings. */
-export async function createDatabase(): Promise<DatabaseSettings> {
+export async function createDatabase(): Promise<DatabaseConfig> {
   const folder = await serverFolder()
   const name = `test_${process.pid}_${++made}`
   const settings = { ...testSettings, url: postgresUrl(folder, 'postgres') }
@@ -53,7 +54,7 @@ export async function createDatabase(): Promise<DatabaseSettings> {
   return { ...testSettings, url: postgresUrl(folder, name) }
 }
 
-type Emptied = { settings: DatabaseSettings; admin: Awaited<ReturnType<typeof openPostgres>> }
+type Emptied = { settings: DatabaseConfig; admin: Awaited<ReturnType<typeof openPostgres>> }
 
 /** Databases that a test has left, with empty tables. */
 const free: Emptied[] = []
@@ -70,7 +71,7 @@ const empty = sql`do $$ declare name text; begin
 end $$`
 
 /** Takes a database whose tables are empty, until the test has ended. */
-export async function takeDatabase(t: TestContext): Promise<DatabaseSettings> {
+export async function takeDatabase(t: TestContext): Promise<DatabaseConfig> {
   const { settings, admin } = free.pop() ?? (await makeDatabase())
   t.after(async () => {
     await empty.execute(admin.sql)
@@ -87,7 +88,7 @@ async function makeDatabase(): Promise<Emptied> {
 /** Opens a store of its own on PostgreSQL; both are left with the test. */
 export async function openTestPostgres(
   t: TestContext,
-): Promise<Storage & { folder: string; database: DatabaseSettings }> {
+): Promise<Storage & { folder: string; database: DatabaseConfig }> {
   const folder = await makeFolder(t)
   let close = async () => {}
   // The hooks run in order: the database is emptied when nothing uses it any more.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { startS3, TEST_CREDENTIALS, type TestS3, whyNoS3 } from '../../scripts/test-s3.ts'
-import type { S3Settings } from '../../src/storage/s3/s3-client.ts'
+import type { ObjectStoreConfig } from '../../src/config/object-store.ts'
 
 /** Why tests with S3-compatible storage are skipped here; `false` if they run. */
 export const noS3: string | false = whyNoS3() ?? false
@@ -15,7 +15,9 @@ export function testS3(): Promise<TestS3> {
 }
 
 /** Returns settings of an empty place in the bucket; `endpoint` may be that of a proxy. */
-export async function s3Settings(changes: Partial<S3Settings> = {}): Promise<S3Settings> {
+export async function s3Settings(
+  changes: Partial<ObjectStoreConfig> = {},
+): Promise<ObjectStoreConfig> {
   const { endpoint } = await testS3()
   return {
     ...{ bucket: 'test', prefix: randomUUID(), endpoint, region: 'us-east-1', pathStyle: true },
@@ -25,6 +27,6 @@ export async function s3Settings(changes: Partial<S3Settings> = {}): Promise<S3S
 }
 
 /** Returns the setting `STENO_OBJECT_STORE` for such a place. */
-export function s3Url({ bucket, prefix, endpoint }: S3Settings): string {
+export function s3Url({ bucket, prefix, endpoint }: ObjectStoreConfig): string {
   return `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(endpoint!)}`
 }

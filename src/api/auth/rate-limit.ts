@@ -1,4 +1,4 @@
-import type { Rate } from '../../env-reader.ts'
+import type { Rate } from '../../config/env-reader.ts'
 import { AppError } from '../../errors.ts'
 
 /** Takes a token from the bucket of a key; throws `rate_limited` when there is none. */

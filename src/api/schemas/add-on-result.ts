@@ -12,19 +12,45 @@ export const AddOnError = Type.Object(
   { title: 'AddOnError' },
 )
 
+/** Where words that an answer quotes were spoken. */
+const Source = Type.Object(
+  {
+    text: Type.String({ description: 'As the answer has it' }),
+    start: Seconds,
+    end: Seconds,
+    channel: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'Source', description: 'Where words that an answer quotes were spoken first' },
+)
+
+/**
+ * Defines the envelope of an add-on result that quotes the recording; it becomes the component
+ * `nameResult`.
+ */
+export function quotingResult<T extends TSchema>(name: string, results: T) {
+  return Type.Object(
+    {
+      ...envelope(results),
+      sources: Type.Optional(Type.Array(Source, { description: 'Our extension' })),
+    },
+    { title: `${name}Result` },
+  )
+}
+
 /**
  * Defines the envelope of every add-on result (contract 4.5); it becomes the component
  * `nameResult`.
  */
 export function addOnResult<T extends TSchema>(name: string, results: T) {
-  return Type.Object(
-    {
-      success: Type.Boolean(),
-      is_empty: Type.Boolean({ description: 'Nothing was found, or nothing could be done' }),
-      exec_time: Seconds,
-      error: Nullable(AddOnError),
-      results,
-    },
-    { title: `${name}Result` },
-  )
+  return Type.Object(envelope(results), { title: `${name}Result` })
+}
+
+function envelope<T extends TSchema>(results: T) {
+  return {
+    success: Type.Boolean(),
+    is_empty: Type.Boolean({ description: 'Nothing was found, or nothing could be done' }),
+    exec_time: Seconds,
+    error: Nullable(AddOnError),
+    results,
+  }
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { AddOnError, addOnResult } from './add-on-result.ts'
+import { AddOnError, addOnResult, quotingResult } from './add-on-result.ts'
 import { piiSingleTypes } from './pii-types.ts'
 import {
   SentencesResult,
@@ -118,7 +118,7 @@ export const PreRecordedResult = Type.Object(
     audio_to_llm: Type.Optional(
       addOnResult(
         'AudioToLlm',
-        Nullable(Type.Array(addOnResult('Prompt', Nullable(PromptAnswer)))),
+        Nullable(Type.Array(quotingResult('Prompt', Nullable(PromptAnswer)))),
       ),
     ),
     sentences: Type.Optional(
@@ -129,7 +129,7 @@ export const PreRecordedResult = Type.Object(
     ),
     moderation: Type.Optional(addOnResult('Moderation', Text)),
     name_consistency: Type.Optional(addOnResult('NameConsistency', Text)),
-    structured_data_extraction: Type.Optional(addOnResult('StructuredDataExtraction', Text)),
+    structured_data_extraction: Type.Optional(quotingResult('StructuredDataExtraction', Text)),
     display_mode: Type.Optional(addOnResult('DisplayMode', Nullable(Type.Array(Type.String())))),
     diarization: Type.Optional(
       addOnResult('Diarization', Type.Array(UtteranceView, { description: 'Only on failure' })),

@@ -554,6 +554,8 @@ export type ApiPromptResult = {
   exec_time: number
   error: ApiAddOnError | null
   results: ApiPromptAnswer | null
+  /** Our extension */
+  sources?: ApiSource[]
 }
 
 export type ApiResultMetadata = {
@@ -624,6 +626,17 @@ export type ApiSignIn = {
   expires_at: string
 }
 
+/** Where words that an answer quotes were spoken first */
+export type ApiSource = {
+  /** As the answer has it */
+  text: string
+  /** Seconds */
+  start: number
+  /** Seconds */
+  end: number
+  channel: number
+}
+
 export type ApiStructuredDataExtractionResult = {
   success: boolean
   /** Nothing was found, or nothing could be done */
@@ -632,6 +645,8 @@ export type ApiStructuredDataExtractionResult = {
   exec_time: number
   error: ApiAddOnError | null
   results: string | null
+  /** Our extension */
+  sources?: ApiSource[]
 }
 
 export type ApiSubtitles = {

@@ -6,9 +6,10 @@ import { bytesOf } from '../../../test/support/objects-conformance.ts'
 import { createDatabase, noPostgres } from '../../../test/support/test-postgres.ts'
 import { noS3, s3Settings } from '../../../test/support/test-s3.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
+import type { DatabaseConfig } from '../../config/database.ts'
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { createLog } from '../../log.ts'
-import type { DatabaseSettings } from '../postgres/postgres.ts'
-import { createS3, type S3Settings } from '../s3/s3-client.ts'
+import { createS3 } from '../s3/s3-client.ts'
 import { openStorage } from '../storage.ts'
 import { type MoveOptions, type MoveStage, moveStore } from './move.ts'
 
@@ -49,7 +50,7 @@ test('rows alone, or objects alone, move', { skip }, async (t) => {
 
 test('a target in use is refused', { skip }, async (t) => {
   const folder = await fillStore(t, { jobs: 1, objects: 1 })
-  const used: { database: DatabaseSettings; objectStore: S3Settings } = {
+  const used: { database: DatabaseConfig; objectStore: ObjectStoreConfig } = {
     database: await createDatabase(),
     objectStore: await s3Settings(),
   }

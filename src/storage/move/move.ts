@@ -2,9 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { DatabaseConfig } from '../../config/database.ts'
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { databaseFile } from '../data-folder.ts'
-import type { DatabaseSettings } from '../postgres/postgres.ts'
-import type { S3Settings } from '../s3/s3-client.ts'
 import { lockFolder } from '../sqlite/folder-lock.ts'
 import { openSource, type SourceDatabase } from '../sqlite/source-database.ts'
 import { copyObjects, countDifferences, type ObjectMove } from './move-objects.ts'
@@ -23,8 +23,8 @@ export type MoveStage = 'copying rows' | 'copying objects' | 'comparing rows' | 
 /** A data folder, where it moves to, and who watches. */
 export type MoveOptions = {
   folder: string
-  database: DatabaseSettings | undefined
-  objectStore: S3Settings | undefined
+  database: DatabaseConfig | undefined
+  objectStore: ObjectStoreConfig | undefined
   /** Removes what an earlier move of this folder copied. */
   isRestarted: boolean
   signal: AbortSignal
@@ -72,7 +72,7 @@ async function identityOf(folder: string): Promise<string> {
 type Bucket = Awaited<ReturnType<typeof openBucket>>
 
 /** Opens the place that objects move to; throws if it is in use. */
-async function openBucket(settings: S3Settings, { source, isRestarted }: MoveIdentity) {
+async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: MoveIdentity) {
   const { openS3Objects } = await import('../s3/s3-objects.ts')
   const { openMoveMark } = await import('../s3/s3-move-mark.ts')
   const mark = await openMoveMark(settings)

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { DatabaseSettings } from '../postgres/postgres.ts'
+import type { DatabaseConfig } from '../../config/database.ts'
 import type { Tables } from '../tables.ts'
 import type { Position } from './move-rows.ts'
 import { filledTables } from './moved-tables.ts'
@@ -20,7 +20,7 @@ export type MoveIdentity = { source: string; isRestarted: boolean }
  * moved. Throws if it is in use.
  */
 export async function openTarget(
-  settings: DatabaseSettings,
+  settings: DatabaseConfig,
   { source, isRestarted }: MoveIdentity,
 ): Promise<TargetDatabase> {
   const { openPostgres } = await import('../postgres/postgres.ts')
@@ -40,7 +40,7 @@ export async function keepPosition(tx: Kysely<Tables>, position: Position): Prom
 }
 
 /** Ends the move: servers may use the database. */
-export async function closeTarget(settings: DatabaseSettings): Promise<void> {
+export async function closeTarget(settings: DatabaseConfig): Promise<void> {
   const { openPostgres } = await import('../postgres/postgres.ts')
   const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
   try {

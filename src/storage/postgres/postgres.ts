@@ -6,6 +6,7 @@ import {
   replaceWithNoncontingentExpression,
   sql,
 } from 'kysely'
+import type { DatabaseConfig } from '../../config/database.ts'
 import { AppError } from '../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
@@ -14,18 +15,6 @@ import { isCurrent, migrate, type OnMigration, readVersion, wrongVersion } from 
 import { postgresDialect } from './postgres-dialect.ts'
 import { isAway } from './postgres-error.ts'
 import { createPool, type PoolOptions } from './postgres-pool.ts'
-
-/** Which database, and how it is used. */
-export type DatabaseSettings = {
-  /** `postgres://user:password@host:port/name`; the password appears nowhere else. */
-  url: string
-  /** Connections of this process; some of them are kept for lists. */
-  connections: number
-  /** Seconds that one statement may take. */
-  statementSeconds: number
-  /** Seconds that a start waits for a database that cannot be reached. */
-  startSeconds: number
-}
 
 /** How a database is opened. */
 export type OpenPostgresOptions = {
@@ -67,7 +56,7 @@ const SEARCHES = {
  * as after a power cut that both machines survived. Throws a sentence that names host and database.
  */
 export async function openPostgres(
-  settings: DatabaseSettings,
+  settings: DatabaseConfig,
   options: OpenPostgresOptions,
 ): Promise<Database & { close(): Promise<void> }> {
   const { url, connections, statementSeconds } = settings
@@ -106,7 +95,7 @@ function open({
 /** Waits until the database answers; throws when it has not for the time that the settings allow. */
 async function waitUntilThere(
   main: Kysely<Tables>,
-  { url, startSeconds }: DatabaseSettings,
+  { url, startSeconds }: DatabaseConfig,
   { signal, onWait }: OpenPostgresOptions,
 ): Promise<void> {
   const database = describe(url)
@@ -137,7 +126,7 @@ async function requireFeatures(database: Kysely<Tables>): Promise<void> {
 
 async function prepare(
   main: Kysely<Tables>,
-  { url }: DatabaseSettings,
+  { url }: DatabaseConfig,
   { version, signal, onMigration, onEmpty }: OpenPostgresOptions,
 ): Promise<void> {
   const found = await readVersion(main)

@@ -1,24 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-
-/** Where objects are in S3-compatible storage. */
-export type S3Settings = {
-  bucket: string
-  /** Precedes every key; empty, or without slashes at its ends. */
-  prefix: string
-  /** Undefined = that of the region on AWS, or of `AWS_ENDPOINT_URL_S3`. */
-  endpoint: string | undefined
-  region: string
-  /** Whether the bucket is a part of the path instead of the host name. */
-  pathStyle: boolean
-  /** How the server encrypts; undefined = as the bucket says. */
-  encryption: 'AES256' | 'aws:kms' | undefined
-  /** The key of `aws:kms`; undefined = that of the bucket. */
-  kmsKey: string | undefined
-  /** Bytes of local copies that are kept for further use. */
-  cacheBytes: number
-  /** Seconds that a start waits for a server that cannot be reached. */
-  startSeconds: number
-}
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
 
 /** A connected client, and the values that every request repeats. */
 export type S3 = {
@@ -46,7 +27,7 @@ const MAX_SOCKETS = 64
  * or container. Those of the machine (EC2) are asked for only if `AWS_EC2_METADATA_DISABLED` is
  * `false`: elsewhere that address belongs to nobody.
  */
-export async function createS3(settings: S3Settings): Promise<S3> {
+export async function createS3(settings: ObjectStoreConfig): Promise<S3> {
   process.env.AWS_EC2_METADATA_DISABLED ??= 'true'
   // Loaded here: without this setting a start does not read the library.
   const commands = await import('@aws-sdk/client-s3')
@@ -79,7 +60,7 @@ export async function createS3(settings: S3Settings): Promise<S3> {
 }
 
 /** Returns what may be shown of the place: bucket and server. */
-export function describeS3({ bucket, prefix, endpoint }: S3Settings): string {
+export function describeS3({ bucket, prefix, endpoint }: ObjectStoreConfig): string {
   const place = `s3://${bucket}${prefix && `/${prefix}`}`
   return endpoint ? `${place} at ${new URL(endpoint).host}` : place
 }

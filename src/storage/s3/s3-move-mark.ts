@@ -1,4 +1,5 @@
-import { createS3, type S3, type S3Settings } from './s3-client.ts'
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
+import { createS3, type S3 } from './s3-client.ts'
 import { isMissing, throwS3Error } from './s3-error.ts'
 
 /** Which data folder is being moved here, and whether all was copied and compared. */
@@ -17,7 +18,7 @@ function placeOf({ bucket, prefix }: S3): { Bucket: string; Key: string } {
 }
 
 /** Opens the mark of a place. */
-export async function openMoveMark(settings: S3Settings): Promise<MoveMark> {
+export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMark> {
   const s3 = await createS3(settings)
   const { client, commands, encryption } = s3
   const place = placeOf(s3)

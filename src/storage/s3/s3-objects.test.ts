@@ -9,8 +9,9 @@ import { TEST_CREDENTIALS } from '../../../scripts/test-s3.ts'
 import { bytesOf, testObjects } from '../../../test/support/objects-conformance.ts'
 import { noS3, s3Settings, testS3 } from '../../../test/support/test-s3.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import type { Objects } from '../objects/objects.ts'
-import { createS3, type S3Settings } from './s3-client.ts'
+import { createS3 } from './s3-client.ts'
 import { openS3Objects } from './s3-objects.ts'
 
 const { signal } = new AbortController()
@@ -18,7 +19,7 @@ const options = { maxBytes: 100_000_000, signal }
 /** Three parts. */
 const LONG = 12 * 1024 * 1024
 
-async function openTest(t: TestContext, changes: Partial<S3Settings> = {}) {
+async function openTest(t: TestContext, changes: Partial<ObjectStoreConfig> = {}) {
   const settings = await s3Settings(changes)
   const folder = await makeFolder(t)
   const objects = await openS3Objects({ settings, folder, owner: 'me' })

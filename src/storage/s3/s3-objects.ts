@@ -3,6 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { AppError } from '../../errors.ts'
 import { checkedSource } from '../objects/checked-source.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from '../objects/objects.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
-import { createS3, describeS3, type S3, type S3Settings } from './s3-client.ts'
+import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
 import { epochOf, findKeys, idOf, keyOf, listKeys, withKey } from './s3-keys.ts'
 import { refuseMove } from './s3-move-mark.ts'
@@ -23,7 +24,7 @@ import { type Uploaded, upload } from './s3-upload.ts'
 
 /** How S3-compatible storage is opened. */
 export type OpenS3Options = {
-  settings: S3Settings
+  settings: ObjectStoreConfig
   /** The folder of local copies; each process has one of its own in it. */
   folder: string
   owner: string
@@ -281,7 +282,7 @@ async function waitUntilThere(s3: S3, options: OpenS3Options): Promise<void> {
 }
 
 /** Stores, reads and deletes a small object; resolves to what may be shown of the place. */
-export async function examineS3(settings: S3Settings): Promise<string> {
+export async function examineS3(settings: ObjectStoreConfig): Promise<string> {
   const s3 = await createS3(settings)
   try {
     await waitUntilThere(s3, { settings: { ...settings, startSeconds: 0 }, folder: '', owner: '' })

@@ -9,11 +9,11 @@ import { bytesOf } from '../../../test/support/objects-conformance.ts'
 import { noS3, s3Settings, s3Url, testS3 } from '../../../test/support/test-s3.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { checkObjectStore } from '../../cli/doctor/checks.ts'
+import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import { insertFile } from '../objects/files.ts'
 import { openStorage, type StorageOptions } from '../storage.ts'
-import type { S3Settings } from './s3-client.ts'
 
 const log = createLog('silent')
 const options = { maxBytes: 1000, signal: new AbortController().signal }
@@ -27,7 +27,10 @@ async function open(t: TestContext, given: Omit<StorageOptions, 'log'>) {
 }
 
 /** Lets the server say that objects were stored an hour ago. */
-async function makeOld({ bucket, prefix }: S3Settings, ids: readonly string[]): Promise<void> {
+async function makeOld(
+  { bucket, prefix }: ObjectStoreConfig,
+  ids: readonly string[],
+): Promise<void> {
   const { folder } = await testS3()
   for (const id of ids) {
     const path = join(folder, 'buckets', bucket, prefix, 'objects', id.slice(0, 2), id)

@@ -4,6 +4,9 @@ import { roundTo } from '../../transcript/rounding.ts'
 /** Why an add-on gave no results, in the terms of the contract (4.5). */
 export type AddOnError = { status_code: number; exception: string; message: string }
 
+/** Where words that an answer quotes were spoken; times in seconds. */
+export type Source = { text: string; start: number; end: number; channel: number }
+
 /** The answer of an add-on (contract 4.5). `exec_time` is in seconds. */
 export type Envelope = {
   success: boolean
@@ -11,6 +14,8 @@ export type Envelope = {
   exec_time: number
   error: AddOnError | null
   results: unknown
+  /** Our extension, of add-ons that quote the recording. */
+  sources?: Source[]
 }
 
 /** Ends an add-on with an error that the customer can act on. */
@@ -43,7 +48,7 @@ export function failed(
 }
 
 /** What an add-on returns, and whether it found anything. */
-export type Made = { results: unknown; isEmpty: boolean }
+export type Made = { results: unknown; isEmpty: boolean; sources?: Source[] }
 
 /** How to measure an add-on, and whom to notify when it breaks down. */
 export type AnswerOptions = {
@@ -65,9 +70,10 @@ export function answer(
   const startedAt = now()
   const seconds = () => (now() - startedAt) / 1000
   try {
-    const { results, isEmpty } = make()
+    const { results, isEmpty, sources } = make()
     const exec_time = roundTo(seconds(), 6)
-    return { success: true, is_empty: isEmpty, exec_time, error: null, results }
+    const told = sources && { sources }
+    return { success: true, is_empty: isEmpty, exec_time, error: null, results, ...told }
   } catch (error) {
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)

@@ -2,6 +2,7 @@ import { AddOnFailure } from '../result/envelope.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
 import { errorOf, readAnswer, requireOne, textOf } from './answers.ts'
 import { plainTranscript } from './plain-transcript.ts'
+import { findSources, quotesIn } from './sources.ts'
 
 /** The service that answers these requests; see `app/language-model.ts`. */
 const service = 'language model'
@@ -18,9 +19,13 @@ export const audioToLlm: ServiceAddOn = {
   languages: 'all',
   prepare(transcript, params) {
     const text = plainTranscript(transcript)
-    return promptsOf(params).map((prompt) => request('prompt', { prompt, text }))
+    const { model } = (params.audio_to_llm_config ?? {}) as { model?: string }
+    return promptsOf(params).map((prompt) => ({
+      ...request('prompt', { prompt, text }),
+      ...(model !== undefined && { model }),
+    }))
   },
-  merge(_transcript, params, answers) {
+  merge(transcript, params, answers) {
     const read = answers.map(readAnswer)
     requireOne(read)
     const results = promptsOf(params).map((prompt, i) => {
@@ -33,6 +38,7 @@ export const audioToLlm: ServiceAddOn = {
         exec_time: seconds,
         error,
         results: { prompt, response },
+        sources: findSources(transcript, quotesIn(response ?? '')),
       }
     })
     return { results, isEmpty: results.every(({ is_empty }) => is_empty) }
@@ -72,14 +78,15 @@ export const structuredData: ServiceAddOn = {
     }
     return text === '' ? [] : [request('extraction', { classes, text })]
   },
-  merge(_transcript, params, [given]) {
+  merge(transcript, params, [given]) {
     const empty = Object.fromEntries(classesOf(params).map((name) => [name, []]))
     if (given === undefined) return { results: JSON.stringify(empty), isEmpty: true }
     const answer = readAnswer(given)
     requireOne([answer])
     const values = (answer as { values?: Record<string, string[]> }).values ?? empty
-    const isEmpty = Object.values(values).every((found) => found.length === 0)
-    return { results: JSON.stringify(values), isEmpty }
+    const found = Object.values(values).flat()
+    const sources = findSources(transcript, found)
+    return { results: JSON.stringify(values), isEmpty: found.length === 0, sources }
   },
 }
 

@@ -126,6 +126,38 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       }
       return hosts
     },
+    /** Reads origins of web pages; `*` stands for all. */
+    origins(name: string): string[] {
+      const origins = this.list(name, '')
+      if (origins.some((origin) => origin !== '*' && !isOrigin(origin))) {
+        problems.push(`STENO_${name} must be origins such as https://app.example.com, or *`)
+      }
+      return origins
+    },
+    /** Reads a secret that a header carries; undefined without one. */
+    bearerToken(name: string): string | undefined {
+      const value = text(name, '')
+      if (!/^[!-~]*$/.test(value)) {
+        problems.push(`STENO_${name} must be visible ASCII characters`)
+      }
+      return value || undefined
+    },
+    /** Reads the address of a server whose key is a setting of its own. */
+    serviceUrl(name: string): string | undefined {
+      const url = this.url(name)
+      if (url === undefined) return undefined
+      const { username, password, search, hash } = new URL(url)
+      if (username || password || search || hash) {
+        problems.push(`STENO_${name} must have no name, password, query or fragment`)
+      }
+      return url
+    },
+    /** Refuses settings that mean nothing without another one. */
+    needs(name: string, others: readonly string[]): void {
+      if (env[`STENO_${name}`]) return
+      const other = others.find((one) => env[`STENO_${one}`])
+      if (other) problems.push(`STENO_${other} needs STENO_${name}`)
+    },
     /** Reads entries `account:whsec_…`. */
     secrets(name: string): { account: string; secret: string }[] {
       return this.list(name, '').flatMap((entry) => {
@@ -155,6 +187,13 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       return Object.fromEntries(entries)
     },
   }
+}
+
+/** What reads the variables of one environment. */
+export type Reader = ReturnType<typeof createReader>
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text
 }
 
 function splitList(text: string): string[] {

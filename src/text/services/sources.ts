@@ -1,0 +1,55 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import type { Transcript, Word } from '../../transcript/transcript.ts'
+import type { Source } from '../result/envelope.ts'
+import { normalize } from '../words/normalize.ts'
+
+/**
+ * Finds where each text was spoken first, within one utterance; letter case, punctuation and accents
+ * do not matter. Texts that nobody said have no source.
+ */
+export function findSources(transcript: Transcript, texts: readonly string[]): Source[] {
+  const utterances = transcript.utterances.map(({ words, channel }) => ({
+    ...indexWords(words),
+    channel,
+  }))
+  return [...new Set(texts)].flatMap((text) => {
+    const sought = lettersOf(text)
+    if (sought === '') return []
+    for (const { letters, starts, ends, channel } of utterances) {
+      for (let at = letters.indexOf(sought); at >= 0; at = letters.indexOf(sought, at + 1)) {
+        const first = starts.get(at)
+        const last = ends.get(at + sought.length)
+        if (!first || !last) continue
+        return [{ text, start: roundTo(first.start, 3), end: roundTo(last.end, 3), channel }]
+      }
+    }
+    return []
+  })
+}
+
+/** Returns what stands in quotation marks. */
+export function quotesIn(text: string): string[] {
+  const quotes = text.matchAll(/"([^"\n]+)"|“([^”\n]+)”|„([^“\n]+)“|«([^»\n]+)»|「([^」\n]+)」/g)
+  return [...quotes].map((found) => found.slice(1).find((quote) => quote !== undefined)!)
+}
+
+/** Returns the letters of some words, and the words that begin and end at a place among them. */
+function indexWords(words: readonly Word[]) {
+  const starts = new Map<number, Word>()
+  const ends = new Map<number, Word>()
+  let letters = ''
+  for (const word of words) {
+    const own = lettersOf(word.text)
+    if (own === '') continue
+    starts.set(letters.length, word)
+    letters += own
+    ends.set(letters.length, word)
+  }
+  return { letters, starts, ends }
+}
+
+function lettersOf(text: string): string {
+  return normalize(text, 'NFD')
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .toLowerCase()
+}
