@@ -88,7 +88,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const jobs = new Jobs({ ...base, resultBuilder, services, onEvents, onDeleted, graceMs })
   made.defer(() => jobs.close())
 
-  const live = new LiveService({ ...base, liveText, onEvents })
+  const live = new LiveService({ ...base, liveText, services, onEvents })
   const http = await createHttp({ ...base, delivery, jobs, live })
   // In parallel: no new job starts from the first moment on, and no job waits for a slow client
   // before it returns to the queue.

@@ -1,7 +1,6 @@
 import { createSemaphore } from '../audio/semaphore.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { Config } from '../config.ts'
-import type { ServiceCallOptions, Services } from '../jobs/service-add-ons.ts'
 import type { AskOptions } from '../llm/ask.ts'
 import { type ChatModel, createChatClient, LlmFailure } from '../llm/chat-client.ts'
 import { answerPrompt, extractData, type SummaryStyle, summarizeTranscript } from '../llm/tasks.ts'
@@ -9,7 +8,7 @@ import { translateTexts } from '../llm/translate.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { createServiceClient } from '../net/service-client.ts'
-import type { ServiceRequest } from '../text/service-add-on.ts'
+import type { ServiceCallOptions, ServiceRequest, Services } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
 
 /** Waiting requests of one account; a job has four at a time. */

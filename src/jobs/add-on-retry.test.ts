@@ -9,8 +9,8 @@ import { deleteEndedJob, findJob } from '../storage/jobs/jobs.ts'
 import { finishJob } from '../storage/jobs/lease.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../storage/jobs/results.ts'
 import type { Retried, Retry } from '../text/result/retry.ts'
+import type { Services } from '../text/service-add-on.ts'
 import { retryAddOn } from './add-on-retry.ts'
-import type { Services } from './service-add-ons.ts'
 
 const account = 'acme'
 const { signal } = new AbortController()

@@ -6,7 +6,8 @@ import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import { readResult, replaceResult, type StoredResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { Retried, Retry } from '../text/result/retry.ts'
-import { type AnswerStore, callServices, type Services } from './service-add-ons.ts'
+import type { Services } from '../text/service-add-on.ts'
+import { type AnswerStore, callServices } from './service-add-ons.ts'
 
 /** The dependencies of a retry. */
 export type RetryTools = {

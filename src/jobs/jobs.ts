@@ -5,11 +5,11 @@ import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Services } from '../text/service-add-on.ts'
 import type { Observers } from './attempt-metrics.ts'
 import { JobWaits } from './job-waits.ts'
 import type { MediaTools, PipelineTools } from './pipeline-tools.ts'
 import { JobRunner } from './runner.ts'
-import type { Services } from './service-add-ons.ts'
 import { JobSubmission } from './submission.ts'
 
 /** The dependencies of the recorded-audio service. */

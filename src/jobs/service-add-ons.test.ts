@@ -8,8 +8,8 @@ import { createLog } from '../log.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { AddOnFailure } from '../text/result/envelope.ts'
 import type { Prepared } from '../text/result/run-service-add-on.ts'
-import type { ServiceRequest } from '../text/service-add-on.ts'
-import { type AnswerStore, callServices, type Services } from './service-add-ons.ts'
+import type { ServiceRequest, Services } from '../text/service-add-on.ts'
+import { type AnswerStore, callServices } from './service-add-ons.ts'
 
 const resultThread = new URL('../text/result/service-add-ons.fixture.ts', import.meta.url)
 const log = createLog('silent')

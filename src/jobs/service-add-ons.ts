@@ -2,29 +2,8 @@ import { inParallel } from '../asr/in-parallel.ts'
 import type { Log } from '../log.ts'
 import { type AddOnError, AddOnFailure } from '../text/result/envelope.ts'
 import type { Answered, Prepared } from '../text/result/run-service-add-on.ts'
-import type { ServiceRequest } from '../text/service-add-on.ts'
+import type { ServiceCallOptions, ServiceRequest, Services } from '../text/service-add-on.ts'
 import { hashOf, type KeyedLines } from './keyed-lines.ts'
-
-/** The services over the network that the operator has configured. */
-export type Services = {
-  /**
-   * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
-   * after `signal` aborts. Rejects with `AddOnFailure` to tell the customer why it failed.
-   */
-  call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown>
-}
-
-/** How a service is called. */
-export type ServiceCallOptions = {
-  /** The account for which it is called. */
-  account: string
-  signal: AbortSignal
-  /**
-   * Makes a part of the answer, or returns what the same job made of an equal part before: a service
-   * that asks another program several times pays for nothing twice.
-   */
-  remember: <T>(part: object, make: () => Promise<T>) => Promise<T>
-}
 
 /** The answers so far, by the hash of their request. */
 export type AnswerStore = Pick<KeyedLines<unknown>, 'find' | 'append'>

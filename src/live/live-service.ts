@@ -31,6 +31,7 @@ import { findLiveSession, findSessionKeys } from '../storage/live/live-sessions.
 import { isOnlyOwner } from '../storage/owners.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
+import type { Services } from '../text/service-add-on.ts'
 import type { Tracing } from '../tracing.ts'
 import type { Connection } from './connection.ts'
 import { type LiveParams, requestOf, textOf } from './live-params.ts'
@@ -68,6 +69,8 @@ export type LiveServiceOptions = {
   storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans'>>
   speech: SpeechEngine
   liveText: LiveText
+  /** Services of add-ons, such as a language model; absent where none is configured. */
+  services?: Services | undefined
   log: Log
   metrics?: Metrics | undefined
   tracing?: Tracing | undefined

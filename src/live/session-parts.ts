@@ -16,6 +16,7 @@ import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
 import { realtimeHooks } from './messages/realtime-add-ons.ts'
 import { partialHead, routingOf } from './messages/server-messages.ts'
+import type { SessionServices } from './messages/session-services.ts'
 import type { UnreadShare } from './messages/unread-bytes.ts'
 import { diarizeSession } from './recognition/diarize-session.ts'
 import { RecognitionLoop, type RecognitionLoopOptions } from './recognition/recognition-loop.ts'
@@ -47,6 +48,8 @@ export type SessionOptions = {
   isOverShare?: (() => boolean) | undefined
   /** Processes its words. */
   text: SessionText
+  /** Translates and summarizes; absent on a server without a language model. */
+  services?: SessionServices | undefined
   /** The form of add-on results in its result. */
   form: ResultForm
   /** Its utterances name their model. */
@@ -106,7 +109,7 @@ export function createParts(options: SessionOptions, { log, signal }: PartsOptio
   })
   const emitter = new MessageEmitter({
     ...{ outbox, journal, watch, log, signal },
-    hooks: realtimeHooks(params, text),
+    hooks: realtimeHooks(params, text, options.services),
     sent: earlier?.sent ?? nothingSent(),
     seconds: () => audioInput.seconds,
   })

@@ -308,7 +308,7 @@ export class LiveSession {
   /** Sends the messages about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
     this.#enter('closing')
-    const { id, params, files, text, form, config, finish } = this.#options
+    const { id, params, files, text, services, form, config, finish } = this.#options
     const { signal } = this.#leaving
     const { outcome, end } = await sendFinalMessages({
       sessionId: id,
@@ -323,8 +323,7 @@ export class LiveSession {
       log: this.#log,
       readLog: () => files.readLines(),
       diarize: this.#diarize,
-      text,
-      form,
+      ...{ text, services, form },
       onSent: () => {
         this.#isSent = true
       },

@@ -45,3 +45,24 @@ export type ServiceAddOn = {
     options: { form: ResultForm },
   ): Made
 }
+
+/** The services over the network that the operator has configured. */
+export type Services = {
+  /**
+   * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
+   * after `signal` aborts. Rejects with `AddOnFailure` to tell the customer why it failed.
+   */
+  call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown>
+}
+
+/** How a service is called. */
+export type ServiceCallOptions = {
+  /** The account for which it is called. */
+  account: string
+  signal: AbortSignal
+  /**
+   * Makes a part of the answer, or returns what was stored for an equal part before: a service that
+   * asks another program several times pays for nothing twice.
+   */
+  remember: <T>(part: object, make: () => Promise<T>) => Promise<T>
+}

@@ -2,12 +2,9 @@ import { warnOfUnsureWords } from '../../asr/unsure-words.ts'
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import {
-  type AddOnError,
-  type Envelope,
-  failed,
-  type ResultForm,
-} from '../../text/result/envelope.ts'
+import { type AddOnError, failed, type ResultForm } from '../../text/result/envelope.ts'
+import { sumUsage } from '../../text/result/usage.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import type { Journal } from '../recovery/journal.ts'
 import type { ReadLog } from '../recovery/session-log.ts'
@@ -18,6 +15,7 @@ import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import { dataOf } from './server-messages.ts'
+import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The outcome of a session. */
 export type Outcome = {
@@ -48,6 +46,7 @@ export type FinalMessagesOptions = {
    */
   diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'find' | 'warnings'>
+  services?: Pick<SessionServices, 'summarize'> | undefined
   form: ResultForm
   /**
    * Called when no other message may be sent any more: result and callback end with the same ones.
@@ -80,12 +79,15 @@ export async function sendFinalMessages(
     await buildTranscription(readLog)
   emitter.once({ type: 'post_transcript', text: transcription }, { isLast })
   const summary = await emitter.summarized(() => summarize(utterances, options))
+  const { usage: taken, ...summarization } = summary ?? {}
+  const collected = await collectAddOnResults(readLog, params, {
+    form,
+    speakerAt: createSpeakerLookup(spokenUtterances),
+    hasServices: options.services !== undefined,
+  })
   const addOns = {
-    ...(summary && { summarization: JSON.stringify(summary) }),
-    ...(await collectAddOnResults(readLog, params, {
-      form,
-      speakerAt: createSpeakerLookup(spokenUtterances),
-    })),
+    ...(summary && { summarization: JSON.stringify(summarization) }),
+    ...collected.answers,
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const total = work + (diarized?.seconds ?? 0)
@@ -93,6 +95,7 @@ export async function sendFinalMessages(
   const warnings = [
     ...(await readWarnings(readLog)),
     ...options.text.warnings(),
+    ...collected.warnings,
     ...warnOfUnsureWords({ confidences }),
   ]
   if ((await measureMessages(readLog, options)).isCut) {
@@ -100,7 +103,9 @@ export async function sendFinalMessages(
     options.log.warn({ warning }, 'a live session is cut')
     warnings.push(warning)
   }
-  const built = buildResult(transcription, { duration, channels, work: total, warnings, addOns })
+  const usage = sumUsage([collected.usage, taken])
+  const metadata = { duration, channels, work: total, warnings, usage }
+  const built = buildResult(transcription, { ...metadata, addOns })
   // A result that an earlier process sent is binding: it measured another processing time.
   const type = 'post_final_transcript'
   const earlier = emitter.sentBefore(type)
@@ -130,10 +135,13 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
   return JSON.stringify(failed('diarization', error, { seconds }))
 }
 
+type SummaryOptions = Pick<FinalMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
+
 async function summarize(
   utterances: string,
-  { params, text, signal }: Pick<FinalMessagesOptions, 'params' | 'text' | 'signal'>,
-): Promise<Envelope | undefined> {
+  { params, text, services, signal }: SummaryOptions,
+): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
+  if (services) return services.summarize(JSON.parse(utterances) as UtteranceView[], signal)
   return text.find('summarization', utterances, { signal })
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { type Envelope, failed } from '../../text/result/envelope.ts'
+import { failed } from '../../text/result/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { ChannelEvent } from '../recognition/channel.ts'
@@ -15,6 +15,7 @@ import {
   summaryMessage,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
+import type { ServiceEnvelope } from './session-services.ts'
 import { endedBefore, utteranceId } from './utterance-view.ts'
 
 /** Options of the message emitter. */
@@ -107,7 +108,9 @@ export class MessageEmitter {
    * Sends the summary that `make` returns, if any, and returns it. A summary that an earlier
    * process logged is binding: the client received it, and result and message must agree.
    */
-  async summarized(make: () => Promise<Envelope | undefined>): Promise<Envelope | undefined> {
+  async summarized(
+    make: () => Promise<ServiceEnvelope | undefined>,
+  ): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
     const summary = sent.summary ?? (await make())
     if (!summary) return undefined
@@ -182,7 +185,7 @@ export class MessageEmitter {
     const { channel, number } = utterance
     const input = inputOf(utterance)
     const findings: AddOnResults = {}
-    for (const { type, run } of hooks) {
+    const running = hooks.map(async ({ type, run }) => {
       try {
         if (run) findings[type] = await run({ ...input, signal })
       } catch (cause) {
@@ -191,7 +194,9 @@ export class MessageEmitter {
         const message = `utterance ${input.id} could not be worked on`
         findings[type] = failed(type, { ...errors.internal_error, message }, { form: 'native' })
       }
-    }
+    })
+    await Promise.all(running)
+    if (signal.aborted) return
     const found = { channel, number, findings }
     this.#note(writeRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)

@@ -1,8 +1,10 @@
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { Envelope } from '../../text/result/envelope.ts'
+import type { AddOnError, Envelope } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
+import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
+import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The add-on parameters in `realtime_processing` and `post_processing` of a session. */
 export type AddOnParams = {
@@ -26,7 +28,7 @@ export type AddOnParams = {
 export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSignal }
 
 /** The results of the add-ons for one utterance; those without an engine are absent. */
-export type AddOnResults = Partial<Record<RealtimeAddOn, Envelope>>
+export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
 
 /**
  * Processes one final utterance: `run` returns a result, or the reason for a failure, and `messages`
@@ -34,7 +36,7 @@ export type AddOnResults = Partial<Record<RealtimeAddOn, Envelope>>
  */
 export type RealtimeHook = {
   type: RealtimeAddOn
-  run?(input: AddOnInput): Promise<Envelope>
+  run?(input: AddOnInput): Promise<ServiceEnvelope>
   messages(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
 }
 
@@ -42,10 +44,12 @@ export type RealtimeHook = {
 export function realtimeHooks(
   { realtime_processing: requested }: AddOnParams,
   text: Pick<SessionText, 'find'>,
+  services?: Pick<SessionServices, 'translate'>,
 ): RealtimeHook[] {
-  const languages = requested.translation_config?.target_languages ?? []
+  const targets = requested.translation_config?.target_languages ?? []
+  const translating = services ? translation(targets, services) : missing('translation', targets)
   return [
-    ...(requested.translation ? [missing('translation', languages.length)] : []),
+    ...(requested.translation ? [translating] : []),
     ...(requested.named_entity_recognition ? [finding('named_entity_recognition', text)] : []),
     ...(requested.sentiment_analysis ? [finding('sentiment_analysis', text)] : []),
   ]
@@ -70,13 +74,48 @@ function finding(
   }
 }
 
-/** Stands in for an add-on that this version lacks; it answers this many times. */
-function missing(type: RealtimeAddOn, times: number): RealtimeHook {
-  const { error } = notConfigured(type)
+/** The translation of an utterance into one language, in the terms of the contract (4.6). */
+export type TranslatedUtterance = { error: AddOnError | null; utterances: UtteranceView[] }
+
+/** Sends a message for each target language, in their order. */
+function translation(
+  targets: readonly string[],
+  services: Pick<SessionServices, 'translate'>,
+): RealtimeHook {
+  const type = 'translation'
   return {
     type,
-    messages: () => Array.from({ length: times }, () => ({ type, error, data: null })),
+    run: ({ utterance, signal }) => services.translate(utterance, signal),
+    messages(envelope, { id, utterance }) {
+      const results = (envelope!.results ?? []) as TranslatedUtterance[]
+      return targets.map((target, i) => {
+        const [translated] = results[i]?.utterances ?? []
+        const error = envelope!.error ?? results[i]?.error ?? null
+        if (error || !translated) return { type, error, data: null }
+        const data = {
+          ...{ utterance_id: id, utterance },
+          ...{ original_language: utterance.language, target_language: target },
+          translated_utterance: withBlank(translated),
+        }
+        return { type, error: null, data }
+      })
+    },
   }
+}
+
+/** Words of a session begin with their blank, also the first. */
+export function withBlank(view: UtteranceView): UtteranceView {
+  const blank = separatorOf(view.language)
+  const [first, ...rest] = view.words
+  if (!first || blank === '' || first.word.startsWith(blank)) return view
+  const words = [{ ...first, word: blank + first.word }, ...rest]
+  return { ...view, text: blank + view.text, words }
+}
+
+/** Stands in for an add-on that this server lacks; it answers once for each target language. */
+function missing(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
+  const { error } = notConfigured(type)
+  return { type, messages: () => targets.map(() => ({ type, error, data: null })) }
 }
 
 /** Returns whether add-ons answer each final utterance of a session. */

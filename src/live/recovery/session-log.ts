@@ -1,7 +1,8 @@
 import type { SpeakersState } from '../../asr/live/session-speakers.ts'
-import type { AddOnError, Envelope } from '../../text/result/envelope.ts'
+import type { AddOnError } from '../../text/result/envelope.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
 import { headOf, type MessageHead } from '../messages/server-messages.ts'
+import type { ServiceEnvelope } from '../messages/session-services.ts'
 import type { LastWord } from '../recognition/adjacent-utterances.ts'
 import type { EndpointState, UtteranceSegments, UtteranceSpan } from '../recognition/endpointing.ts'
 
@@ -23,7 +24,7 @@ export type LogRecord =
   | { kind: 'spoken'; text: string }
   | { kind: 'diarized'; diarized: DiarizedRecord }
   /** The outcome of the summary, before it is sent: it is binding from then on. */
-  | { kind: 'summary'; summary: Envelope }
+  | { kind: 'summary'; summary: ServiceEnvelope }
   /** The result lacks something, in the words that its reader gets. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
@@ -172,7 +173,7 @@ export function readRecord(line: string): LogRecord {
     case 'diarized':
       return { kind, diarized: JSON.parse(rest) as DiarizedRecord }
     case 'summary':
-      return { kind, summary: JSON.parse(rest) as Envelope }
+      return { kind, summary: JSON.parse(rest) as ServiceEnvelope }
     case 'warning':
       return { kind, text: JSON.parse(rest) as string }
     case 'stop':

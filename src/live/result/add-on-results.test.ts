@@ -35,7 +35,8 @@ async function answersOf(
     realtime_processing: { ...none, ...requested },
     post_processing: { summarization: false },
   }
-  const answers = await collectAddOnResults(readLog, params, { form, speakerAt })
+  const options = { form, speakerAt, hasServices: false }
+  const { answers } = await collectAddOnResults(readLog, params, options)
   return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
 }
 

@@ -1,10 +1,12 @@
 import { type Envelope, failed, type ResultForm } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
+import type { Usage } from '../../text/result/usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
 import { type AddOnRecord, type ReadLog, readRecords } from '../recovery/session-log.ts'
 import { joined } from './result.ts'
+import { TranslationResults } from './translation-results.ts'
 
 const types = ['named_entity_recognition', 'sentiment_analysis'] as const
 type FindingType = (typeof types)[number]
@@ -24,30 +26,46 @@ type Gathered = {
 export type CollectOptions = {
   form: ResultForm
   speakerAt(span: ChannelSpan): number | undefined
+  /** Whether the server has services that translate. */
+  hasServices: boolean
+}
+
+/** Answers as JSON texts by key, what they lack, and what language models took for them. */
+type CollectedResults = {
+  answers: Record<string, string>
+  warnings: string[]
+  usage: Usage | undefined
 }
 
 /**
- * Returns the answers of the realtime add-ons in the result of a session, as JSON texts by key:
- * what was sent for each utterance, by start (contract 4.7). An add-on failed only if it failed on
- * every utterance.
+ * Returns the answers of the realtime add-ons in the result of a session: what was sent for each
+ * utterance, by start (contract 4.7). An add-on failed only if it failed on every utterance.
  */
 export async function collectAddOnResults(
   readLog: ReadLog,
   { realtime_processing: requested }: AddOnParams,
-  { form, speakerAt }: CollectOptions,
-): Promise<Record<string, string>> {
+  { form, speakerAt, hasServices }: CollectOptions,
+): Promise<CollectedResults> {
   const wanted = types.filter((type) => requested[type])
   const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
-  const answers: Record<string, string> = {}
-  if (requested.translation) answers.translation = JSON.stringify(notConfigured('translation'))
-  if (wanted.length === 0) return answers
-  for await (const records of readRecords(readLog, ['found'])) {
+  const isTranslated = requested.translation && hasServices
+  const { target_languages: targets = [] } = requested.translation_config ?? {}
+  const translations = new TranslationResults(targets, speakerAt)
+  const log = wanted.length > 0 || isTranslated ? readRecords(readLog, ['found']) : []
+  for await (const records of log) {
     for (const { found } of records) {
       for (const type of wanted) add(gathered[type]!, found, { type, speakerAt })
+      translations.add(found)
     }
   }
+  const answers: Record<string, string> = {}
+  if (requested.translation) {
+    answers.translation = isTranslated
+      ? await translations.write()
+      : JSON.stringify(notConfigured('translation'))
+  }
   for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, form)
-  return answers
+  return { answers, warnings: translations.warnings(), usage: translations.usage }
 }
 
 function nothing(): Gathered {

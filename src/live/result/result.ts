@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { languagesBySpeech } from '../../text/result/result-text.ts'
+import type { Usage } from '../../text/result/usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { DiarizedRecord, ReadLog } from '../recovery/session-log.ts'
 import { readUtterances, type SessionUtterance } from './session-utterances.ts'
@@ -23,6 +24,8 @@ export type ResultOptions = {
   work: number
   /** What the customer should know: what was left out, and why. */
   warnings: readonly string[]
+  /** What language models took, if any were asked. */
+  usage?: Usage | undefined
   /** JSON texts by key. */
   addOns: Readonly<Record<string, string>>
 }
@@ -41,7 +44,7 @@ export async function buildTranscription(readLog: ReadLog): Promise<Transcriptio
 /** Builds the result of a session as JSON text (contract 4.1), without its messages. */
 export function buildResult(
   transcription: string,
-  { duration, channels, work, warnings, addOns }: ResultOptions,
+  { duration, channels, work, warnings, usage, addOns }: ResultOptions,
 ): string {
   const seconds = roundTo(duration, 6)
   const metadata = JSON.stringify({
@@ -50,6 +53,7 @@ export function buildResult(
     billing_time: roundTo(seconds * channels, 6),
     transcription_time: roundTo(work, 6),
     warnings,
+    ...(usage && { usage }),
   })
   const parts = Object.entries({ metadata, transcription, ...addOns })
   return `{${parts.map(([key, json]) => `"${key}":${json}`).join(',')}}`

@@ -13,12 +13,14 @@ import { beginLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LiveText } from '../../text/live/live-text.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
+import type { Services } from '../../text/service-add-on.ts'
 import { noTracing, type Span, type Tracing } from '../../tracing.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { type LiveParams, textOf } from '../live-params.ts'
-import { hasRealtimeAddOns } from '../messages/realtime-add-ons.ts'
+import { hasRealtimeAddOns, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
+import { createSessionServices } from '../messages/session-services.ts'
 import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
 import { type RecoveredSession, recoverSession } from '../recovery/session-recovery.ts'
 import { FinishLiveJob } from '../result/finish-live-job.ts'
@@ -34,6 +36,8 @@ export type ActiveSessionsOptions = {
   storage: Pick<Storage, 'db' | 'objects'>
   speech: SpeechEngine
   liveText: LiveText
+  /** Services of add-ons, such as a language model; absent where none is configured. */
+  services?: Services | undefined
   log: Log
   metrics?: Metrics | undefined
   tracing?: Tracing | undefined
@@ -258,12 +262,14 @@ export class ActiveSessions {
 
   /** Returns the options that do not depend on what is opened for a session. */
   #sessionOptions(job: LiveJob, { folder, models }: { folder: string; models: LiveRecognizer }) {
-    const { config, speech, isOverShare } = this.#options
+    const { config, speech, services, isOverShare } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
+    const served = { account, params: textParams(params) }
     const channels = Array.from({ length: params.channels }, (_, i) => i)
     return {
       ...{ id, account, createdAt, params, models, speech },
+      services: services && createSessionServices(services, served),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       isOverShare: () => isOverShare?.(account) ?? false,
       form: config.addOnResults,

@@ -6,6 +6,7 @@ import { renewWarnings } from '../subtitles-warnings.ts'
 import type { Envelope } from './envelope.ts'
 import { transcriptOf } from './result-text.ts'
 import type { Answered } from './run-service-add-on.ts'
+import { sumUsage, type Usage, usageOf } from './usage.ts'
 
 /** A result as it is stored, parsed. */
 export type StoredResult = Record<string, unknown> & {
@@ -13,25 +14,11 @@ export type StoredResult = Record<string, unknown> & {
   transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
 }
 
-/** What language models took for a result, in `metadata.usage`: an extension of the contract. */
-type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
-
 /** Adds what the answers of services took to the usage of a result. */
 export function addUsage({ metadata }: StoredResult, answered: readonly Answered[]): void {
-  const given = answered.flatMap((one) => ('answers' in one ? one.answers : []))
-  const taken = given.flatMap((answer) => {
-    const usage = (answer as { usage?: Partial<Usage> } | null)?.usage
-    return usage ? [usage] : []
-  })
-  if (!metadata || taken.length === 0) return
-  const sum = (name: keyof Usage) => {
-    return taken.reduce((total, usage) => total + (usage[name] ?? 0), metadata.usage?.[name] ?? 0)
-  }
-  metadata.usage = {
-    requests: sum('requests'),
-    prompt_tokens: sum('prompt_tokens'),
-    completion_tokens: sum('completion_tokens'),
-  }
+  const answers = answered.flatMap((one) => ('answers' in one ? one.answers : []))
+  const usage = sumUsage([metadata?.usage, usageOf(answers)])
+  if (metadata && usage) metadata.usage = usage
 }
 
 /** Returns the transcript of a result, which is redacted when the job was. */

@@ -2,9 +2,9 @@ import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts
 import { viewUtterance } from '../../transcript/utterance-view.ts'
 import { sentences } from '../addons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../addons/subtitles.ts'
-import { type AddOnError, answer, type ResultForm } from '../result/envelope.ts'
+import { type AddOnError, AddOnFailure, answer, type ResultForm } from '../result/envelope.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
-import { errorOf, type LlmAnswer, readAnswer, requireOne } from './answers.ts'
+import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
 import { plainText } from './plain-transcript.ts'
 
 /** `translation_config` (contract 2.3.1). */
@@ -40,7 +40,6 @@ export const translation: ServiceAddOn = {
   merge({ utterances }, params, answers, { form }) {
     const { target_languages: targets } = configOf(params)
     const read = answers.map(readAnswer)
-    requireOne(read)
     let next = 0
     const results = targets.map((target) => {
       const groups = groupsOf(utterances, target)
@@ -48,6 +47,8 @@ export const translation: ServiceAddOn = {
       next += groups.length
       return translated({ utterances, target, groups, answers: own }, params, form)
     })
+    const [first] = results
+    if (first?.error && results.every(({ error }) => error)) throw new AddOnFailure(first.error)
     return { results, isEmpty: results.every(({ full_transcript: text }) => text === '') }
   },
 }

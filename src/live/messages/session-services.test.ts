@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ServiceCallOptions, ServiceRequest, Services } from '../../text/service-add-on.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { createSessionServices } from './session-services.ts'
+
+const utterance: UtteranceView = {
+  ...{ start: 1, end: 2, confidence: 1, channel: 0, language: 'en', text: ' Hello.' },
+  words: [{ word: ' Hello.', start: 1, end: 2, confidence: 1 }],
+}
+const params = { translation_config: { target_languages: ['fr'] } }
+const { signal } = new AbortController()
+
+/** Services that answer only when they are aborted. */
+const hanging: Services = {
+  call(_request, options) {
+    return new Promise((_resolve, reject) => {
+      options.signal.addEventListener('abort', () => reject(options.signal.reason))
+    })
+  },
+}
+
+test('a translation that comes too late is given up, with the reason', async () => {
+  const limits = { translation: 0.01, summarization: 0.01 }
+  const services = createSessionServices(hanging, { account: 'a', params }, limits)
+  const { success, error } = await services.translate(utterance, signal)
+  assert.deepEqual([success, error!.exception], [false, 'AddonTimeout'])
+})
+
+test('a session that is left ends the requests', async () => {
+  const leaving = new AbortController()
+  const services = createSessionServices(hanging, { account: 'a', params })
+  const summary = services.summarize([utterance], leaving.signal)
+  leaving.abort(new Error('left'))
+  await assert.rejects(summary, /left/)
+})
+
+test('services get the words without their blanks, for the account, and what they took is told', async () => {
+  const calls: [ServiceRequest, ServiceCallOptions][] = []
+  const usage = { requests: 1, prompt_tokens: 5, completion_tokens: 2 }
+  const answering: Services = {
+    async call(...given) {
+      calls.push(given)
+      return { texts: ['Bonjour.'], usage }
+    },
+  }
+  const services = createSessionServices(answering, { account: 'a', params })
+  const envelope = await services.translate(utterance, signal)
+  const [[request, { account }]] = calls as [[ServiceRequest, ServiceCallOptions]]
+  assert.deepEqual([request.texts, request.target, account], [['Hello.'], 'fr', 'a'])
+  assert.deepEqual(envelope.usage, usage)
+})

@@ -1,0 +1,78 @@
+import { type Envelope, failed, timedOut } from '../../text/result/envelope.ts'
+import { transcriptOf } from '../../text/result/result-text.ts'
+import { mergeServiceAddOn, prepareServiceAddOn } from '../../text/result/run-service-add-on.ts'
+import { type Usage, usageOf } from '../../text/result/usage.ts'
+import type { ServiceAddOn, Services } from '../../text/service-add-on.ts'
+import { summarization } from '../../text/services/language-model.ts'
+import { translation } from '../../text/services/translation.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+
+/** The answer of an add-on, with what language models took for it. */
+export type ServiceEnvelope = Envelope & { usage?: Usage }
+
+/** The add-ons of one session that services answer. Both reject only when aborted. */
+export type SessionServices = {
+  /** Translates one utterance into all target languages; `results` has one entry for each. */
+  translate(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
+  /** Summarizes a session. */
+  summarize(utterances: readonly UtteranceView[], signal: AbortSignal): Promise<ServiceEnvelope>
+}
+
+/** A session on whose behalf services are called. */
+export type ServiceSession = { account: string; params: Readonly<Record<string, unknown>> }
+
+/** A translation that comes later is of no use to those who read along. Seconds. */
+const TRANSLATION_LIMIT = 20
+/** Bounds the end of a session; each request has a time limit of its own. Seconds. */
+const SUMMARY_LIMIT = 600
+
+/** Runs the service add-ons of a session; `limits` are in seconds, and for tests. */
+export function createSessionServices(
+  services: Services,
+  { account, params }: ServiceSession,
+  limits = { translation: TRANSLATION_LIMIT, summarization: SUMMARY_LIMIT },
+): SessionServices {
+  async function run(
+    addOn: ServiceAddOn,
+    utterances: readonly UtteranceView[],
+    { signal, seconds }: { signal: AbortSignal; seconds: number },
+  ): Promise<ServiceEnvelope> {
+    const { name } = addOn
+    const options = { params, form: 'native', given: {}, now: () => performance.now() } as const
+    const transcript = transcriptOf(utterances)
+    const prepared = prepareServiceAddOn(addOn, transcript, options)
+    if ('error' in prepared) return failed(name, prepared.error)
+    const startedAt = performance.now()
+    const limit = AbortSignal.timeout(seconds * 1000)
+    const call = {
+      ...{ account, signal: AbortSignal.any([signal, limit]) },
+      // What a killed process asked for is asked for again: nothing else of a session is asked twice.
+      remember: <T>(_part: object, make: () => Promise<T>) => make(),
+    }
+    try {
+      const answers = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
+      const taken = (performance.now() - startedAt) / 1000
+      const envelope = mergeServiceAddOn(
+        addOn,
+        transcript,
+        { name, answers, seconds: taken },
+        options,
+      )
+      const usage = usageOf(answers)
+      return { ...envelope, ...(usage && { usage }) }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!limit.aborted) throw error
+      return failed(name, timedOut(name, seconds), { seconds })
+    }
+  }
+
+  return {
+    translate: (utterance, signal) => {
+      return run(translation, [utterance], { signal, seconds: limits.translation })
+    },
+    summarize: (utterances, signal) => {
+      return run(summarization, utterances, { signal, seconds: limits.summarization })
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { type AddOnError, failed } from '../../text/result/envelope.ts'
+import { sumUsage, type Usage } from '../../text/result/usage.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import { type TranslatedUtterance, withBlank } from '../messages/realtime-add-ons.ts'
+import type { ChannelSpan } from '../recognition/speaker-lookup.ts'
+import type { AddOnRecord } from '../recovery/session-log.ts'
+import { joined } from './result.ts'
+
+/** Returns the final speaker at a time. */
+type SpeakerAt = (span: ChannelSpan) => number | undefined
+
+/** The translations into one language, each with its position and as JSON text. */
+type Target = {
+  language: string
+  found: { start: number; channel: number; text: string; json: string }[]
+  failures: number
+  error: AddOnError | null
+}
+
+/** Collects the translations that a session sent, as its result shows them (contract 4.6). */
+export class TranslationResults {
+  readonly #targets: Target[]
+  readonly #speakerAt: SpeakerAt
+  #seconds = 0
+  #usage: Usage | undefined
+
+  constructor(languages: readonly string[], speakerAt: SpeakerAt) {
+    this.#targets = languages.map((language) => {
+      return { language, found: [], failures: 0, error: null }
+    })
+    this.#speakerAt = speakerAt
+  }
+
+  /** What language models took; undefined when none was asked. */
+  get usage(): Usage | undefined {
+    return this.#usage
+  }
+
+  /** Adds what was sent for one utterance. */
+  add({ findings: { translation: envelope } }: AddOnRecord): void {
+    if (!envelope) return
+    this.#seconds += envelope.exec_time
+    this.#usage = sumUsage([this.#usage, envelope.usage])
+    const results = (envelope.results ?? []) as TranslatedUtterance[]
+    for (const [i, target] of this.#targets.entries()) {
+      const error = envelope.error ?? results[i]?.error ?? null
+      if (error) {
+        target.error ??= error
+        target.failures++
+      }
+      for (const sent of results[i]?.utterances ?? []) {
+        const speaker = sent.speaker === undefined ? undefined : this.#speakerAt(sent)
+        const view = withBlank(speaker === undefined ? sent : { ...sent, speaker })
+        const { start, channel, text } = view
+        target.found.push({ start, channel, text, json: JSON.stringify(view) })
+      }
+    }
+  }
+
+  /** Returns what the customer should know: which languages lack utterances. */
+  warnings(): string[] {
+    return this.#targets.flatMap(({ language, found, failures }) => {
+      if (failures === 0 || found.length === 0) return []
+      const all = failures + found.length
+      return [`${failures} of ${all} utterances were not translated into ${language}`]
+    })
+  }
+
+  /** Returns the answer as JSON text. It failed only if all languages failed on every utterance. */
+  async write(): Promise<string> {
+    const isEmpty = this.#targets.every(({ found }) => found.length === 0)
+    const error = isEmpty ? this.#targets.find((target) => target.error)?.error : undefined
+    if (error) return JSON.stringify(failed('translation', error, { seconds: this.#seconds }))
+    const exec_time = roundTo(this.#seconds, 6)
+    const head = { success: true, is_empty: isEmpty, exec_time, error: null }
+    const results: string[] = []
+    for (const target of this.#targets) results.push(await writeTarget(target))
+    return `${JSON.stringify(head).slice(0, -1)},"results":[${results.join(',')}]}`
+  }
+}
+
+async function writeTarget({ language, found, error }: Target): Promise<string> {
+  found.sort((a, b) => a.start - b.start || a.channel - b.channel)
+  const head = {
+    error: found.length === 0 ? error : null,
+    full_transcript: await joined(found, { separator: ' ', textOf: ({ text }) => text.trim() }),
+    languages: [language],
+  }
+  const utterances = await joined(found, { separator: ',', textOf: ({ json }) => json })
+  return `${JSON.stringify(head).slice(0, -1)},"utterances":[${utterances}]}`
+}

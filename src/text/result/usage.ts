@@ -1,0 +1,19 @@
+/** What language models took, as their providers counted it: `metadata.usage`, our extension. */
+export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
+
+/** Returns what the answers of services took; undefined when none of them says so. */
+export function usageOf(answers: readonly unknown[]): Usage | undefined {
+  return sumUsage(answers.map((answer) => (answer as { usage?: Usage } | null)?.usage))
+}
+
+/** Returns the sum; undefined when there is nothing to add. */
+export function sumUsage(all: readonly (Partial<Usage> | undefined)[]): Usage | undefined {
+  const taken = all.flatMap((one) => one ?? [])
+  if (taken.length === 0) return undefined
+  const sum = (name: keyof Usage) => taken.reduce((total, one) => total + (one[name] ?? 0), 0)
+  return {
+    requests: sum('requests'),
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+  }
+}

@@ -1,0 +1,148 @@
+/** Translation and summaries of live sessions by a language model, over the real server. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import {
+  type ChatCall,
+  type ChatReply,
+  startChatProvider,
+  textsToTranslate,
+} from '../support/chat-provider.ts'
+import { chunksOf, draw } from '../support/draw-audio.ts'
+import { call } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { finalsOf, ofType } from '../support/live-messages.ts'
+import { startServer } from '../support/start-server.ts'
+
+type Wrapper<T> = {
+  success: boolean
+  is_empty: boolean
+  error: { exception: string; message: string } | null
+  results: T
+}
+type Utterance = { text: string; language: string; start: number; end: number; words: object[] }
+type Translation = {
+  error: object | null
+  full_transcript: string
+  languages: string[]
+  utterances: Utterance[]
+}
+type Job = {
+  result: {
+    metadata: { warnings: string[]; usage?: { requests: number } }
+    transcription: { utterances: Utterance[] }
+    translation: Wrapper<Translation[] | null>
+    summarization: Wrapper<string | null>
+    named_entity_recognition: Wrapper<object[]>
+  }
+}
+
+const SAID = 'My name is Lena.'
+const speech = draw('....##########.....########.....')
+
+function answer(one: ChatCall): ChatReply {
+  if (!one.messages[1]!.content.startsWith('{')) return 'Lena says her name.'
+  return JSON.stringify({ translations: textsToTranslate(one).map((text) => `<${text}>`) })
+}
+
+/** Runs a session that is translated into French, German and English, beside a model. */
+async function run(t: TestContext, reply = answer) {
+  const provider = await startChatProvider(reply)
+  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' }
+  const server = await startServer({ speech: createFakeSpeechEngine(SAID), env })
+  t.after(async () => {
+    await server.close()
+    provider.close()
+  })
+  const { id, url } = await openSession(server, {
+    realtime_processing: {
+      translation: true,
+      translation_config: { target_languages: ['fr', 'de', 'en'] },
+      named_entity_recognition: true,
+    },
+    post_processing: { summarization: true },
+  })
+  const client = await connect(url)
+  for (const chunk of chunksOf(speech, 3200)) client.send(chunk)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+  const { result } = (await call<Job>(server, `/v2/live/${id}`)).body
+  return { messages: client.messages, result, provider }
+}
+
+test('every final is translated into each language, and the result has all of it', async (t) => {
+  const { messages, result } = await run(t)
+  const finals = finalsOf(messages)
+  assert.equal(finals.length, 2)
+  const sent = ofType(messages, 'translation')
+  assert.deepEqual(
+    sent.map(({ data, error }) => [data!.utterance_id, data!.target_language, error]),
+    finals.flatMap(({ data }) => ['fr', 'de', 'en'].map((target) => [data.id, target, null])),
+  )
+  const [french, , english] = sent.map(({ data }) => data as unknown as Record<string, Utterance>)
+  const original = finals[0]!.data.utterance as unknown as Utterance
+  assert.deepEqual(french!.utterance, original)
+  assert.equal(french!.original_language, 'en')
+  const { text, language, start, end, words } = french!.translated_utterance!
+  assert.deepEqual([text, language], [' <My name is Lena.>', 'fr'])
+  assert.deepEqual([start, end, words.length], [original.start, original.end, 4])
+  assert.equal((words[0] as { word: string }).word, ' <My')
+  // What is in the target language already is copied.
+  assert.equal(english!.translated_utterance!.text, original.text)
+
+  assert.equal(result.translation.success, true)
+  assert.deepEqual(
+    result.translation.results!.map((one) => [one.languages, one.full_transcript, one.error]),
+    [
+      [['fr'], '<My name is Lena.> <My name is Lena.>', null],
+      [['de'], '<My name is Lena.> <My name is Lena.>', null],
+      [['en'], 'My name is Lena. My name is Lena.', null],
+    ],
+  )
+  assert.deepEqual(
+    result.translation.results![0]!.utterances,
+    [0, 3].map((i) => (sent[i]!.data as unknown as Record<string, Utterance>).translated_utterance),
+  )
+  assert.equal(result.summarization.results, 'Lena says her name.')
+  assert.ok(!('usage' in result.summarization))
+  const [summary] = ofType(messages, 'post_summarization')
+  assert.deepEqual(summary!.data, { results: 'Lena says her name.' })
+  assert.equal(result.metadata.usage!.requests, 5)
+  assert.ok(result.named_entity_recognition.results.length > 0)
+})
+
+test('a language that fails on one utterance lacks that, and the result says so', async (t) => {
+  let isRefused = false
+  const { messages, result } = await run(t, (one) => {
+    if (isRefused || !one.messages[0]!.content.includes('French')) return answer(one)
+    isRefused = true
+    return 404
+  })
+  assert.deepEqual(
+    ofType(messages, 'translation')
+      .map(({ error }) => error?.exception)
+      .sort(),
+    ['ServiceFailed', ...Array(5).fill(undefined)],
+  )
+  const [french, german] = result.translation.results!
+  assert.deepEqual([french!.error, french!.utterances.length], [null, 1])
+  assert.equal(german!.utterances.length, 2)
+  assert.deepEqual(result.metadata.warnings, ['1 of 2 utterances were not translated into fr'])
+})
+
+test('a model that is down fails translation and summary, and nothing else', async (t) => {
+  const { messages, result } = await run(t, () => 404)
+  assert.equal(finalsOf(messages).length, 2)
+  assert.equal(result.translation.success, true)
+  assert.deepEqual(
+    result.translation.results!.map(({ error, utterances }) => [error !== null, utterances.length]),
+    [
+      [true, 0],
+      [true, 0],
+      [false, 2],
+    ],
+  )
+  assert.equal(result.summarization.error?.exception, 'ServiceFailed')
+  assert.match(ofType(messages, 'post_summarization')[0]!.error!.message, /404/)
+  assert.equal(result.named_entity_recognition.success, true)
+})
