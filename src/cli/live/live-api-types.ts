@@ -8,6 +8,9 @@ export type TranscriptMessage = {
   data: { id: string; is_final: boolean; utterance: ApiUtterance }
 }
 
+/** A translation of a final into one language. */
+export type TranslationData = { target_language: string; translated_utterance: ApiUtterance }
+
 /** A message of the server. */
 export type LiveMessage =
   | {
@@ -18,6 +21,7 @@ export type LiveMessage =
     }
   | { type: 'speech_start' | 'speech_end'; data: { time: number; channel: number } }
   | TranscriptMessage
+  | { type: 'translation'; data: TranslationData | null; error: { message: string } | null }
   | { type: 'post_final_transcript'; data: ApiLiveResult }
   | { type: 'error'; data: { code: string; message: string } }
   | { type: 'start_recording' | 'end_recording' | 'end_session' | 'post_transcript' }

@@ -1,6 +1,7 @@
 import { parseArguments, readChoice, UsageError } from '../arguments.ts'
 import { serverOptions } from '../server/server-url.ts'
 import { type Format, formats } from '../transcribe/formats.ts'
+import { readTranslation } from '../transcribe/job-params.ts'
 import { planOutputs } from '../transcribe/results.ts'
 import type { LiveFormat } from './live-api-types.ts'
 import type { AudioSource } from './live-audio.ts'
@@ -12,6 +13,8 @@ export type LiveOptions = {
   /** Name of the audio in messages. */
   name: string
   language: string | undefined
+  /** The fields of `realtime_processing` that request translations; empty without. */
+  translation: Record<string, unknown>
   endpointing: number | undefined
   threshold: number | undefined
   partials: boolean
@@ -24,6 +27,7 @@ const options = {
   mic: { type: 'boolean' },
   fast: { type: 'boolean' },
   language: { type: 'string' },
+  translate: { type: 'string', multiple: true },
   endpointing: { type: 'string' },
   threshold: { type: 'string' },
   'no-partials': { type: 'boolean' },
@@ -60,6 +64,7 @@ export function readLiveOptions(args: readonly string[]): LiveOptions {
         : { kind: 'stdin', raw: readRaw(values) },
     name,
     language: values.language,
+    translation: readTranslation(values.translate),
     endpointing: readDecimal(values.endpointing, { name: 'endpointing', min: 0.01, max: 10 }),
     threshold: readDecimal(values.threshold, { name: 'threshold', min: 0, max: 1 }),
     partials: !values['no-partials'],

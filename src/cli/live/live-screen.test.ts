@@ -47,6 +47,14 @@ test('without a terminal only the text of finals is written', () => {
   assert.deepEqual(written(), { stdout: 'Good morning.\n', stderr: '' })
 })
 
+test('a translation follows its final, with its language', () => {
+  const { screen, written } = openScreen()
+  screen.show(printed(' Good morning.', { is_final: true }))
+  const { utterance } = printed(' Bonjour\u0007.')
+  screen.translated({ target_language: 'fr', translated_utterance: utterance })
+  assert.equal(written().stdout, 'Good morning.\n[fr] Bonjour?.\n')
+})
+
 test('on a terminal a partial is dim and written over, a final stays with its time', () => {
   const { screen, written } = openScreen({ isTTY: true })
   screen.show(printed(' Good'))

@@ -1,11 +1,13 @@
 import type { ApiUtterance } from '../server/api-types.ts'
 import { sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import type { TranscriptMessage } from './live-api-types.ts'
+import type { TranscriptMessage, TranslationData } from './live-api-types.ts'
 
 /** The display of a session: finals as lines, the open utterance as a line that is overwritten. */
 export type LiveScreen = {
   show(transcript: TranscriptMessage['data']): void
+  /** Prints a translation, below its final unless others came between. */
+  translated(translation: TranslationData): void
   /** Prints a line about the session that is not part of its transcript. */
   say(line: string): void
   /** Removes the moving line. */
@@ -63,6 +65,13 @@ export function createLiveScreen(
         clear()
         stdout.write(`${label(utterance, stdout.isTTY === true)}\n`)
       }
+      draw()
+    },
+    translated({ target_language, translated_utterance }) {
+      if (!writesFinals) return
+      clear()
+      const text = label(translated_utterance, stdout.isTTY === true)
+      stdout.write(`${printable(`[${target_language}]`)} ${text}\n`)
       draw()
     },
     say(line) {

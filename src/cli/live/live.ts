@@ -23,6 +23,7 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   --mic            record with arecord, parec, pw-record, rec or ffmpeg, whichever is installed
   --fast           send a file as fast as the server accepts it
   --language CODE  the spoken language, such as en; detected by default
+  --translate LIST also print translations into these languages, such as de,fr; needs a language model
   --endpointing S  seconds of silence that end an utterance, 0.01 to 10; default 0.05
   --threshold P    probability above which audio counts as speech, 0 to 1; default 0.6
   --no-partials    print final text only
@@ -135,12 +136,13 @@ async function deliver(
 }
 
 function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {
-  const { language, endpointing, threshold, partials } = options
+  const { language, translation, endpointing, threshold, partials } = options
   return {
     ...format,
     ...(language === undefined ? {} : { language_config: { languages: [language] } }),
     ...(endpointing === undefined ? {} : { endpointing }),
     ...(threshold === undefined ? {} : { pre_processing: { speech_threshold: threshold } }),
+    realtime_processing: translation,
     messages_config: { receive_partial_transcripts: partials },
   }
 }
@@ -157,6 +159,10 @@ function createRecognized(screen: LiveScreen) {
         if (finals.has(message.data.id)) return
         if (message.data.is_final) finals.add(message.data.id)
         screen.show(message.data)
+        return
+      case 'translation':
+        if (message.data) screen.translated(message.data)
+        else if (message.error) screen.say(`translation: ${message.error.message}`)
         return
       case 'post_final_transcript':
         last = message.data

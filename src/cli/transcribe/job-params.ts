@@ -103,16 +103,20 @@ export function readSubtitleFormats(lists: readonly string[] = []): SubtitleForm
   return [...new Set(formats)]
 }
 
-function readQuestions({ translate = [], ask = [] }: Values): Record<string, unknown> {
-  const targets = translate.flatMap((list) => list.split(',')).map((code) => code.trim())
-  if (targets.includes(''))
+/** Reads `--translate`, which may occur several times, as the fields of a request. */
+export function readTranslation(lists: readonly string[] = []): Record<string, unknown> {
+  const targets = lists.flatMap((list) => list.split(',')).map((code) => code.trim())
+  if (targets.length === 0) return {}
+  if (targets.includes('')) {
     throw new UsageError('--translate must list language codes, such as de,fr')
+  }
+  return { translation: true, translation_config: { target_languages: [...new Set(targets)] } }
+}
+
+function readQuestions({ translate = [], ask = [] }: Values): Record<string, unknown> {
   if (ask.some((prompt) => prompt.trim() === '')) throw new UsageError('--ask must not be empty')
   return {
-    ...(targets.length > 0 && {
-      translation: true,
-      translation_config: { target_languages: [...new Set(targets)] },
-    }),
+    ...readTranslation(translate),
     ...(ask.length > 0 && { audio_to_llm: true, audio_to_llm_config: { prompts: ask } }),
   }
 }
