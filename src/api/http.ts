@@ -5,6 +5,7 @@ import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
+import { FormTurns } from './bodies/form-turns.ts'
 import { allowOrigins } from './cors.ts'
 import { createLiveSocketServer } from './live-socket.ts'
 import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
@@ -52,7 +53,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   const http = createServer(parts)
   const bodies = new Bodies(parts)
   http.addHook('onClose', () => bodies.close())
-  const app = { ...parts, bodies }
+  const app = { ...parts, bodies, forms: new FormTurns() }
   await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
   await http.register(healthRoutes(app))

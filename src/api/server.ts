@@ -131,6 +131,8 @@ export function createServer(app: ServerParts): FastifyInstance {
   const connections = new Set<Socket>()
   http.server.on('connection', (socket) => {
     connections.add(socket)
+    // Node takes its own listener off a socket that asks for a tunnel or an upgrade.
+    socket.on('error', () => {})
     socket.once('close', () => connections.delete(socket))
   })
   http.addHook('preClose', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../src/api/schemas/job.ts'
 import { ownHeaders, type RawAnswer, requestRaw } from '../support/hostile-requests.ts'
@@ -315,3 +317,24 @@ async function handledRequests(): Promise<number> {
   const counts = text.matchAll(/^steno_http_request_seconds_count\{[^}]*"\/health"[^}]*\} (\d+)$/gm)
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
+
+test('a client that asks for a tunnel or an upgrade and resets the connection ends nothing', async () => {
+  const { hostname, port } = new URL(server.url)
+  const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
+  const pipelined = 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(100)
+  const texts = [
+    'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n',
+    `GET /v2/live?token=x HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n`,
+    `GET /v1/realtime HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n`,
+    pipelined,
+  ]
+  for (const text of texts) {
+    for (let n = 0; n < 20; n++) {
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      socket.write(text, () => socket.resetAndDestroy())
+      await once(socket, 'close')
+    }
+    assert.equal((await call(server, '/health')).status, 200, text.slice(0, 20))
+  }
+})

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { FormStream } from './form-stream.ts'
 
 const part = '--b\r\ncontent-disposition: form-data; name="x"\r\n\r\ny\r\n'
@@ -10,19 +11,19 @@ function formOf(parts: number): Buffer {
 }
 
 test('a form of many parts goes on in slices of a few, with turns between them', async () => {
-  const stream = new FormStream('multipart/form-data; boundary=b')
+  const stream = new FormStream('multipart/form-data; boundary=b', turn)
   const slices: string[] = []
   let turns = 0
-  let turn = setImmediate(function next() {
+  let counter = setImmediate(function next() {
     turns++
-    turn = setImmediate(next)
+    counter = setImmediate(next)
   })
   stream.on('data', (bytes: Buffer) =>
     slices.push(`${bytes.toString().split('--b\r\n').length - 1} of ${turns}`),
   )
   stream.end(formOf(100))
   await new Promise((resolve) => stream.once('end', resolve))
-  clearImmediate(turn)
+  clearImmediate(counter)
   assert.deepEqual(
     slices.map((one) => one.split(' ')[0]),
     ['20', '20', '20', '20', '20', '0'],
@@ -32,14 +33,14 @@ test('a form of many parts goes on in slices of a few, with turns between them',
 
 test('what goes on is what came', async () => {
   for (const type of ['boundary=b', 'boundary="b"; charset=utf-8', 'charset=x;BOUNDARY=b', '']) {
-    const stream = new FormStream(`multipart/form-data; ${type}`)
+    const stream = new FormStream(`multipart/form-data; ${type}`, turn)
     stream.end(formOf(100))
     assert.deepEqual(await buffer(stream), formOf(100))
   }
 })
 
 test('a form of more parts than are allowed fails', async () => {
-  const stream = new FormStream('multipart/form-data; boundary=b')
+  const stream = new FormStream('multipart/form-data; boundary=b', turn)
   stream.end(formOf(501))
   await assert.rejects(buffer(stream), { code: 'body_too_large' })
 })

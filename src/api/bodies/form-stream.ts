@@ -3,6 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import type { FastifyMultipartBaseOptions, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
+import type { FormTurns } from './form-turns.ts'
 
 /**
  * Browsers and SDKs send a handful of fields with the file; each costs as much as a small request.
@@ -32,19 +33,18 @@ export const formOptions: FastifyMultipartBaseOptions = {
 }
 
 /** Yields the parts of a form, as they arrive. */
-export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile> {
-  const raw = { value: openFormStream(request.raw) }
+export function readParts(request: FastifyRequest, turns: FormTurns): AsyncIterable<MultipartFile> {
+  const raw = { value: openFormStream(request.raw, () => turns.next(request.account)) }
   return (Object.create(request, { raw }) as FastifyRequest).files()
 }
 
 /**
  * Opens the body of a form for the parser, which processes any chunk without a pause: a chunk of 64
- * KB may hold a thousand parts. The stream delivers slices of a few parts, yields to the event loop
- * between them, and fails with `body_too_large` when there are too many. Ends early when `request`
+ * KB may hold a thousand parts. The stream delivers slices of a few parts, each in its turn, and fails with `body_too_large` when there are too many. Ends early when `request`
  * does.
  */
-function openFormStream(request: IncomingMessage): FormStream {
-  const form = new FormStream(request.headers['content-type'] ?? '')
+function openFormStream(request: IncomingMessage, turn: () => Promise<void>): FormStream {
+  const form = new FormStream(request.headers['content-type'] ?? '', turn)
   request.once('close', () => {
     if (!request.readableEnded) form.destroy(new Error('the form ended early'))
   })
@@ -56,10 +56,13 @@ export class FormStream extends Transform {
   /** The parser needs only this header: it logs all headers at level `trace`. */
   readonly headers: { 'content-type': string }
   readonly #delimiter: Buffer | undefined
+  readonly #turn: () => Promise<void>
   #parts = 0
 
-  constructor(contentType: string) {
+  /** `turn` resolves when the next slice may go on. */
+  constructor(contentType: string, turn: () => Promise<void>) {
     super()
+    this.#turn = turn
     this.headers = { 'content-type': contentType }
     const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
     const boundary = quoted ?? plain
@@ -68,6 +71,10 @@ export class FormStream extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    void this.#turn().then(() => this.#pass(chunk, done))
+  }
+
+  #pass(chunk: Buffer, done: TransformCallback): void {
     const end = this.#findEnd(chunk)
     if (end === undefined) {
       done(new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`))
@@ -75,7 +82,7 @@ export class FormStream extends Transform {
       done(null, chunk)
     } else {
       this.push(chunk.subarray(0, end))
-      setImmediate(() => this._transform(chunk.subarray(end), 'binary', done))
+      this._transform(chunk.subarray(end), 'binary', done)
     }
   }
 

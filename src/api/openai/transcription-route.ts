@@ -10,6 +10,7 @@ import type { OpenAiForm } from '../../text/formats/openai.ts'
 import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
+import type { FormTurns } from '../bodies/form-turns.ts'
 import { readAudioPart } from '../bodies/multipart-audio.ts'
 import { toSubmission } from '../bodies/submission.ts'
 import { leaving } from '../leaving.ts'
@@ -33,9 +34,9 @@ const COMMENT_MS = 15_000
  * A client that leaves before cancels its job.
  */
 export function transcriptionRoute(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies; forms: FormTurns },
 ): FastifyPluginAsyncTypebox {
-  const { config, jobs, bodies } = app
+  const { config, jobs, bodies, forms } = app
   const models = modelNames(config.models)
 
   return async (http) => {
@@ -65,7 +66,7 @@ export function transcriptionRoute(
   async function receive(request: FastifyRequest, signal: AbortSignal) {
     const fields = new Map<string, string[]>()
     if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
-    const part = await readAudioPart(readParts(request), {
+    const part = await readAudioPart(readParts(request, forms), {
       name: 'file',
       onText(field, text) {
         const name = field.replace(/\[\]$/, '')

@@ -9,6 +9,7 @@ import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import { asFieldError } from '../bodies/address-upload.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
+import type { FormTurns } from '../bodies/form-turns.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../bodies/multipart-audio.ts'
 import { leaving } from '../leaving.ts'
 import { errorAnswers } from '../schemas/error.ts'
@@ -19,7 +20,8 @@ export function uploadRoutes({
   config,
   jobs,
   bodies,
-}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+  forms,
+}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies; forms: FormTurns }): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(multipart, formOptions)
 
@@ -64,7 +66,7 @@ export function uploadRoutes({
         `more than ${config.storage.maxFileBytes} bytes (STENO_MAX_FILE_BYTES)`,
       )
     }
-    const part = await readAudioPart(readParts(request))
+    const part = await readAudioPart(readParts(request, forms))
     return jobs.submission.upload(request.account, { ...part, signal })
   }
 
