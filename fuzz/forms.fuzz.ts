@@ -3,7 +3,6 @@ import multipart from '@fastify/multipart'
 import fc from 'fast-check'
 import Fastify from 'fastify'
 import { formOptions, readParts } from '../src/api/bodies/form-stream.ts'
-import { FormTurns } from '../src/api/bodies/form-turns.ts'
 import { readAudioPart } from '../src/api/bodies/multipart-audio.ts'
 import { AppError } from '../src/errors.ts'
 import { ownHeaders, requestRaw } from '../test/support/hostile-requests.ts'
@@ -55,7 +54,7 @@ const parser = Fastify()
 await parser.register(multipart, formOptions)
 parser.post('/', async (request) => {
   let bytes = 0
-  const { filename, body } = await readAudioPart(readParts(request, new FormTurns()))
+  const { filename, body } = await readAudioPart(readParts(request))
   for await (const chunk of body) bytes += chunk.byteLength
   return { filename, bytes }
 })

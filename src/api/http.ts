@@ -5,7 +5,6 @@ import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
-import { FormTurns } from './bodies/form-turns.ts'
 import { allowOrigins } from './cors.ts'
 import { createLiveSocketServer } from './live-socket.ts'
 import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
@@ -53,7 +52,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   const http = createServer(parts)
   const bodies = new Bodies(parts)
   http.addHook('onClose', () => bodies.close())
-  const app = { ...parts, bodies, forms: new FormTurns() }
+  const app = { ...parts, bodies }
   await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
   await http.register(healthRoutes(app))

@@ -5,6 +5,7 @@ import { basicCredentials } from '../net/basic-credentials.ts'
 import { checkUrl } from '../net/check-url.ts'
 import { createGuardedAgent } from '../net/guarded-agent.ts'
 import type { Resolve } from '../net/resolver.ts'
+import { sliceTurns } from '../storage/objects/slice-turns.ts'
 import { checkAnswer, discard } from './source-answer.ts'
 import { sourceError } from './source-error.ts'
 
@@ -57,7 +58,7 @@ export async function fetchAudio<T>(
   try {
     const response = await follow(url, { agent, guard, signal })
     checkAnswer(response, maxBytes)
-    return await store(receive(response.body, signal), signal)
+    return await store(receive(response.body, { signal, account: options.account }), signal)
   } finally {
     clearTimeout(timer)
     await agent.destroy()
@@ -111,12 +112,16 @@ function parseUrl(text: string, base?: URL): URL {
 /**
  * Passes a body on. Gives up on one that trickles, which would hold its slot until the last second.
  */
-async function* receive(body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* receive(
+  body: Body,
+  { signal, account }: { signal: AbortSignal; account: string },
+): AsyncGenerator<Uint8Array> {
   let openedAt = performance.now()
   let bytesInWindow = 0
   try {
     for await (const bytes of body) {
       bytesInWindow += bytes.byteLength
+      await sliceTurns.next(account)
       yield bytes
       if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
       if (bytesInWindow < MIN_BYTES_PER_WINDOW) {

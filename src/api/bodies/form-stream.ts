@@ -3,7 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import type { FastifyMultipartBaseOptions, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
-import type { FormTurns } from './form-turns.ts'
+import { sliceTurns } from '../../storage/objects/slice-turns.ts'
 
 /**
  * Browsers and SDKs send a handful of fields with the file; each costs as much as a small request.
@@ -33,8 +33,8 @@ export const formOptions: FastifyMultipartBaseOptions = {
 }
 
 /** Yields the parts of a form, as they arrive. */
-export function readParts(request: FastifyRequest, turns: FormTurns): AsyncIterable<MultipartFile> {
-  const raw = { value: openFormStream(request.raw, () => turns.next(request.account)) }
+export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile> {
+  const raw = { value: openFormStream(request.raw, () => sliceTurns.next(request.account)) }
   return (Object.create(request, { raw }) as FastifyRequest).files()
 }
 

@@ -10,7 +10,6 @@ import type { OpenAiForm } from '../../text/formats/openai.ts'
 import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
-import type { FormTurns } from '../bodies/form-turns.ts'
 import { readAudioPart } from '../bodies/multipart-audio.ts'
 import { toSubmission } from '../bodies/submission.ts'
 import { leaving } from '../leaving.ts'
@@ -34,9 +33,9 @@ const COMMENT_MS = 15_000
  * A client that leaves before cancels its job.
  */
 export function transcriptionRoute(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies; forms: FormTurns },
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {
-  const { config, jobs, bodies, forms } = app
+  const { config, jobs, bodies } = app
   const models = modelNames(config.models)
 
   return async (http) => {
@@ -66,7 +65,7 @@ export function transcriptionRoute(
   async function receive(request: FastifyRequest, signal: AbortSignal) {
     const fields = new Map<string, string[]>()
     if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
-    const part = await readAudioPart(readParts(request, forms), {
+    const part = await readAudioPart(readParts(request), {
       name: 'file',
       onText(field, text) {
         const name = field.replace(/\[\]$/, '')

@@ -9,7 +9,6 @@ import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import { asFieldError } from '../bodies/address-upload.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
-import type { FormTurns } from '../bodies/form-turns.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../bodies/multipart-audio.ts'
 import { leaving } from '../leaving.ts'
 import { errorAnswers } from '../schemas/error.ts'
@@ -20,8 +19,7 @@ export function uploadRoutes({
   config,
   jobs,
   bodies,
-  forms,
-}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies; forms: FormTurns }): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(multipart, formOptions)
 
@@ -66,7 +64,7 @@ export function uploadRoutes({
         `more than ${config.storage.maxFileBytes} bytes (STENO_MAX_FILE_BYTES)`,
       )
     }
-    const part = await readAudioPart(readParts(request, forms))
+    const part = await readAudioPart(readParts(request))
     return jobs.submission.upload(request.account, { ...part, signal })
   }
 

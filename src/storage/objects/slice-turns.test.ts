@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { FormTurns } from './form-turns.ts'
+import { SliceTurns } from './slice-turns.ts'
 
 test('accounts take turns, two slices in each turn of the loop', async () => {
-  const turns = new FormTurns()
-  const parsed: string[] = []
+  const turns = new SliceTurns()
+  const handled: string[] = []
   const waiting = ['a', 'a', 'a', 'a', 'b'].map(async (account, n) => {
     await turns.next(account)
-    parsed.push(`${account}${n}`)
+    handled.push(`${account}${n}`)
   })
-  assert.deepEqual(parsed, [])
+  assert.deepEqual(handled, [])
   const seen: string[][] = []
   for (let i = 0; i < 3; i++) {
     await turn()
-    seen.push(parsed.splice(0))
+    seen.push(handled.splice(0))
   }
   assert.deepEqual(seen, [['a0', 'b4'], ['a1', 'a2'], ['a3']])
   await Promise.all(waiting)

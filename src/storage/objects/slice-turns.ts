@@ -1,17 +1,17 @@
-/** Slices of forms that are parsed in one turn of the event loop; one has at most 64 KB. */
+/** Slices that are handled in one turn of the event loop; one has at most 64 KB. */
 const SLICES_PER_TURN = 2
 
 /**
- * Lets the forms of all accounts take turns: a limited number of slices in each turn of the event
- * loop, from one account after the other. However many forms an account sends at once, the requests
- * of others wait for two slices only.
+ * Lets accounts take turns with bytes that come as fast as the network allows: a limited number of
+ * slices in each turn of the event loop, from one account after the other. However many streams an
+ * account has, the requests of others wait for two slices only.
  */
-export class FormTurns {
+export class SliceTurns {
   /** What waits, by account; an account that had its turn moves to the end. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #isScheduled = false
 
-  /** Resolves when the next slice of this account may be parsed. */
+  /** Resolves when the next slice of this account may be handled. */
   next(account: string): Promise<void> {
     this.#schedule()
     return new Promise((resolve) => {
@@ -42,3 +42,6 @@ export class FormTurns {
     if (this.#waiting.size > 0) this.#schedule()
   }
 }
+
+/** The turns of this process, which has one event loop: for recordings in forms, and fetched ones. */
+export const sliceTurns = new SliceTurns()
