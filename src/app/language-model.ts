@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { bareEnvironment } from '../audio/bare-environment.ts'
 import { createSemaphore } from '../audio/semaphore.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { Config } from '../config.ts'
 import type { AskOptions } from '../llm/ask.ts'
 import { type ChatModel, createChatClient, LlmFailure } from '../llm/chat-client.ts'
+import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
 import { answerPrompt, extractData, type SummaryStyle, summarizeTranscript } from '../llm/tasks.ts'
 import { translateTexts } from '../llm/translate.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { readStoredModels } from '../models/installed.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { ServiceCallOptions, ServiceRequest, Services } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
@@ -18,14 +23,38 @@ type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & { metrics: Metri
 
 /** The services of a server with a language model, to be closed; undefined when there is none. */
 export function languageModelServices(
-  { llm }: Pick<Config, 'llm'>,
+  config: Pick<Config, 'llm' | 'models'>,
   { log, metrics }: { log: Log; metrics: Metrics },
 ): (Services & { close(): Promise<void> }) | undefined {
+  const { llm, models } = config
   if (!llm) return undefined
-  const { url, apiKey } = llm
+  const { url, embedded, apiKey } = llm
+  if (url === undefined)
+    return createServices(openEmbedded(embedded!, llm, models), { ...llm, metrics })
   const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, asking again')
   const client = createServiceClient({ url, apiKey, onRetry })
   return createServices(createChatClient({ ...llm, client }), { ...llm, metrics })
+}
+
+/** Opens a model of this machine: one of the store, or a file. */
+function openEmbedded(
+  name: string,
+  { contextTokens, timeout }: LlmConfig,
+  { folder, idleSeconds, device }: Config['models'],
+): ChatModel {
+  const isFile = name.endsWith('.gguf')
+  return createEmbeddedModel({
+    findFile() {
+      if (isFile) return existsSync(name) ? resolve(name) : undefined
+      const stored = readStoredModels(folder).find((model) => model.id === name)
+      return stored?.kind === 'language-model' ? join(stored.folder, 'model.gguf') : undefined
+    },
+    missing: isFile
+      ? 'the file of the language model is missing'
+      : `the language model ${name} is not installed: 'steno models pull ${name}' installs it`,
+    ...{ contextTokens, timeout, idleSeconds, usesGpu: device !== 'cpu' },
+    env: bareEnvironment(),
+  })
 }
 
 /** Serves the requests of add-ons from a model; a few at a time, the accounts in turn. */

@@ -1,9 +1,11 @@
 import type { Reader } from './env-reader.ts'
 
-/** A server that speaks OpenAI's chat API, such as Ollama, vLLM, llama.cpp or a hosted one. */
+/** A language model of this machine, or a server that speaks OpenAI's chat API. */
 export type LlmConfig = {
-  /** The address before `/chat/completions`. */
-  url: string
+  /** The address before `/chat/completions`; undefined for a model of this machine. */
+  url: string | undefined
+  /** The installed model, or the path of a GGUF file; undefined for a server. */
+  embedded: string | undefined
   /** The model that requests name. */
   model: string
   /** Further models of the server that a prompt may name. */
@@ -20,7 +22,8 @@ export type LlmConfig = {
 
 /** Reads the settings of the language model; undefined when there is none. */
 export function readLlm(read: Reader, problems: string[]): LlmConfig | undefined {
-  const url = read.serviceUrl('LLM_URL')
+  const [, embedded] = /^embedded:(.+)$/.exec(read.text('LLM_URL', '')) ?? []
+  const url = embedded === undefined ? read.serviceUrl('LLM_URL') : undefined
   const config = {
     model: read.text('LLM_MODEL', ''),
     allowedModels: read.list('LLM_ALLOWED_MODELS', ''),
@@ -30,7 +33,8 @@ export function readLlm(read: Reader, problems: string[]): LlmConfig | undefined
     concurrency: read.integer('LLM_CONCURRENCY', 4, { min: 1, max: 256 }),
   }
   read.needs('LLM_URL', ['LLM_MODEL', 'LLM_ALLOWED_MODELS', 'LLM_API_KEY'])
+  if (embedded !== undefined) return { url, embedded, ...config }
   if (url === undefined) return undefined
   if (config.model === '') problems.push('STENO_LLM_URL needs STENO_LLM_MODEL')
-  return { url, ...config }
+  return { url, embedded, ...config }
 }

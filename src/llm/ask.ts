@@ -74,8 +74,9 @@ export async function askAboutTranscript(
     const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
     answer = await ask({ text, instruction: mend, schema })
   }
-  if (answer.isCut) throw cutOff()
-  return { ...answer, usage }
+  // The beginning of a text is of use, that of JSON is not.
+  if (answer.isCut && (schema || answer.text === '')) throw cutOff()
+  return { ...answer, text: answer.isCut ? `${answer.text} …` : answer.text, usage }
 }
 
 function cutOff() {

@@ -104,7 +104,7 @@ test('data that is no JSON is asked for once more', async (t) => {
   assert.equal(calls.length, 4)
 })
 
-test('notes that were cut off are of use, an answer is not', async (t) => {
+test('notes and answers that were cut off are of use, JSON is not', async (t) => {
   const { options } = await start(t, ({ messages }) => {
     const isPart = messages[1]!.content.endsWith('Note.')
     return isPart ? cutOff('some notes') : 'done'
@@ -113,7 +113,10 @@ test('notes that were cut off are of use, an answer is not', async (t) => {
   const question = { instruction: 'Sum up.', partInstruction: 'Note.', transcript }
   assert.equal((await askAboutTranscript(question, options)).text, 'done')
   const { options: other } = await start(t, () => cutOff('The beginning of'))
-  await assert.rejects(askAboutTranscript({ ...question, transcript: 'Hi.' }, other), /was cut off/)
+  const short = { ...question, transcript: 'Hi.' }
+  assert.equal((await askAboutTranscript(short, other)).text, 'The beginning of …')
+  const schema = { name: 'x', schema: {} }
+  await assert.rejects(askAboutTranscript({ ...short, schema }, other), /was cut off/)
 })
 
 test('a provider without schemas is asked in words, the next time at once', async (t) => {
@@ -253,4 +256,12 @@ test('texts are cut at lines, then at blanks, never within a letter', () => {
     }
   }
   assert.deepEqual(readJson('no json'), undefined)
+})
+
+test('points are listed once, ten at most', async (t) => {
+  const points = Array.from({ length: 14 }, (_, n) => `${n + 1}. Point ${n}`)
+  const { options } = await start(t, () => ['1. Point 0', '* Point 0', '', ...points].join('\n'))
+  const task = { style: 'bullet_points', transcript: 'Hi.' } as const
+  const { text } = await summarizeTranscript(task, options)
+  assert.equal(text, Array.from({ length: 10 }, (_, n) => `- Point ${n}`).join('\n'))
 })

@@ -10,6 +10,9 @@ const styles: Record<SummaryStyle, string> = {
     'Summarize the transcript as at most ten points. Begin each line with "- ", and write nothing else.',
   concise: 'Summarize the transcript in one or two sentences.',
 }
+const MOST_POINTS = 10
+/** Most values of one class. */
+const MOST_VALUES = 50
 const IN_ITS_LANGUAGE = 'Write in the language of the transcript.'
 const NOTES = `Note the main facts, decisions and names of this part in a few short lines. ${IN_ITS_LANGUAGE}`
 
@@ -37,7 +40,9 @@ export async function summarizeTranscript(
 
 function asPoints(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/^\s*([-*•]|\d+[.)])\s*/, '').trim())
-  return lines.flatMap((line) => (line === '' ? [] : [`- ${line}`])).join('\n')
+  // Small models repeat themselves.
+  const points = [...new Set(lines)].filter((line) => line !== '').slice(0, MOST_POINTS)
+  return points.map((point) => `- ${point}`).join('\n')
 }
 
 /** What was found for each class: the values, as the transcript has them. */
@@ -48,18 +53,18 @@ export async function extractData(
   { classes, transcript }: { classes: readonly string[]; transcript: string },
   options: AskOptions,
 ): Promise<{ values: Extracted; usage: Usage }> {
-  const list = classes.map((name) => `"${name}"`).join(', ')
-  const keys = Object.fromEntries(
-    classes.map((name) => [name, { type: 'array', items: { type: 'string' } }]),
-  )
+  const named = classes.map((name) => `"${name}"`).join(', ')
+  // Small models would go on for ever.
+  const list = { type: 'array', items: { type: 'string' }, maxItems: MOST_VALUES }
+  const keys = Object.fromEntries(classes.map((name) => [name, list]))
   const schema = {
     name: 'extraction',
     schema: { type: 'object', properties: keys, required: classes, additionalProperties: false },
   }
   const instruction =
-    `Find the values of these classes in the transcript: ${list}. Answer with one JSON object: its keys are the ` +
+    `Find the values of these classes in the transcript: ${named}. Answer with one JSON object: its keys are the ` +
     'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
-  const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${list}.`
+  const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${named}.`
   const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
   const question = { instruction, partInstruction, transcript, schema, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
@@ -76,7 +81,6 @@ function readObject(answer: string): Record<string, unknown> | undefined {
 
 function textsOf(value: unknown): string[] {
   const all = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
-  return all.flatMap((one) => {
-    return typeof one === 'string' || typeof one === 'number' ? [String(one)] : []
-  })
+  const texts = all.filter((one) => typeof one === 'string' || typeof one === 'number')
+  return [...new Set(texts.map(String))]
 }

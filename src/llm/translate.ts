@@ -146,7 +146,8 @@ async function askFor(
     ...(before.length > 0 && { said_before: before }),
     translate: texts,
   })
-  const list = { type: 'array', items: { type: 'string' } }
+  const [minItems, maxItems] = [texts.length, texts.length]
+  const list = { type: 'array', items: { type: 'string' }, minItems, maxItems }
   const schema = {
     name: 'translation',
     schema: {

@@ -16,7 +16,14 @@ export const modelKinds = [
 export type ModelKind = (typeof modelKinds)[number]
 
 /** Which code runs a model. */
-export const engineNames = ['moonshine', 'whisper', 'parakeet', 'sherpa', 'remote'] as const
+export const engineNames = [
+  'moonshine',
+  'whisper',
+  'parakeet',
+  'sherpa',
+  'remote',
+  'llama',
+] as const
 
 /** One of `engineNames`. */
 export type EngineName = (typeof engineNames)[number]

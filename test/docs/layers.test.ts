@@ -31,7 +31,7 @@ const allowed: Record<string, readonly string[]> = {
   transcript: [],
   net: [],
   models: ['net'],
-  llm: ['net'],
+  llm: ['net', 'workers'],
   workers: [],
 }
 const builders = ['main', 'cli', 'app', 'server-parts']

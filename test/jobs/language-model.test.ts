@@ -233,3 +233,16 @@ test('the capabilities say that these add-ons are there', async (t) => {
     assert.equal(body.add_ons.find((one) => one.name === name)?.is_configured, true, name)
   }
 })
+
+test('a model of this machine that is not installed is named, with the command', async (t) => {
+  const env = { STENO_LLM_URL: 'embedded:smollm2-135m' }
+  const server = await startServer({ speech: createFakeSpeechEngine('Hello.'), env })
+  t.after(() => server.close())
+  const json = { audio_url: await upload(server, hum(3)), summarization: true }
+  const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+  await server.app.jobs.idle()
+  const job = (await call<Job>(server, `/v2/pre-recorded/${body.id}`)).body
+  const { error } = job.result.summarization
+  assert.equal(error!.status_code, 501)
+  assert.match(error!.message, /'steno models pull smollm2-135m' installs it/)
+})

@@ -1,0 +1,97 @@
+import { fork } from 'node:child_process'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { processes } from '../../workers/transports.ts'
+import { type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
+import type { LlamaAnswer, LlamaTask } from './protocol.ts'
+
+/** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
+const MOST_TEXT_TOKENS = 512
+
+/** A model file on this machine, and how it is run. */
+export type EmbeddedModelOptions = {
+  /** Returns the path of the GGUF file; undefined when it is not installed. */
+  findFile(): string | undefined
+  /** What the customer reads when it is not there. */
+  missing: string
+  contextTokens: number
+  usesGpu: boolean
+  /** Seconds that one request may take, from its turn. */
+  timeout: number
+  /** Seconds after which the process of an idle model ends; -1 = never. */
+  idleSeconds: number
+  env: Record<string, string>
+}
+
+/**
+ * Runs a GGUF model with llama.cpp in a process of its own, one request after the other. The process
+ * starts with the first request and ends when it is idle.
+ */
+export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
+  const { findFile, missing, contextTokens, usesGpu, timeout, idleSeconds, env } = options
+  const start = () => {
+    return fork(new URL('process.ts', import.meta.url), {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+  }
+  const worker = new SupervisedWorker<LlamaAnswer>({ start: processes(start, { mayIdle: true }) })
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  let idle: NodeJS.Timeout | undefined
+  let id = 0
+
+  async function run(request: ChatRequest): Promise<LlamaAnswer> {
+    const { system, user, schema, maxTokens, signal } = request
+    signal.throwIfAborted()
+    const file = findFile()
+    if (file === undefined) throw new LlmFailure(missing, { status: 501 })
+    const own = ++id
+    const task: LlamaTask = {
+      ...{ id: own, model: { file, contextTokens, usesGpu } },
+      ...{ system, user, schema: schema?.schema },
+      maxTokens: schema ? maxTokens : Math.min(maxTokens, MOST_TEXT_TOKENS),
+    }
+    const outcome = await worker.run(task, {
+      ...{ timeout, signal },
+      receive: (message) => (message.id === own ? message : undefined),
+    })
+    if ('answer' in outcome) return outcome.answer
+    signal.throwIfAborted()
+    const { how, cause } = outcome.lost
+    const why = how === 'hung' ? `took longer than ${timeout} s` : `ended with ${cause}`
+    throw new LlmFailure(`the language model ${why}`, { status: 503 })
+  }
+
+  /** Runs requests in their order; ends the process some time after the last one. */
+  function inOrder(request: ChatRequest): Promise<LlamaAnswer> {
+    clearTimeout(idle)
+    waiting++
+    const answer = last
+      .then(() => run(request))
+      .finally(() => {
+        if (--waiting > 0 || idleSeconds < 0) return
+        idle = setTimeout(() => void worker.close(), idleSeconds * 1000).unref()
+      })
+    last = answer.catch(() => {})
+    return answer
+  }
+
+  return {
+    contextTokens,
+    async complete(request) {
+      const answer = await inOrder(request)
+      if ('problem' in answer) throw new LlmFailure(`the language model failed: ${answer.problem}`)
+      const { text, isCut, promptTokens, completionTokens } = answer
+      const usage = {
+        requests: 1,
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+      }
+      return { text: text.trim(), usage, isCut }
+    },
+    async close() {
+      clearTimeout(idle)
+      await worker.close()
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * A process that runs a language model with llama.cpp and nothing else: the library takes the memory
+ * of the model, and a file that it cannot read may end its process.
+ */
+import { availableParallelism, constants, setPriority } from 'node:os'
+import type { LlamaAnswer, LlamaTask } from './protocol.ts'
+
+/** The part of `node-llama-cpp` that is used; the package is installed on request. */
+type Library = {
+  getLlama(options: object): Promise<Llama>
+  LlamaChatSession: new (
+    options: object,
+  ) => {
+    promptWithMeta(text: string, options: object): Promise<Reply>
+    dispose(options: object): void
+  }
+}
+type Reply = { responseText: string; stopReason: string }
+type Llama = {
+  loadModel(options: object): Promise<{
+    createContext(options: object): Promise<{ getSequence(): Sequence }>
+  }>
+  createGrammarForJsonSchema(schema: object): Promise<object>
+}
+type Meter = { usedInputTokens: number; usedOutputTokens: number }
+type Sequence = {
+  clearHistory(): Promise<void>
+  tokenMeter: { getState(): Meter; diff(earlier: Meter): Meter }
+}
+
+const PACKAGE: string = 'node-llama-cpp'
+
+async function importLibrary(): Promise<Library> {
+  try {
+    return (await import(PACKAGE)) as Library
+  } catch (cause) {
+    const remedy = `'npm install --no-save ${PACKAGE}' in the project folder installs it`
+    throw new Error(`the package ${PACKAGE} does not load: ${remedy}`, { cause })
+  }
+}
+
+async function load({ file, contextTokens, usesGpu }: LlamaTask['model']) {
+  const { getLlama, LlamaChatSession } = await importLibrary()
+  const llama = await getLlama({
+    gpu: usesGpu ? 'auto' : false,
+    ...{ build: 'never', skipDownload: true, progressLogs: false, logLevel: 'error' },
+    // Recognition goes first.
+    maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
+  })
+  const model = await llama.loadModel({ modelPath: file })
+  const context = await model.createContext({ contextSize: contextTokens })
+  return { llama, LlamaChatSession, sequence: context.getSequence() }
+}
+
+let loaded: ReturnType<typeof load> | undefined
+
+async function answer({
+  id,
+  model,
+  system,
+  user,
+  schema,
+  maxTokens,
+}: LlamaTask): Promise<LlamaAnswer> {
+  loaded ??= load(model)
+  const { llama, LlamaChatSession, sequence } = await loaded
+  await sequence.clearHistory()
+  const before = sequence.tokenMeter.getState()
+  const session = new LlamaChatSession({ contextSequence: sequence, systemPrompt: system })
+  try {
+    const grammar = schema && (await llama.createGrammarForJsonSchema(schema))
+    const options = { maxTokens, temperature: 0, ...(grammar && { grammar }) }
+    const { responseText, stopReason } = await session.promptWithMeta(user, options)
+    const used = sequence.tokenMeter.diff(before)
+    return {
+      ...{ id, text: responseText, isCut: stopReason === 'maxTokens' },
+      ...{ promptTokens: used.usedInputTokens, completionTokens: used.usedOutputTokens },
+    }
+  } finally {
+    session.dispose({ disposeSequence: false })
+  }
+}
+
+process.on('message', (task: LlamaTask) => {
+  void answer(task).then(
+    (reply) => process.send!(reply),
+    ({ message }: Error) => process.send!({ id: task.id, problem: message } satisfies LlamaAnswer),
+  )
+})
+// The server is gone.
+process.on('disconnect', () => process.exit())
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)

@@ -1,0 +1,15 @@
+/** What the process is asked; `schema` is what the JSON of the answer must conform to. */
+export type LlamaTask = {
+  id: number
+  model: { file: string; contextTokens: number; usesGpu: boolean }
+  system: string
+  user: string
+  schema?: object | undefined
+  maxTokens: number
+}
+
+/** What the process answers. `problem` says why there is none. */
+export type LlamaAnswer = { id: number } & (
+  | { text: string; isCut: boolean; promptTokens: number; completionTokens: number }
+  | { problem: string }
+)
