@@ -96,3 +96,20 @@ export function floatsOf(tensor: Tensor | undefined): Float32Array {
   if (!(tensor?.data instanceof Float32Array)) throw new TypeError('tensor does not hold floats')
   return tensor.data
 }
+
+/** Copies some rows of every tensor; the first dimension is the batch. */
+export function pickRows(tensors: Tensors, rows: readonly number[]): Tensors {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => [name, pickTensorRows(tensor, rows)]),
+  )
+}
+
+function pickTensorRows(tensor: Tensor, rows: readonly number[]): Tensor {
+  const [batch = 1, ...rest] = tensor.dims
+  const source = floatsOf(tensor)
+  const size = source.length / batch
+  const data = new Float32Array(rows.length * size)
+  for (const [to, from] of rows.entries())
+    data.set(source.subarray(from * size, (from + 1) * size), to * size)
+  return floats(data, [rows.length, ...rest])
+}

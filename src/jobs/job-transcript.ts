@@ -17,5 +17,8 @@ export async function writeJobTranscript(
   }
   const result = await readResult(db, job.result)
   if (result === undefined) throw new AppError('job_not_found', id.id)
-  return resultBuilder.transcript({ result, ...form }, { account: id.account, signal })
+  const options = { account: id.account, signal }
+  const written = await resultBuilder.transcript({ result, ...form }, options)
+  if (typeof written === 'string' || written instanceof Uint8Array) return written
+  throw new AppError('feature_not_configured', written.problem)
 }

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { startChatProvider, textsToTranslate } from '../support/chat-provider.ts'
 import { call } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 type Failure = { error: { message: string; type: string; param: string | null; code: string } }
 type Job = { items: { id: string; status: string; request_params: Record<string, unknown> }[] }
+
+type Sent = { fields?: Record<string, string>; init?: RequestInit; on?: TestServer }
 
 let server: TestServer
 before(async () => {
@@ -16,12 +19,16 @@ after(() => server.close())
 
 /** Sends a form with the recording between its fields. */
 function transcribe<T = string>(fields: Record<string, string> = {}, init: RequestInit = {}) {
+  return send<T>('/v1/audio/transcriptions', { fields, init })
+}
+
+function send<T>(path: string, { fields = {}, init = {}, on = server }: Sent = {}) {
   const form = new FormData()
   const [first, ...rest] = Object.entries(fields)
   if (first) form.append(...first)
   form.set('file', new Blob([hum(7)]), 'talk.wav')
   for (const field of rest) form.append(...field)
-  return call<T>(server, '/v1/audio/transcriptions', { ...init, method: 'POST', body: form })
+  return call<T>(on, path, { ...init, method: 'POST', body: form })
 }
 
 test('a file becomes text, as JSON by default', async () => {
@@ -176,4 +183,36 @@ test('a client that leaves before the answer cancels its job', async (t) => {
   held.resolve()
   const { body } = await call<{ error_code: number }>(slow, `/v2/pre-recorded/${job!.id}`)
   assert.equal(body.error_code, 499)
+})
+
+test('English speech is answered as its own translation, in every form', async () => {
+  type Verbose = { task: string; language: string; text: string }
+  const path = '/v1/audio/translations'
+  const json = await send<{ text: string }>(path, { fields: { model: 'whisper-1' } })
+  assert.deepEqual([json.status, json.body.text], [200, 'Hello there. Hello there.'])
+  const { body } = await send<Verbose>(path, { fields: { response_format: 'verbose_json' } })
+  assert.deepEqual([body.task, body.language], ['translate', 'english'])
+  assert.match((await send<string>(path, { fields: { response_format: 'vtt' } })).body, /^WEBVTT\n/)
+})
+
+test('other speech is translated by the language model, or refused with the reason', async (t) => {
+  const speech = createFakeSpeechEngine('Hallo.', { languages: ['de'] })
+  const provider = await startChatProvider((one) => {
+    return JSON.stringify({ translations: textsToTranslate(one).map(() => 'Hello.') })
+  })
+  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' }
+  const servers = await Promise.all([startServer({ speech, env }), startServer({ speech })])
+  t.after(async () => {
+    await Promise.all(servers.map((one) => one.close()))
+    provider.close()
+  })
+  const [able, unable] = servers
+  const path = '/v1/audio/translations'
+  const srt = await send<string>(path, { fields: { response_format: 'srt' }, on: able! })
+  assert.match(srt.body, /\nHello\.\n/)
+  const text = await send<{ text: string }>(path, { on: able! })
+  assert.equal(text.body.text, 'Hello. Hello.')
+  const { status, body } = await send<Failure>(path, { on: unable! })
+  assert.equal(status, 422)
+  assert.match(body.error.message, /translation is not available on this server/)
 })

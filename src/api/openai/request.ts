@@ -60,6 +60,10 @@ export function readTranscriptionRequest(
       ...(model !== undefined && !isForeign && { model }),
       ...(language && { language_config: { languages: [language.toLowerCase()] } }),
       ...(isDiarized && { diarization: true }),
+      ...(task === 'translate' && {
+        translation: true,
+        translation_config: { target_languages: ['en'], model: 'enhanced' },
+      }),
       ...(vocabulary.length > 0 && {
         custom_vocabulary: true,
         custom_vocabulary_config: { vocabulary },

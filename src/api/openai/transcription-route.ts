@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, errorOfFailure } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
@@ -14,7 +14,7 @@ import { readAudioPart } from '../bodies/multipart-audio.ts'
 import { toSubmission } from '../bodies/submission.ts'
 import { leaving } from '../leaving.ts'
 import { modelNames } from '../schemas/model-names.ts'
-import { transcriptionOperation } from '../schemas/openai.ts'
+import { transcriptionOperation, translationOperation } from '../schemas/openai.ts'
 import { toOpenAiError } from './errors.ts'
 import { readTranscriptionRequest, type TranscriptionRequest } from './request.ts'
 
@@ -29,7 +29,8 @@ const types = {
 const COMMENT_MS = 15_000
 
 /**
- * Serves OpenAI's transcription API: stores the file, creates a job and answers when it has ended.
+ * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job
+ * and answers when it has ended.
  * A client that leaves before cancels its job.
  */
 export function transcriptionRoute(
@@ -40,29 +41,33 @@ export function transcriptionRoute(
 
   return async (http) => {
     await http.register(multipart, formOptions)
-    http.post(
-      '/v1/audio/transcriptions',
-      { schema: transcriptionOperation },
-      async (request, reply) => {
-        const signal = leaving(reply)
-        const { fileId, wanted } = await receive(request, signal)
-        const { id } = await submit(request, { fileId, wanted })
-        // The client waits in silence, for longer than an idle connection is kept.
-        request.raw.socket.setTimeout(0)
-        const ended = untilEnded({ id, account: request.account }, signal)
-        const answer = write(ended, wanted)
-        if (wanted.form.stream) {
-          reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
-          return reply.send(Readable.from(streamEvents(answer)) as never)
-        }
-        const isText = wanted.format === 'openai' && wanted.form.shape === 'text'
-        const text = (await answer) as string
-        return reply.type(types[isText ? 'text' : wanted.format]).send(text)
-      },
-    )
+    http.post('/v1/audio/transcriptions', { schema: transcriptionOperation }, answer('transcribe'))
+    http.post('/v1/audio/translations', { schema: translationOperation }, answer('translate'))
   }
 
-  async function receive(request: FastifyRequest, signal: AbortSignal) {
+  function answer(task: OpenAiForm['task']) {
+    return async (request: FastifyRequest, reply: FastifyReply) => {
+      const signal = leaving(reply)
+      const { fileId, wanted } = await receive(request, { task, signal })
+      const { id } = await submit(request, { fileId, wanted })
+      // The client waits in silence, for longer than an idle connection is kept.
+      request.raw.socket.setTimeout(0)
+      const ended = untilEnded({ id, account: request.account }, signal)
+      const answer = write(ended, wanted)
+      if (wanted.form.stream) {
+        reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
+        return reply.send(Readable.from(streamEvents(answer)) as never)
+      }
+      const isText = wanted.format === 'openai' && wanted.form.shape === 'text'
+      const text = (await answer) as string
+      return reply.type(types[isText ? 'text' : wanted.format]).send(text)
+    }
+  }
+
+  async function receive(
+    request: FastifyRequest,
+    { task, signal }: { task: OpenAiForm['task']; signal: AbortSignal },
+  ) {
     const fields = new Map<string, string[]>()
     if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
     const part = await readAudioPart(readParts(request), {
@@ -73,7 +78,6 @@ export function transcriptionRoute(
       },
     })
     const file = await jobs.submission.upload(request.account, { ...part, signal })
-    const task: OpenAiForm['task'] = 'transcribe'
     return { fileId: file.id, wanted: readTranscriptionRequest(fields, { task, models }) }
   }
 
@@ -110,7 +114,9 @@ export function transcriptionRoute(
       const { failure } = JSON.parse(job.postSessionMetadata) as { failure: { message: string } }
       throw errorOfFailure(failure.message)
     }
-    const written = format === 'openai' ? { format, ...form } : { format, ...subtitles }
+    const translation = form.task === 'translate' ? 'en' : undefined
+    const shape = format === 'openai' ? { format, ...form } : { format, ...subtitles }
+    const written = { ...shape, translation }
     return jobs.submission.transcript({ id: job.id, account: job.account }, written)
   }
 }

@@ -95,3 +95,13 @@ export const transcriptionOperation = {
     ...errorAnswers(402, 413, 415, 422),
   },
 }
+
+/** The description of the translation route. */
+export const translationOperation = {
+  ...transcriptionOperation,
+  operationId: 'createOpenAiTranslation',
+  summary: 'Transcribe a file and translate it into English as OpenAI’s API does',
+  description:
+    'Like `POST /v1/audio/transcriptions`, in English. Speech in another language needs a language model (`STENO_LLM_URL`); ' +
+    'without one the answer is 422.',
+}

@@ -4,8 +4,8 @@ import {
   floatsOf,
   integers,
   loadOptimizedModel,
+  pickRows,
   type Session,
-  type Tensor,
   type Tensors,
 } from '../onnx-runtime.ts'
 import { findRepetition } from '../repetition.ts'
@@ -362,21 +362,4 @@ function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
     `past_key_values.${layer}.${side}.key`,
     `past_key_values.${layer}.${side}.value`,
   ]).flat()
-}
-
-/** Copies some rows of every tensor; the first dimension is the batch. */
-function pickRows(tensors: Tensors, rows: readonly number[]): Tensors {
-  return Object.fromEntries(
-    Object.entries(tensors).map(([name, tensor]) => [name, pickTensorRows(tensor, rows)]),
-  )
-}
-
-function pickTensorRows(tensor: Tensor, rows: readonly number[]): Tensor {
-  const [batch = 1, ...rest] = tensor.dims
-  const source = floatsOf(tensor)
-  const size = source.length / batch
-  const data = new Float32Array(rows.length * size)
-  for (const [to, from] of rows.entries())
-    data.set(source.subarray(from * size, (from + 1) * size), to * size)
-  return floats(data, [rows.length, ...rest])
 }

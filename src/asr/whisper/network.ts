@@ -6,6 +6,7 @@ import {
   floatsOf,
   integers,
   loadModel,
+  pickRows,
   type Session,
   type Tensor,
   type Tensors,
@@ -217,21 +218,4 @@ function stackPieces(pieces: readonly Tensors[], description: WhisperDescription
     stacked[`cross.${name}`] = floats(data, [pieces.length, heads, width, size])
   }
   return stacked
-}
-
-/** Copies some rows of every tensor; the first dimension is the batch. */
-function pickRows(tensors: Tensors, rows: readonly number[]): Tensors {
-  return Object.fromEntries(
-    Object.entries(tensors).map(([name, tensor]) => [name, pickTensorRows(tensor, rows)]),
-  )
-}
-
-function pickTensorRows(tensor: Tensor, rows: readonly number[]): Tensor {
-  const [batch = 1, ...rest] = tensor.dims
-  const source = floatsOf(tensor)
-  const size = source.length / batch
-  const data = new Float32Array(rows.length * size)
-  for (const [to, from] of rows.entries())
-    data.set(source.subarray(from * size, (from + 1) * size), to * size)
-  return floats(data, [rows.length, ...rest])
 }

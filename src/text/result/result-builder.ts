@@ -6,7 +6,7 @@ import type { Answers, ResultText, Task } from './result-task.ts'
 import type { ResultOptions } from './result-text.ts'
 import { ResultThread, type ResultThreadOptions, type TaskOptions } from './result-thread.ts'
 import type { Retried, Retry } from './retry.ts'
-import type { TranscriptFile } from './transcript-file.ts'
+import type { TranscriptFile, WrittenTranscript } from './transcript-file.ts'
 
 /** The options of `ResultBuilder`. */
 export type ResultBuilderOptions = ResultThreadOptions & {
@@ -81,7 +81,7 @@ export class ResultBuilder {
   }
 
   /** Writes the words of a stored result as a file. Rejects as `build` does. */
-  transcript(file: TranscriptFile, options: ResultTaskOptions): Promise<string | Uint8Array> {
+  transcript(file: TranscriptFile, options: ResultTaskOptions): Promise<WrittenTranscript> {
     const words = Math.ceil(file.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'transcript', file }, { ...options, words })
   }

@@ -7,7 +7,7 @@ import type { ResultOptions } from './result-text.ts'
 import type { Retried, Retry } from './retry.ts'
 import type { Prepared } from './run-service-add-on.ts'
 import type { SafeError } from './safe-error.ts'
-import type { TranscriptFile } from './transcript-file.ts'
+import type { TranscriptFile, WrittenTranscript } from './transcript-file.ts'
 
 /** A task for a thread. */
 export type Task =
@@ -22,7 +22,7 @@ export type Answers = {
   build: ResultText
   merge: string
   retry: Retried
-  transcript: string | Uint8Array
+  transcript: WrittenTranscript
   describe: TextCapabilities
 }
 

@@ -25,6 +25,7 @@ for (const blank of ['', ' '] as const) {
     const file = { result: resultOf(blank), format, speakers: true, words: false, ...form }
     const written = writeTranscriptFile(file)
     if (typeof written === 'string') return written
+    assert.ok(written instanceof Uint8Array)
     return strFromU8(unzipSync(written)['word/document.xml']!)
   }
 
@@ -49,3 +50,23 @@ for (const blank of ['', ' '] as const) {
     assert.equal(JSON.parse(write('json', { words: true })).utterances[0].words.length, 2)
   })
 }
+
+test('a translation is written in place of the words, or why there is none', () => {
+  const spoken = JSON.parse(resultOf('')) as { transcription: { utterances: object[] } }
+  const utterance = { ...spoken.transcription.utterances[0]!, language: 'fr', text: 'Bonjour.' }
+  const french = { full_transcript: 'Bonjour.', languages: ['fr'], utterances: [utterance] }
+  const write = (translation: object | undefined, target: string) => {
+    const result = JSON.stringify({ ...spoken, translation })
+    const form = { format: 'txt', speakers: false, words: false, translation: target } as const
+    return writeTranscriptFile({ result, ...form })
+  }
+  const made = { results: [{ error: null, ...french }], error: null }
+  assert.equal(write(made, 'fr'), 'Bonjour.\n')
+  assert.deepEqual(write(made, 'de'), { problem: 'there is no translation into de' })
+  // What was spoken in the language needs none.
+  assert.equal(write(undefined, 'en'), 'Hello there.\nGood day.\n')
+  const error = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }
+  assert.deepEqual(write({ results: null, error }, 'fr'), { problem: 'it is down' })
+  const failed = { results: [{ ...french, error }], error: null }
+  assert.deepEqual(write(failed, 'fr'), { problem: 'it is down' })
+})

@@ -6,14 +6,18 @@ import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { voicesOf } from '../formats/voices.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
+import type { AddOnError, Envelope } from './envelope.ts'
 
 /** A transcript to write: the JSON text of a stored result, and the form. */
 export type TranscriptFile = { result: string } & TranscriptForm
 
 /** The form of a transcript: a file, or the answer of OpenAI's API. */
-export type TranscriptForm = FileForm | ({ format: 'openai' } & OpenAiForm)
+export type TranscriptForm = FileForm | ({ format: 'openai' } & OpenAiForm & Translated)
 
-type FileForm = {
+/** A translation instead of the words as they were spoken, by its language. */
+type Translated = { translation?: string | undefined }
+
+type FileForm = Translated & {
   format: 'txt' | 'srt' | 'vtt' | 'json' | 'docx'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
@@ -27,11 +31,21 @@ type Transcription = {
   utterances: UtteranceView[]
 }
 
-type Result = { transcription: Transcription; metadata: { audio_duration: number } }
+type Result = {
+  transcription: Transcription
+  metadata: { audio_duration: number }
+  translation?: Envelope & { results: (Transcription & { error: AddOnError | null })[] | null }
+}
 
-/** Writes the words of a stored result as a file; only `docx` is not text. */
-export function writeTranscriptFile({ result, ...form }: TranscriptFile): string | Uint8Array {
-  const { transcription, metadata } = JSON.parse(result) as Result
+/** A written transcript; only `docx` is not text. `problem`: why there is no such translation. */
+export type WrittenTranscript = string | Uint8Array | { problem: string }
+
+/** Writes the words of a stored result as a file. */
+export function writeTranscriptFile({ result, ...form }: TranscriptFile): WrittenTranscript {
+  const stored = JSON.parse(result) as Result
+  const { metadata } = stored
+  const transcription = wordsOf(stored, form)
+  if ('problem' in transcription) return transcription
   if (form.format === 'openai') {
     return writeOpenAi({ ...transcription, duration: metadata.audio_duration }, form)
   }
@@ -42,6 +56,19 @@ export function writeTranscriptFile({ result, ...form }: TranscriptFile): string
   const utterances = transcription.utterances.map(toUtterance)
   if (speakers) return formatWithVoices(utterances, format)
   return formatSubtitles(cutCaptions(utterances), format)
+}
+
+function wordsOf(
+  { transcription, translation }: Result,
+  { translation: target }: Translated,
+): Transcription | { problem: string } {
+  // What is in the language already needs no model.
+  const isDone = transcription.utterances.every(({ language }) => language === target)
+  if (target === undefined || isDone) return transcription
+  const found = translation?.results?.find(({ languages }) => languages[0] === target)
+  if (found && !found.error) return found
+  const { message } = found?.error ?? translation?.error ?? {}
+  return { problem: message ?? `there is no translation into ${target}` }
 }
 
 function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 'speakers'>) {
