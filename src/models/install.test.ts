@@ -276,7 +276,7 @@ test('a models folder that cannot be written is named, with the remedy', async (
   writeFileSync(folder, 'a file')
   await assert.rejects(
     pullModel(folder, model, options()),
-    /Cannot write to .*store: .*set STENO_MODELS_DIR to a folder of yours$/,
+    /Cannot write to .*store\/\.locks: .*set STENO_MODELS_DIR to a folder of yours$/,
   )
 })
 

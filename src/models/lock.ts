@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeFolder } from './make-folder.ts'
 
 /** SQLite result code (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5
@@ -18,10 +18,7 @@ export async function withModelLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const folder = join(store, '.locks')
-  await mkdir(folder, { recursive: true }).catch((cause: Error) => {
-    const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
-    throw new Error(`Cannot write to ${store}: ${cause.message}; ${remedy}`, { cause })
-  })
+  await makeFolder(folder)
   let lock = tryLock(join(folder, id))
   if (!lock) onWait?.()
   while (!lock) {

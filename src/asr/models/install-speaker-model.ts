@@ -1,6 +1,7 @@
-import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { hashFile } from '../../models/hash-file.ts'
+import { makeFolder } from '../../models/make-folder.ts'
 import {
   type InstalledModel,
   type InstalledRecord,
@@ -34,7 +35,7 @@ export async function installModel(
   const found = await stat(source).catch(() => undefined)
   if (!found?.isFile()) throw new Error(`Cannot add ${source}: there is no such file`)
   const added = installedFolder(folder)
-  await mkdir(added, { recursive: true })
+  await makeFolder(added)
   await removeLeftovers(added)
   const copy = join(added, `.adding-${process.pid}`)
   try {

@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import type { Writable } from 'node:stream'
 import { type Config, readConfig } from '../../config.ts'
 import { downloadBytes, readCatalog } from '../../models/catalog.ts'
 import { isInstalled } from '../../models/install.ts'
+import { makeFolder } from '../../models/make-folder.ts'
 import { type Machine, type Recommendation, recommendModels } from '../../models/recommend.ts'
 import { diskOf } from '../../storage/space/disk.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
@@ -31,7 +31,7 @@ export const setupCommand: Command = {
     if (positionals.length > 0) throw new UsageError('setup takes options only')
     const { models } = readSettings(readConfig, terminal.env)
     const { folder } = models
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     const machine = await measureMachine(models)
     const { stdout } = terminal
     stdout.write(`This machine: ${describeMachine(machine)} free in ${folder}.\n`)

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeFolder } from './make-folder.ts'
+
+test('a folder is made with those above it, once', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'steno-test-'))
+  t.after(() => rm(root, { recursive: true }))
+  const folder = join(root, 'a', 'b', 'c')
+  await makeFolder(folder)
+  await makeFolder(folder)
+  assert.ok((await stat(folder)).isDirectory())
+  await writeFile(join(root, 'file'), '')
+  await assert.rejects(makeFolder(join(root, 'file', 'x')), /Cannot write to .*STENO_MODELS_DIR/)
+  await Promise.all([1, 2, 3].map(() => makeFolder(join(root, 'd', 'e'))))
+})
+
+test('a place where nothing can be made is refused at once', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, async () => {
+  await assert.rejects(makeFolder('/proc/steno/store'), /ENOENT/)
+})

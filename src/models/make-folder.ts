@@ -1,0 +1,35 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Makes a folder for models with those above it; rejects with `Error` that names the remedy. Node's
+ * own recursive `mkdir` never ends where the system answers that a folder does not exist although
+ * its parent does, as in `/proc`.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeWithParents(path)
+  } catch (cause) {
+    const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
+    throw new Error(`Cannot write to ${path}: ${(cause as Error).message}; ${remedy}`, { cause })
+  }
+}
+
+async function makeWithParents(path: string): Promise<void> {
+  const code = await tryMake(path)
+  if (code !== 'ENOENT') return
+  await makeWithParents(dirname(path))
+  if ((await tryMake(path)) === 'ENOENT') await mkdir(path)
+}
+
+/** Returns why there was nothing to make, or nothing could be made in; rejects for other reasons. */
+async function tryMake(path: string): Promise<'EEXIST' | 'ENOENT' | undefined> {
+  try {
+    await mkdir(path)
+    return undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' || (code === 'ENOENT' && dirname(path) !== path)) return code
+    throw error
+  }
+}
