@@ -50,7 +50,7 @@ function Frame({ children }: { children: ComponentChildren }): JSX.Element {
   const path = route.value.join('/')
   const isFirst = useRef(true)
   // A new page begins at its top, also for those who hear it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what changes.
+  // It runs when the path changes.
   useEffect(() => {
     if (isFirst.current) isFirst.current = false
     else main.current?.focus()

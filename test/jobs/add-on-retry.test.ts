@@ -88,7 +88,8 @@ test('an add-on that this server has not fails again', async () => {
     error: {
       status_code: 501,
       exception: 'NotConfigured',
-      message: 'structured_data_extraction is not available on this server',
+      message:
+        'structured_data_extraction is not available on this server: it needs a language model (STENO_LLM_URL)',
     },
   })
 })

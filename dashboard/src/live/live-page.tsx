@@ -88,7 +88,7 @@ function Captions(): JSX.Element {
   const [size, setSize] = useState(1)
   const box = useRef<HTMLElement>(null)
   const shown = captions.value
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it scrolls when captions change.
+  // It scrolls when captions change.
   useEffect(() => {
     const lines = box.current?.querySelector('.lines')
     lines?.scrollTo(0, lines.scrollHeight)

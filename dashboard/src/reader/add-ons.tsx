@@ -61,7 +61,6 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
           <h2>{t.answers}</h2>
           {failure('audio_to_llm', t.answers, prompts.error)}
           {prompts.results?.map(({ results }, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: answers never move.
             <div key={i}>
               <h3 dir="auto">{results?.prompt}</h3>
               <p class="lines" dir="auto">

@@ -45,7 +45,6 @@ export function Transcript({ utterances, nameOf, audio, play }: TranscriptProps)
       >
         {utterances.map((utterance, i) => (
           <Utterance
-            // biome-ignore lint/suspicious/noArrayIndexKey: utterances never move.
             key={i}
             utterance={utterance}
             name={nameOf(utterance)}
@@ -102,7 +101,6 @@ const Utterance = memo(({ utterance, name, isSame, play }: UtteranceProps): JSX.
         <p dir="auto" lang={language}>
           {isNear && words.length > 0
             ? words.map(({ word, start: at, confidence }, i) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: words never move.
                 <span key={i} data-start={at} class={confidenceClass(confidence)}>
                   {word}
                 </span>
