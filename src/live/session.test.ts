@@ -218,7 +218,7 @@ async function takeUp(t: TestContext, lines: readonly string[]) {
   const channelPaths = [join(folder, 'left', 'channel-0')]
   await writeFile(channelPaths[0]!, Buffer.alloc(32_000))
   const routing = routingOf({ messages_config: flags, callback: false })
-  const reading = { routing, hasAddOns: false, keepSeconds: 1, maxMissed: 9 }
+  const reading = { routing, addOnGroups: [], keepSeconds: 1, maxMissed: 9 }
   const earlier = await recoverSession(files, reading)
   let speakers = 0
   const speech = createFakeSpeechEngine('', { onEmbeddings: () => void speakers++ })

@@ -26,7 +26,7 @@ async function close(summary: Envelope, lines: string[] = []) {
   const { signal } = new AbortController()
   const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
   const readLog = () => files.readLines()
-  const reading = { routing, hasAddOns: false, keepSeconds: 0, maxMissed: 9 }
+  const reading = { routing, addOnGroups: [], keepSeconds: 0, maxMissed: 9 }
   const { sent, messages: earlier } = await recoverSession(files, reading)
   const journal = new Journal({ files, log, signal })
   const warn = assert.fail

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { createMemorySessionStore } from '../../../test/support/memory-session-store.ts'
 import { createLog, type Log } from '../../log.ts'
 import type { Envelope } from '../../text/result/envelope.ts'
@@ -23,7 +24,7 @@ const found: Envelope = {
 /** Returns an add-on that answers in the given number of messages. */
 function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): RealtimeHook {
   return {
-    type,
+    ...{ type, group: 'own' },
     ...(run && { run }),
     messages(envelope) {
       const error = envelope?.error ?? null
@@ -47,7 +48,12 @@ async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
     audio: Buffer.alloc(0),
     lines: records.map(writeRecord),
   })
-  const reading = { routing, hasAddOns: true, keepSeconds: 0, maxMissed: 9 }
+  const reading = {
+    routing,
+    addOnGroups: ['own', 'services'] as const,
+    keepSeconds: 0,
+    maxMissed: 9,
+  }
   return (await recoverSession(files, reading)).sent
 }
 
@@ -73,6 +79,12 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
   return {
     emitter,
     leave: () => leaving.abort(),
+    /** What is logged while add-ons may still be at work. */
+    async stored() {
+      await turn()
+      await journal.flushed()
+      return files.stored.lines.map(readRecord)
+    },
     async noted() {
       await emitter.addOnsDone()
       await journal.flushed()
@@ -143,5 +155,35 @@ test('wherever a process is killed, the next one tells just what is missing', as
     emitter.recognized(final)
     const rest = await noted()
     assert.deepEqual(kindsOf([...earlier, ...rest]), kindsOf(all), `after ${kept}`)
+  }
+})
+
+test('what services take long for holds up no other add-on, and survives a killed process', async () => {
+  const answered = Promise.withResolvers<void>()
+  const slow: RealtimeHook = {
+    ...hook('sentiment_analysis', async () => {
+      await answered.promise
+      return found
+    }),
+    group: 'services',
+  }
+  const hooks = [slow, entities]
+  const { emitter, stored } = await openEmitter({ hooks })
+  emitter.recognized(final)
+  const before = await stored()
+  assert.deepEqual(kindsOf(before), [
+    'transcript',
+    'utterance',
+    'found',
+    'named_entity_recognition',
+  ])
+  answered.resolve()
+  for (let kept = 1; kept <= before.length; kept++) {
+    const next = await openEmitter({ hooks, earlier: before.slice(0, kept) })
+    next.emitter.resume()
+    next.emitter.recognized(final)
+    const all = kindsOf([...before.slice(0, kept), ...(await next.noted())])
+    const expected = [...kindsOf(before), 'found', 'sentiment_analysis']
+    assert.deepEqual(all.toSorted(), expected.toSorted(), `after ${kept}`)
   }
 })

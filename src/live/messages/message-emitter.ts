@@ -9,6 +9,7 @@ import { type AlreadySent, speechKey } from '../recovery/session-recovery.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import type { MessageOutbox, SendOptions } from './message-outbox.ts'
 import {
+  type AddOnGroup,
   type AddOnInput,
   type AddOnResults,
   type RealtimeHook,
@@ -61,7 +62,9 @@ export class MessageEmitter {
       const { utterance, found, sent } = lastAnswer
       this.#emitAddOnResults(inputOf(utterance), found, sent)
     }
-    for (const utterance of unanswered.values()) this.#track(this.#runAddOns(utterance))
+    for (const { utterance, group } of unanswered.values()) {
+      this.#track(this.#runAddOns(utterance, group))
+    }
   }
 
   /** Emits what was recognized. */
@@ -166,7 +169,10 @@ export class MessageEmitter {
     const utterance = { channel, number, text: hasWords ? JSON.stringify(view) : null }
     sent.utteranceBytes += utterance.text?.length ?? 0
     this.#note(writeRecord({ kind: 'utterance', utterance }))
-    if (hasWords && hooks.length > 0) this.#track(this.#runAddOns(utterance))
+    if (!hasWords) return
+    for (const group of new Set(hooks.map((hook) => hook.group))) {
+      this.#track(this.#runAddOns(utterance, group))
+    }
   }
 
   /** Measures how long a final took, once it is stored. */
@@ -177,11 +183,13 @@ export class MessageEmitter {
   }
 
   /**
-   * Runs the add-ons on an utterance. Logs the results of all of them first, then sends them, at
+   * Runs a group of add-ons on an utterance. Logs the results of all of them first, then sends them, at
    * once: if a process is killed in between, the next one sends the rest.
    */
-  async #runAddOns(utterance: UtteranceRecord): Promise<void> {
-    const { hooks, log, signal } = this.#options
+  async #runAddOns(utterance: UtteranceRecord, group: AddOnGroup): Promise<void> {
+    const { log, signal } = this.#options
+    const hooks = this.#options.hooks.filter((hook) => hook.group === group)
+    if (hooks.length === 0) return
     const { channel, number } = utterance
     const input = inputOf(utterance)
     const findings: AddOnResults = {}
@@ -197,14 +205,19 @@ export class MessageEmitter {
     })
     await Promise.all(running)
     if (signal.aborted) return
-    const found = { channel, number, findings }
+    const found = { channel, number, ...(group !== 'own' && { group }), findings }
     this.#note(writeRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)
   }
 
   /** Sends the results for an utterance; `sent` of the messages were sent before. */
-  #emitAddOnResults(input: Omit<AddOnInput, 'signal'>, { findings }: AddOnRecord, sent = 0): void {
-    const { hooks, outbox } = this.#options
+  #emitAddOnResults(
+    input: Omit<AddOnInput, 'signal'>,
+    { group = 'own', findings }: AddOnRecord,
+    sent = 0,
+  ): void {
+    const { outbox } = this.#options
+    const hooks = this.#options.hooks.filter((hook) => hook.group === group)
     const messages = hooks.flatMap((hook) => hook.messages(findings[hook.type], input))
     const wanted = messages.filter((message) => outbox.isForAnybody(headOf(message)))
     for (const message of wanted.slice(sent)) outbox.send(message)

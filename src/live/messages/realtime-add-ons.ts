@@ -31,11 +31,18 @@ export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSi
 export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
 
 /**
+ * Add-ons whose messages about an utterance are sent together: those of this server, and those of
+ * services, which may take seconds.
+ */
+export type AddOnGroup = 'own' | 'services'
+
+/**
  * Processes one final utterance: `run` returns a result, or the reason for a failure, and `messages`
  * builds the messages for it. A hook with nothing to find has no `run`.
  */
 export type RealtimeHook = {
   type: RealtimeAddOn
+  group: AddOnGroup
   run?(input: AddOnInput): Promise<ServiceEnvelope>
   messages(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
 }
@@ -63,7 +70,7 @@ function finding(
   text: Pick<SessionText, 'find'>,
 ): RealtimeHook {
   return {
-    type,
+    ...{ type, group: 'own' },
     run: ({ utterance, signal }) => text.find(type, JSON.stringify([utterance]), { signal }),
     messages(envelope, { id, utterance }) {
       const { error, results } = envelope!
@@ -84,7 +91,7 @@ function translation(
 ): RealtimeHook {
   const type = 'translation'
   return {
-    type,
+    ...{ type, group: 'services' },
     run: ({ utterance, signal }) => services.translate(utterance, signal),
     messages(envelope, { id, utterance }) {
       const results = (envelope!.results ?? []) as TranslatedUtterance[]
@@ -115,12 +122,20 @@ export function withBlank(view: UtteranceView): UtteranceView {
 /** Stands in for an add-on that this server lacks; it answers once for each target language. */
 function missing(type: RealtimeAddOn, targets: readonly string[]): RealtimeHook {
   const { error } = notConfigured(type)
-  return { type, messages: () => targets.map(() => ({ type, error, data: null })) }
+  return { type, group: 'own', messages: () => targets.map(() => ({ type, error, data: null })) }
 }
 
-/** Returns whether add-ons answer each final utterance of a session. */
-export function hasRealtimeAddOns({ realtime_processing: requested }: AddOnParams): boolean {
-  return requested.translation || requested.named_entity_recognition || requested.sentiment_analysis
+/** Returns the groups of add-ons that answer each final utterance of a session. */
+export function addOnGroups(
+  { realtime_processing: requested }: AddOnParams,
+  { hasServices }: { hasServices: boolean },
+): AddOnGroup[] {
+  const { translation, named_entity_recognition, sentiment_analysis } = requested
+  const isOwn = named_entity_recognition || sentiment_analysis || (translation && !hasServices)
+  return [
+    ...(isOwn ? ['own' as const] : []),
+    ...(translation && hasServices ? ['services' as const] : []),
+  ]
 }
 
 /** Returns the text parameters of a session, in the form of a recorded job. */

@@ -1,6 +1,6 @@
 import type { SpeakersState } from '../../asr/live/session-speakers.ts'
 import type { AddOnError } from '../../text/result/envelope.ts'
-import type { AddOnResults } from '../messages/realtime-add-ons.ts'
+import type { AddOnGroup, AddOnResults } from '../messages/realtime-add-ons.ts'
 import { headOf, type MessageHead } from '../messages/server-messages.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
 import type { LastWord } from '../recognition/adjacent-utterances.ts'
@@ -64,8 +64,16 @@ export type ChunkRecord = {
  */
 export type UtteranceRecord = { channel: number; number: number; text: string | null }
 
-/** What the add-ons found in a logged utterance; the messages that report it follow in the log. */
-export type AddOnRecord = { channel: number; number: number; findings: AddOnResults }
+/**
+ * What a group of add-ons found in a logged utterance; the messages that report it follow in the log.
+ * Absent `group`: those of this server.
+ */
+export type AddOnRecord = {
+  channel: number
+  number: number
+  group?: AddOnGroup
+  findings: AddOnResults
+}
 
 /**
  * The outcome of diarization at the end of the session: the last `count` utterances of kind

@@ -16,7 +16,7 @@ import { writeRecord } from './session-log.ts'
 import { recoverSession } from './session-recovery.ts'
 
 const routing: Routing = { isForSocket: () => true, isForCallback: () => false }
-const reading = { routing, hasAddOns: true, keepSeconds: 30 }
+const reading = { routing, addOnGroups: ['own'] as const, keepSeconds: 30 }
 
 function line(message: ServerMessage, at = 1000): string {
   const text = writeMessage(message, { sessionId: 'one', at })

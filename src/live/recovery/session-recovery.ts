@@ -3,6 +3,7 @@ import type { Envelope } from '../../text/result/envelope.ts'
 import type { Outgoing } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
+import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
 import {
   isSentAtEnd,
   isWhole,
@@ -51,8 +52,8 @@ export type AlreadySent = {
   utteranceBytes: number
   /** Messages about the session as a whole, by type. */
   once: Map<string, string>
-  /** Utterances that the add-ons have not answered yet, by id. */
-  unanswered: Map<string, UtteranceRecord>
+  /** Utterances that a group of add-ons has not answered yet, by both. */
+  unanswered: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
   /** The last answer of the add-ons, and how many of its messages were sent. */
   lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
   /** The outcome of the summary. */
@@ -91,8 +92,8 @@ function isLast(head: MessageHead): boolean {
 
 type ReadOptions = {
   routing: Routing
-  /** Whether add-ons answer each utterance. */
-  hasAddOns: boolean
+  /** The groups of add-ons that answer each utterance. */
+  addOnGroups: readonly AddOnGroup[]
   keepSeconds: number
   /**
    * Messages kept while no client is connected, and their bytes; beyond that, the oldest are
@@ -160,13 +161,15 @@ const readers: {
   utterance({ sent, options }, { utterance }) {
     const id = utteranceId(utterance)
     sent.done.add(id)
-    if (options.hasAddOns && utterance.text !== null) sent.unanswered.set(id, utterance)
+    for (const group of utterance.text === null ? [] : options.addOnGroups) {
+      sent.unanswered.set(`${id} ${group}`, { utterance, group })
+    }
     sent.utteranceBytes += utterance.text?.length ?? 0
   },
   found({ sent }, { found }) {
-    const id = utteranceId(found)
-    const utterance = sent.unanswered.get(id)
-    sent.unanswered.delete(id)
+    const key = `${utteranceId(found)} ${found.group ?? 'own'}`
+    const { utterance } = sent.unanswered.get(key) ?? {}
+    sent.unanswered.delete(key)
     sent.lastAnswer = utterance && { utterance, found, sent: 0 }
   },
   snapshot(reading, { snapshot }) {

@@ -18,7 +18,7 @@ import { noTracing, type Span, type Tracing } from '../../tracing.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { type LiveParams, textOf } from '../live-params.ts'
-import { hasRealtimeAddOns, textParams } from '../messages/realtime-add-ons.ts'
+import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
 import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
@@ -283,7 +283,7 @@ export class ActiveSessions {
     const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = this.#options.config.live
     return recoverSession(left, {
       routing: routingOf(params),
-      hasAddOns: hasRealtimeAddOns(params),
+      addOnGroups: addOnGroups(params, { hasServices: this.#options.services !== undefined }),
       keepSeconds: resumeDedupe,
       maxMissed: maxQueuedMessages,
       maxMissedBytes: maxQueuedBytes,
