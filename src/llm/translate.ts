@@ -28,6 +28,8 @@ const LEAST_SHARE = 0.4
 /** Hidden words, as `[NAME_1]` and `####`. */
 const MARKERS = /\[[A-Z][A-Z_]*_\d+\]/g
 const MASKS = /#+/g
+/** Digits of other scripts: numbers that are written with them are not compared. */
+const OTHER_DIGITS = /(?!\d)\p{Nd}/u
 /** Numbers of two digits and more, whose separators differ by language. */
 const NUMBERS = /\d(?:[.,'’\u00a0\u202f]?\d)+/g
 
@@ -184,6 +186,7 @@ function keepsHidden(translation: string | undefined, text: string): translation
 }
 
 function keepsNumbers(translation: string, text: string): boolean {
+  if (OTHER_DIGITS.test(translation)) return true
   const digits = (one: string) => (one.match(NUMBERS) ?? []).map((n) => n.replace(/\D/g, ''))
   const kept = new Set(digits(translation))
   return digits(text).every((number) => kept.has(number))
