@@ -71,7 +71,7 @@ async function run(t: TestContext, reply = answer) {
 }
 
 test('every final is translated into each language, and the result has all of it', async (t) => {
-  const { messages, result } = await run(t)
+  const { messages, result, provider } = await run(t)
   const finals = finalsOf(messages)
   assert.equal(finals.length, 2)
   const sent = ofType(messages, 'translation')
@@ -105,6 +105,8 @@ test('every final is translated into each language, and the result has all of it
   )
   assert.equal(result.summarization.results, 'Lena says her name.')
   assert.ok(!('usage' in result.summarization))
+  const { content } = provider.calls.at(-1)!.messages[1]!
+  assert.ok(content.includes('\nMy name is Lena.\nMy name is Lena.\n'), content)
   const [summary] = ofType(messages, 'post_summarization')
   assert.deepEqual(summary!.data, { results: 'Lena says her name.' })
   assert.equal(result.metadata.usage!.requests, 5)

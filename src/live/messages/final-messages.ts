@@ -4,13 +4,12 @@ import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import { type AddOnError, failed, type ResultForm } from '../../text/result/envelope.ts'
 import { sumUsage } from '../../text/result/usage.ts'
-import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import type { Journal } from '../recovery/journal.ts'
 import type { ReadLog } from '../recovery/session-log.ts'
 import { readWarnings, warningTexts } from '../recovery/session-warnings.ts'
 import { collectAddOnResults } from '../result/add-on-results.ts'
-import { buildResult, buildTranscription } from '../result/result.ts'
+import { buildResult, buildTranscription, type TranscriptionText } from '../result/result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
@@ -78,7 +77,8 @@ export async function sendFinalMessages(
   const { transcription, utterances, spokenUtterances, diarized } =
     await buildTranscription(readLog)
   emitter.once({ type: 'post_transcript', text: transcription }, { isLast })
-  const summary = await emitter.summarized(() => summarize(utterances, options))
+  const spoken = { utterances, spokenUtterances }
+  const summary = await emitter.summarized(() => summarize(spoken, options))
   const { usage: taken, ...summarization } = summary ?? {}
   const collected = await collectAddOnResults(readLog, params, {
     form,
@@ -138,10 +138,10 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
 type SummaryOptions = Pick<FinalMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarize(
-  utterances: string,
+  { utterances, spokenUtterances }: Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>,
   { params, text, services, signal }: SummaryOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
-  if (services) return services.summarize(JSON.parse(utterances) as UtteranceView[], signal)
+  if (services) return services.summarize(spokenUtterances, signal)
   return text.find('summarization', utterances, { signal })
 }

@@ -5,6 +5,7 @@ import { type Usage, usageOf } from '../../text/result/usage.ts'
 import type { ServiceAddOn, Services } from '../../text/service-add-on.ts'
 import { summarization } from '../../text/services/language-model.ts'
 import { translation } from '../../text/services/translation.ts'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** The answer of an add-on, with what language models took for it. */
@@ -15,8 +16,11 @@ export type SessionServices = {
   /** Translates one utterance into all target languages; `results` has one entry for each. */
   translate(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
   /** Summarizes a session. */
-  summarize(utterances: readonly UtteranceView[], signal: AbortSignal): Promise<ServiceEnvelope>
+  summarize(utterances: readonly SpokenText[], signal: AbortSignal): Promise<ServiceEnvelope>
 }
+
+/** What a summary is made of: an utterance without its words. */
+type SpokenText = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language' | 'text'>
 
 /** A session on whose behalf services are called. */
 export type ServiceSession = { account: string; params: Readonly<Record<string, unknown>> }
@@ -34,12 +38,11 @@ export function createSessionServices(
 ): SessionServices {
   async function run(
     addOn: ServiceAddOn,
-    utterances: readonly UtteranceView[],
+    transcript: Transcript,
     { signal, seconds }: { signal: AbortSignal; seconds: number },
   ): Promise<ServiceEnvelope> {
     const { name } = addOn
     const options = { params, form: 'native', given: {}, now: () => performance.now() } as const
-    const transcript = transcriptOf(utterances)
     const prepared = prepareServiceAddOn(addOn, transcript, options)
     if ('error' in prepared) return failed(name, prepared.error)
     const startedAt = performance.now()
@@ -69,10 +72,16 @@ export function createSessionServices(
 
   return {
     translate: (utterance, signal) => {
-      return run(translation, [utterance], { signal, seconds: limits.translation })
+      return run(translation, transcriptOf([utterance]), { signal, seconds: limits.translation })
     },
     summarize: (utterances, signal) => {
-      return run(summarization, utterances, { signal, seconds: limits.summarization })
+      const transcript = { utterances: utterances.map(asOneWord) }
+      return run(summarization, transcript, { signal, seconds: limits.summarization })
     },
   }
+}
+
+/** The words of hours of speech would take long to read, and only their text is needed. */
+function asOneWord({ text, start, end, ...utterance }: SpokenText): Utterance {
+  return { ...utterance, words: [{ text, start, end, confidence: 1 }] }
 }
