@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CompletedPart, CompleteMultipartUploadCommandInput } from '@aws-sdk/client-s3'
 import type { S3 } from './s3-client.ts'
 import { codeOf, throwS3Error } from './s3-error.ts'
@@ -9,6 +10,9 @@ import { codeOf, throwS3Error } from './s3-error.ts'
 const PART_BYTES = 5 * 1024 * 1024
 const LARGER_AFTER = 1000
 const LARGER_BYTES = 32 * 1024 * 1024
+/** How long parts may take that are still on their way; each time twice as long. */
+const FIRST_PAUSE_MS = 50
+const LAST_PAUSE_MS = 2000
 
 /** An upload to one key, and what stops it. */
 export type UploadTarget = { key: string; signal: AbortSignal }
@@ -80,10 +84,13 @@ async function uploadParts(
   const upload = { ...place, UploadId }
   const done: CompletedPart[] = []
   let size = 0
+  const ended = new AbortController()
+  const abortSignal = AbortSignal.any([signal, ended.signal])
+  let sending = Promise.resolve()
   async function send(body: Buffer): Promise<void> {
     const PartNumber = done.length + 1
     const part = new commands.UploadPartCommand({ ...upload, PartNumber, Body: body })
-    const { ETag } = await client.send(part, { abortSignal: signal }).catch(throwS3Error)
+    const { ETag } = await client.send(part, { abortSignal }).catch(throwS3Error)
     done.push({ PartNumber, ETag })
     size += body.length
   }
@@ -91,14 +98,38 @@ async function uploadParts(
     signal.throwIfAborted()
     for (let body: Buffer | undefined = first; body; ) {
       const following: Promise<IteratorResult<Buffer, undefined>> = rest.next()
-      await Promise.all([following, send(body)])
+      sending = send(body)
+      await Promise.all([following, sending])
       body = (await following).value
     }
     signal.throwIfAborted()
     return await complete(s3, { ...upload, MultipartUpload: { Parts: done } }, size)
   } catch (error) {
-    await client.send(new commands.AbortMultipartUploadCommand(upload)).catch(() => {})
+    ended.abort(error)
+    await sending.catch(() => {})
+    await abortUpload(s3, upload)
     throw error
+  }
+}
+
+/**
+ * Ends an upload with its parts. A part that was on its way may arrive after the end and bring the
+ * upload back, so it is ended until the storage does not know it any more. What remains because the
+ * storage cannot be reached is ended later, by `removeUnfinished`.
+ */
+async function abortUpload(
+  { client, commands }: S3,
+  upload: { Bucket: string; Key: string; UploadId: string | undefined },
+): Promise<void> {
+  for (let pause = FIRST_PAUSE_MS; pause <= LAST_PAUSE_MS; pause *= 2) {
+    await client.send(new commands.AbortMultipartUploadCommand(upload)).catch(() => {})
+    await sleep(pause)
+    const parts = client.send(new commands.ListPartsCommand({ ...upload, MaxParts: 1 }))
+    const isGone = await parts.then(
+      () => false,
+      () => true,
+    )
+    if (isGone) return
   }
 }
 
