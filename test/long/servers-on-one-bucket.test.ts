@@ -78,7 +78,7 @@ async function serveAudio(t: TestContext): Promise<string> {
 }
 
 /** Starts two servers that share a database, a bucket behind a proxy, and a receiver. */
-async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT } = {}) {
+async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT, batchMs = 200 } = {}) {
   const database = await createDatabase()
   const proxy = await startFaultyS3(t, (await testS3()).endpoint)
   const settings = await s3Settings({ endpoint: proxy.endpoint })
@@ -89,7 +89,7 @@ async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT } = {}) {
     STENO_OBJECT_STORE: s3Url(settings),
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
     STENO_WORKERS: '2',
-    FAKE_BATCH_MS: '200',
+    FAKE_BATCH_MS: String(batchMs),
     FAKE_TEXT: text,
     STENO_LOG_LEVEL: 'fatal',
   }
@@ -103,7 +103,8 @@ const skip = noPostgres || noS3
 test('jobs uploaded to one server run on another, which has another data folder', {
   skip,
 }, async (t) => {
-  const { servers, folders, database, receiver } = await startTwo(t)
+  // So long that both servers still have jobs when the test looks.
+  const { servers, folders, database, receiver } = await startTwo(t, { batchMs: 1500 })
   const [first, second] = servers as [ChildServer, ChildServer]
   const audio = await serveAudio(t)
   const opened = await openPostgres(database, { version: 'same' })

@@ -41,7 +41,8 @@ async function startTwo(t: TestContext) {
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
     STENO_WEBHOOKS: `test=${receiver.url}/webhook`,
     STENO_WORKERS: '2',
-    FAKE_BATCH_MS: '300',
+    // So long that both servers still have jobs when the test looks.
+    FAKE_BATCH_MS: '1500',
     STENO_LOG_LEVEL: 'fatal',
   }
   const started = await Promise.all([1, 2].map(() => startChild(t, folder, { env })))
