@@ -6,6 +6,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createResolver } from '../net/resolver.ts'
+import { sliceTurns } from '../storage/objects/slice-turns.ts'
 import { type FetchOptions, fetchAudio } from './fetch-audio.ts'
 
 const usual: FetchOptions = {
@@ -301,4 +302,14 @@ test('what the store reports is passed on as it is', async (t) => {
   const broken = new TypeError('a mistake of ours')
   const stored = fetchAudio(origin, () => Promise.reject(broken), usual)
   await assert.rejects(stored, broken)
+})
+
+test('each piece of a body waits for the turn of its account', async (t) => {
+  const { mock } = t.mock.method(sliceTurns, 'next')
+  const origin = await serve(t, (_request, response) => response.end('sound'))
+  await fetchText(origin)
+  assert.deepEqual(
+    mock.calls.map((one) => one.arguments),
+    [['acme']],
+  )
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sliceTurns } from '../../src/storage/objects/slice-turns.ts'
 import { ownHeaders, requestRaw } from '../support/hostile-requests.ts'
 import { call, type Uploaded } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
@@ -161,3 +162,9 @@ for (const [parameters, name] of names) {
     assert.equal((await file.arrayBuffer()).byteLength, recording.length)
   })
 }
+
+test('each piece of a form waits for the turn of its account', async (t) => {
+  const { mock } = t.mock.method(sliceTurns, 'next')
+  assert.equal((await send(audio + END)).status, 200)
+  assert.ok(mock.calls.length > 0 && mock.calls.every((one) => one.arguments[0] === 'test'))
+})

@@ -40,8 +40,8 @@ export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile>
 
 /**
  * Opens the body of a form for the parser, which processes any chunk without a pause: a chunk of 64
- * KB may hold a thousand parts. The stream delivers slices of a few parts, each in its turn, and fails with `body_too_large` when there are too many. Ends early when `request`
- * does.
+ * KB may hold a thousand parts. The stream delivers slices of a few parts, each in its turn, and
+ * fails with `body_too_large` when there are too many. Ends early when `request` does.
  */
 function openFormStream(request: IncomingMessage, turn: () => Promise<void>): FormStream {
   const form = new FormStream(request.headers['content-type'] ?? '', turn)

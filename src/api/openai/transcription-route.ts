@@ -30,8 +30,7 @@ const COMMENT_MS = 15_000
 
 /**
  * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job
- * and answers when it has ended.
- * A client that leaves before cancels its job.
+ * and answers when it has ended. A client that leaves before cancels its job.
  */
 export function transcriptionRoute(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },

@@ -62,7 +62,11 @@ async function answer({
   schema,
   maxTokens,
 }: LlamaTask): Promise<LlamaAnswer> {
-  loaded ??= load(model)
+  loaded ??= load(model).catch((error: Error) => {
+    // What was missing may be there for the next request.
+    loaded = undefined
+    throw error
+  })
   const { llama, LlamaChatSession, sequence } = await loaded
   await sequence.clearHistory()
   const before = sequence.tokenMeter.getState()
