@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Connection } from '../live/connection.ts'
 import type { FrameTurns } from '../live/input/frame-turns.ts'
-import type { OtherNode } from '../live/sessions/placement.ts'
+import type { SessionNode } from '../live/sessions/placement.ts'
 import type { App } from '../server-parts.ts'
 import { clientAddressOf } from './auth/client-address.ts'
 import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
@@ -73,8 +73,12 @@ export function createLiveSocketServer(
       const connection = await connect(upgrade.request, { ...ids, avoid })
       if (typeof connection === 'number' || !('nodeId' in connection)) return connection
       if (!upgrade.socket.writable) return 1001
-      const { nodeId, url } = connection
-      if (await forwardSocket(upgrade, { url, address: ids.address })) return 'forwarded'
+      const { jobId, nodeId, url } = connection
+      if (await forwardSocket(upgrade, { url, address: ids.address })) {
+        const cut = () => upgrade.socket.destroy()
+        upgrade.socket.once('close', live.forwarded.add({ jobId, nodeId, cut }))
+        return 'forwarded'
+      }
       log.warn(
         { ...ids, nodeId, url },
         'another node does not answer, its session goes on elsewhere',
@@ -86,7 +90,7 @@ export function createLiveSocketServer(
   async function connect(
     { url = '', headers }: IncomingMessage,
     ids: { requestId: string; address: string; avoid: readonly string[] },
-  ): Promise<Connection | OtherNode | number> {
+  ): Promise<Connection | SessionNode | number> {
     const query = new URL(url, 'http://localhost').searchParams
     const offset = query.get('offset')
     if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400

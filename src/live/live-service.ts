@@ -44,7 +44,13 @@ import type { ConnectOptions } from './session.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
 import { accountsOver, findRefusal, type Refusal } from './sessions/capacity-shares.ts'
 import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
-import { findFreeNode, findOwningNode, type OtherNode } from './sessions/placement.ts'
+import { ForwardedClients } from './sessions/forwarded-clients.ts'
+import {
+  findFreeNode,
+  findOwningNode,
+  type OtherNode,
+  type SessionNode,
+} from './sessions/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
 
@@ -125,6 +131,8 @@ export class LiveService {
   readonly #closing = new AbortController()
   readonly #keys: ValidKeys
   readonly #comings = new ReconnectLimit()
+  /** The clients that were passed on to other nodes. */
+  readonly forwarded: ForwardedClients
   #lookups = 0
   #timers: NodeJS.Timeout[] = []
   #over: { at: number; accounts: Set<string> } = {
@@ -139,6 +147,7 @@ export class LiveService {
     this.#folder = liveFolder(options.config.storage.folder)
     this.#create = createJobWriter(options.storage.db)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
+    this.forwarded = new ForwardedClients({ db: options.storage.db, log: this.#log })
     const isOverShare = (account: string) => this.#isOverShare(account)
     const { signal } = this.#closing
     this.#held = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
@@ -213,7 +222,7 @@ export class LiveService {
   async connect(
     token: string,
     options: ConnectOptions = {},
-  ): Promise<Connection | OtherNode | number> {
+  ): Promise<Connection | SessionNode | number> {
     // The store is not queried for strings that cannot be tokens, nor beyond the maximum of
     // lookups.
     if (token.length !== TOKEN_LETTERS) return 4401
@@ -225,7 +234,7 @@ export class LiveService {
     const { job } = holder
     if (!this.#comings.take(job)) return 1013
     const otherNode = await this.#findNodeOf(holder, options)
-    if (otherNode) return otherNode
+    if (otherNode) return { ...otherNode, jobId: job.id }
     if (this.#isShared && !this.#isOffered) return 1013
     // Where live recognition is off, the session fails below instead of waiting for a place.
     const isFirst = this.#isOffered && job.status === 'queued'
@@ -399,6 +408,7 @@ export class LiveService {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#options.storage.node?.report({ isDraining: true })
     this.#awaited.clear()
+    this.forwarded.clear()
     await this.#held.leave()
   }
 

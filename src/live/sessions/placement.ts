@@ -3,6 +3,9 @@ import type { Node, NodeLoad } from '../../storage/nodes.ts'
 /** Another node, which runs a session or is to run it. */
 export type OtherNode = { nodeId: string; url: string }
 
+/** Where the client of a session has to go. */
+export type SessionNode = OtherNode & { jobId: string }
+
 /** What is known when a node is chosen: the own id, and nodes that could not be reached. */
 export type Choice = { self: string; avoid?: readonly string[] | undefined }
 

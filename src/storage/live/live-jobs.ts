@@ -136,16 +136,25 @@ export async function releaseLiveJob(db: Db, lease: Lease): Promise<void> {
   await whereLeased(db, lease).set({ lease_owner: null, lease_until: null }).execute()
 }
 
+/** Returns who runs each of these sessions that have not ended; undefined where nobody does. */
+export async function findLiveOwners(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, string | undefined>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('id')
+    .select(sql<string | null>`case when ${isFree(db)} then null else lease_owner end`.as('owner'))
+    .where(db.dialect.isIn(sql`id`, ids))
+    .where('kind', '=', 'live')
+    .where(isOpen)
+    .execute()
+  return new Map(rows.map(({ id, owner }) => [id, owner ?? undefined]))
+}
+
 /** Returns who runs a session; undefined if nobody does. */
 export async function findLiveOwner(db: Db, id: string): Promise<string | undefined> {
-  const row = await db.sql
-    .selectFrom('jobs')
-    .select('lease_owner')
-    .where('id', '=', id)
-    .where('kind', '=', 'live')
-    .where(sql<boolean>`not ${isFree(db)}`)
-    .executeTakeFirst()
-  return row?.lease_owner ?? undefined
+  return (await findLiveOwners(db, [id])).get(id)
 }
 
 /** The epoch of the first connection. */
