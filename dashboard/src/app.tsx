@@ -7,6 +7,7 @@ import { Notices, report } from './parts/notices.tsx'
 import { ReaderPage } from './reader/reader-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { route } from './route.ts'
+import { SearchPage } from './search/search-page.tsx'
 import { ServerPage } from './server-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { texts } from './texts.ts'
@@ -40,6 +41,7 @@ function Page(): JSX.Element {
     return <ReaderPage key={`${name}/${id}`} kind={name} id={id} />
   }
   if (name === 'live') return <LivePage />
+  if (name === 'search') return <SearchPage />
   if (name === 'deliveries') return <DeliveriesPage />
   if (name === 'server') return <ServerPage />
   return <RecordingsPage />
@@ -79,6 +81,7 @@ function Navigation(): JSX.Element {
   const [current = 'recordings'] = route.value
   const links = [
     ['recordings', '#/', texts.nav.recordings],
+    ['search', '#/search', texts.nav.search],
     ['live', '#/live', texts.nav.live],
     ['deliveries', '#/deliveries', texts.nav.deliveries],
     ['server', '#/server', texts.nav.server],

@@ -10,6 +10,7 @@ export const texts = {
   skip: 'Skip to the content',
   nav: {
     recordings: 'Recordings',
+    search: 'Search',
     live: 'Live',
     deliveries: 'Deliveries',
     server: 'Server',
@@ -121,6 +122,14 @@ export const texts = {
     'call services': 'finishing',
     'redact audio': 'redacting the audio',
   } as Record<string, string>,
+  search: {
+    title: 'Search',
+    question: 'What was said',
+    submit: 'Search',
+    hint: 'All words in one sentence, in any form. “Words in quotes” in this order, -word for one that must be missing, word* for the beginning of one.',
+    none: 'Nobody said that. What has just been transcribed is found some seconds later.',
+    more: 'Show more',
+  },
   reader: {
     back: 'All recordings',
     notFound: 'There is no such recording. It may have been deleted.',

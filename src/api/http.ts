@@ -25,6 +25,7 @@ import { modelRoutes } from './routes/models.ts'
 import { nodeRoutes } from './routes/nodes.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
+import { searchRoutes } from './routes/search.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
@@ -103,5 +104,6 @@ async function registerApi(
     await guarded.register(endpointRoutes(app))
     await guarded.register(eventRoutes(app))
     await guarded.register(nodeRoutes(app))
+    await guarded.register(searchRoutes(app))
   })
 }

@@ -18,6 +18,9 @@ export type Tables = {
   delivery_attempts: DeliveryAttemptRow
   account_bytes: AccountBytesRow
   owners: OwnerRow
+  search_queue: { job_id: string }
+  search_languages: { account: string; language: string }
+  utterances: UtteranceRow
   /** Only in PostgreSQL. */
   live_batches: LiveBatchRow
 }
@@ -206,6 +209,19 @@ export type OwnerRow = {
   url: string | null
   /** A `NodeState` as JSON. */
   state: string
+}
+
+/** A row of `utterances`; how its terms are stored differs between the databases. */
+export type UtteranceRow = {
+  id: Generated<number>
+  job_id: string
+  n: number
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
 }
 
 /** A row of `live_batches`: a part of the audio and the log of an open live session. */

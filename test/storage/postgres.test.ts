@@ -2,9 +2,13 @@ import { describe } from 'node:test'
 import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
 import { jobCreationTests } from './job-creation.ts'
 import { leaseTests } from './leases.ts'
+import { liveJobTests } from './live-jobs.ts'
+import { nodeTests } from './nodes.ts'
 import { queueTests } from './queue.ts'
+import { searchTests } from './search.ts'
 
 // What depends most on the database; `test/long/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
-  for (const suite of [jobCreationTests, leaseTests, queueTests]) suite.define(openTestPostgres)
+  const suites = [jobCreationTests, leaseTests, liveJobTests, nodeTests, queueTests, searchTests]
+  for (const suite of suites) suite.define(openTestPostgres)
 })

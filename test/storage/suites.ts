@@ -14,6 +14,7 @@ import { queueTests } from './queue.ts'
 import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
+import { searchTests } from './search.ts'
 import { signInTests } from './sign-ins.ts'
 
 /** The tests that every database passes. */
@@ -34,5 +35,6 @@ export const suites = [
   queueTests,
   resendingTests,
   retentionTests,
+  searchTests,
   signInTests,
 ]

@@ -8,6 +8,7 @@ import { nameOf } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
 import { AddOns } from './add-ons.tsx'
 import { Exports } from './exports.tsx'
+import { useJump } from './jump.ts'
 import { Player } from './player.tsx'
 import { SpeakerNames, useSpeakerNames } from './speaker-names.tsx'
 import { Transcript } from './transcript.tsx'
@@ -74,6 +75,8 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   const audio = useRef<HTMLAudioElement>(null)
   const speakers = useSpeakerNames(job)
   const { utterances } = job.result!.transcription
+  const text = useRef<HTMLDivElement>(null)
+  useJump(utterances, { audio, text })
   const play = useCallback((seconds: number) => {
     const element = audio.current
     if (!element) return
@@ -82,7 +85,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   }, [])
   return (
     <div class="reader">
-      <div class="reader-text">
+      <div class="reader-text" ref={text}>
         <Player job={job} audio={audio} />
         <Transcript utterances={utterances} nameOf={speakers.nameOf} audio={audio} play={play} />
       </div>

@@ -580,6 +580,33 @@ export type ApiResultMetadata = {
   usage?: ApiLanguageModelUsage
 }
 
+export type ApiSearchHit = {
+  job: {
+    id: string
+    kind: 'pre-recorded' | 'live'
+    created_at: string
+    filename: string | null
+  }
+  /** Seconds from the start of the recording */
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+  /** Where the text has the words: start and end, in UTF-16 code units */
+  highlights: number[][]
+  before: string | null
+  after: string | null
+}
+
+export type ApiSearchHits = {
+  first: string
+  current: string
+  next: string | null
+  items: ApiSearchHit[]
+}
+
 export type ApiSentenceSentiment = {
   /** One sentence */
   text: string

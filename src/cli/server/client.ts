@@ -8,6 +8,7 @@ import type {
   ApiLiveJob,
   ApiPreRecordedJob,
   ApiPreRecordedJobList,
+  ApiSearchHits,
 } from './api-types.ts'
 
 /**
@@ -38,6 +39,19 @@ export type ListQuery = {
   offset: number
   limit: number
   status?: string
+  custom_metadata?: string
+}
+
+/** What to search for, in which utterances, and a page of what is found. */
+export type SearchRequest = {
+  q: string
+  offset: number
+  limit: number
+  language?: string
+  speaker?: number
+  kind?: string
+  after_date?: string
+  before_date?: string
   custom_metadata?: string
 }
 
@@ -106,6 +120,7 @@ export function createClient(server: Server, signal: AbortSignal) {
       return id
     },
     list: (query: ListQuery) => json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
+    search: (query: SearchRequest) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
     find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id)),
     /** Creates a live session; its `url` is the address of its socket. */
     createLive: (params: Record<string, unknown>) => {

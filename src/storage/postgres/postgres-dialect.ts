@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
+import { toTsQuery, toTsVector } from '../search/term-query.ts'
 import { isConflict } from './postgres-error.ts'
 
 /**
@@ -29,6 +30,15 @@ export const postgresDialect: Dialect = {
   },
   keepRows: sql`for key share`,
   takeRows: (table): RawBuilder<unknown> => sql`for update of ${sql.table(table)} skip locked`,
+  search: {
+    columns: sql`terms`,
+    values: (owner, terms) => sql`${toTsVector(owner, terms)}::tsvector`,
+    find: (owner, query) => ({
+      from: sql`utterances u`,
+      where: sql`u.terms @@ ${toTsQuery(owner, query)}::tsquery`,
+      id: sql`u.id`,
+    }),
+  },
   isSettled: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,
 }

@@ -316,6 +316,41 @@ const liveBatches = [
   `alter table live_batches alter column audio set storage external`,
 ]
 
+/** What was said, for searches: see `0014-search.ts`, which words the same for SQLite. */
+const search = [
+  `create table search_queue (
+    job_id ${TEXT} primary key references jobs (id) on delete cascade
+  )`,
+  `insert into search_queue select id from jobs where status = 'done'`,
+  `create table search_languages (
+    account ${TEXT} not null,
+    language ${TEXT} not null,
+    primary key (account, language)
+  )`,
+  `create table utterances (
+    id bigint generated always as identity primary key,
+    job_id ${TEXT} not null references jobs (id) on delete cascade,
+    n integer not null,
+    start double precision not null,
+    "end" double precision not null,
+    channel integer not null,
+    speaker integer,
+    language ${TEXT} not null,
+    text ${TEXT} not null,
+    terms tsvector not null,
+    unique (job_id, n)
+  ) with (${VACUUM})`,
+  `create index utterances_by_term on utterances using gin (terms)`,
+  `create function queue_for_search() returns trigger language plpgsql as $$ begin
+    insert into search_queue values (new.id) on conflict do nothing;
+    return null;
+  end $$`,
+  `create trigger search_new_job after insert on jobs
+    for each row when (new.status = 'done') execute function queue_for_search()`,
+  `create trigger search_done_job after update of status on jobs for each row
+    when (new.status = 'done' and old.status <> 'done') execute function queue_for_search()`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -332,4 +367,5 @@ export const laterVersions: readonly (readonly string[])[] = [
     `alter table owners add column url ${TEXT}, add column state ${TEXT} not null default '{}'`,
     ...liveBatches,
   ],
+  search,
 ]

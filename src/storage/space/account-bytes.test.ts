@@ -95,6 +95,10 @@ function undoMigration(folder: string): void {
   for (const name of triggers) database.exec(`drop trigger bytes_of_${name}`)
   const events = ['new_job', 'job', 'old_job', 'delivery']
   for (const name of events) database.exec(`drop trigger event_of_${name}`)
+  const searches = ['new', 'done', 'old']
+  for (const name of searches) database.exec(`drop trigger search_${name}_job`)
+  const indexes = ['utterance_terms', 'utterances', 'search_queue', 'search_languages']
+  for (const name of indexes) database.exec(`drop table ${name}`)
   database.exec('drop table events; drop table sign_ins')
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']
   for (const column of leases) database.exec(`alter table deliveries drop column ${column}`)

@@ -1,5 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
+import type { SearchableUtterance } from '../search/searchable-utterances.ts'
 import { AccountTurns } from './account-turns.ts'
 import type { Merge } from './merge.ts'
 import type { Answers, ResultText, Task } from './result-task.ts'
@@ -84,6 +85,12 @@ export class ResultBuilder {
   transcript(file: TranscriptFile, options: ResultTaskOptions): Promise<WrittenTranscript> {
     const words = Math.ceil(file.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'transcript', file }, { ...options, words })
+  }
+
+  /** Returns the utterances of a stored result as they are indexed. Rejects as `build` does. */
+  searchable(result: string, options: ResultTaskOptions): Promise<SearchableUtterance[]> {
+    const words = Math.ceil(result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'searchable', result }, { ...options, words })
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
+import type { SearchableUtterance } from '../search/searchable-utterances.ts'
 import type { AddOnError } from './envelope.ts'
 import type { Merge } from './merge.ts'
 import type { ResultOptions } from './result-text.ts'
@@ -15,6 +16,7 @@ export type Task =
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'transcript'; file: TranscriptFile }
+  | { kind: 'searchable'; result: string }
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
@@ -23,6 +25,7 @@ export type Answers = {
   merge: string
   retry: Retried
   transcript: WrittenTranscript
+  searchable: SearchableUtterance[]
   describe: TextCapabilities
 }
 
