@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
 import { languageModelServices } from './app/language-model.ts'
@@ -5,6 +7,7 @@ import { automaticPulls } from './app/model-pulls.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
+import { readVersion } from './config/version.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './delivery/clock.ts'
 import { DeliveryService } from './delivery/delivery-service.ts'
@@ -85,7 +88,17 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const jobs = new Jobs({ ...base, resultBuilder, services, onEvents, onDeleted, graceMs })
+  const { roles } = config.node
+  const isWorker = roles.includes('worker')
+  const jobs = new Jobs({
+    ...base,
+    resultBuilder,
+    services,
+    isWorker,
+    onEvents,
+    onDeleted,
+    graceMs,
+  })
   made.defer(() => jobs.close())
 
   const live = new LiveService({ ...base, liveText, services, onEvents })
@@ -96,19 +109,30 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     await Promise.all([closeHttp(http, { drainMs }), jobs.drain(), live.drain()])
   })
 
-  await delivery.start()
+  http.addHook('onListen', () => storage.node.report({ url: nodeUrl(config, http) }))
+  if (roles.includes('delivery')) await delivery.start()
   await jobs.start()
   await live.start()
   const parts = made.move()
   return { ...base, delivery, jobs, live, http, close: () => parts.disposeAsync() }
 }
 
-function storageOptions({ storage, keys }: Config) {
+/** Returns the address by which other nodes reach this one: as configured, or where it listens. */
+function nodeUrl({ node, http: { host } }: Config, http: FastifyInstance): string {
+  if (node.url) return node.url
+  const isAny = ['0.0.0.0', '::', ''].includes(host)
+  const name = isAny ? hostname() : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${(http.server.address() as AddressInfo).port}`
+}
+
+function storageOptions({ storage, keys, node }: Config) {
   const { folder, database, objectStore, accountMaxBytes, minFreeBytes, trustClock, orphanDays } =
     storage
   const accounts = keys.map(({ account }) => account)
   const limits = { accountMaxBytes, minFreeBytes, accounts }
-  return { folder, database, objectStore, ...limits, trustClock, keepOrphans: orphanDays > 0 }
+  const keeping = { trustClock, keepOrphans: orphanDays > 0 }
+  const state = { roles: node.roles, version: readVersion(), isDraining: false }
+  return { folder, database, objectStore, ...limits, ...keeping, node: state }
 }
 
 /** Lets running requests end for a while; new ones are answered 503. */

@@ -61,9 +61,17 @@ test('each variable at fault has a line of its own', () => {
   ])
 })
 
-test('a setting of a later version is refused, not ignored', () => {
+test('a process has some roles only where others can have the rest', () => {
+  const database = { STENO_DATABASE_URL: 'postgres://db.example/steno' }
+  const all = ['api', 'worker', 'live', 'delivery']
+  assert.deepEqual(readConfig({}).node, { roles: all, url: undefined })
+  const env = { ...database, STENO_ROLES: 'live, api', STENO_NODE_URL: 'http://10.0.0.7:7070/' }
+  assert.deepEqual(readConfig(env).node, { roles: ['api', 'live'], url: 'http://10.0.0.7:7070' })
   assert.deepEqual(problems({ STENO_ROLES: 'api' }), [
-    'STENO_ROLES is not supported by this version',
+    'STENO_ROLES needs STENO_DATABASE_URL: without it nobody has the other roles',
+  ])
+  assert.deepEqual(problems({ ...database, STENO_ROLES: 'api,gpu' }), [
+    'STENO_ROLES must be some of api, worker, live, delivery; not gpu',
   ])
 })
 

@@ -6,6 +6,7 @@ import { createReader, type Rate, splitOnce } from './config/env-reader.ts'
 import { defaultModelsFolder } from './config/installation.ts'
 import { type LiveConfig, readLive } from './config/live.ts'
 import { type LlmConfig, readLlm } from './config/llm.ts'
+import { type NodeConfig, readNode } from './config/node.ts'
 import { type ObjectStoreConfig, readObjectStore } from './config/object-store.ts'
 import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
 import { readTracing, type TracingSettings } from './tracing/settings.ts'
@@ -20,6 +21,8 @@ export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
 export type Config = {
   /** The language model of add-ons, if there is one. */
   llm: LlmConfig | undefined
+  /** The roles of this process, and its address. */
+  node: NodeConfig
   http: {
     host: string
     port: number
@@ -171,8 +174,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const problems: string[] = []
   const read = createReader(env, problems)
   const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
+  const database = readDatabase(read)
   const config: Config = {
     llm: readLlm(read, problems),
+    node: readNode(read, { isShared: database !== undefined, problems }),
     http: {
       host: read.text('HOST', DEFAULT_HOST),
       port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
@@ -232,7 +237,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       retentionDays: read.integer('RETENTION_DAYS', 365),
       orphanDays: read.integer('ORPHAN_DAYS', 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
-      database: readDatabase(read),
+      database,
       objectStore: readObjectStore(read, env, problems),
     },
     media: {
@@ -262,8 +267,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   if (config.http.authHeaderNames.length === 0) {
     problems.push('STENO_AUTH_HEADER_NAMES must name at least one header')
   }
-  // A planned setting: ignoring it would run what the operator did not ask for.
-  if (env.STENO_ROLES) problems.push('STENO_ROLES is not supported by this version')
   refuse(problems)
   return config
 }

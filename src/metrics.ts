@@ -64,6 +64,10 @@ export function createMetrics() {
       buckets: factors,
     }),
     audioSeconds: counter('audio_seconds_total', 'Audio of jobs that are done', ['kind']),
+    nodes: gauge('nodes', 'Processes that share the database, by role', ['role']),
+    liveCapacity: gauge('live_capacity', 'Sessions of continuous speech, of this process', [
+      'kind',
+    ]),
     liveSessions: gauge('live_sessions', 'Live sessions that have not ended', ['state']),
     liveAckSeconds: histogram('live_ack_seconds', 'From a chunk until it is stored', {
       buckets: moments,

@@ -22,6 +22,7 @@ import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { modelRoutes } from './routes/models.ts'
+import { nodeRoutes } from './routes/nodes.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -53,14 +54,29 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   const bodies = new Bodies(parts)
   http.addHook('onClose', () => bodies.close())
   const app = { ...parts, bodies }
+  const { roles } = app.config.node
   await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
   await http.register(healthRoutes(app))
   await http.register(metricsRoutes(app))
+  const admission = createAdmission(app)
+  if (roles.includes('api')) await registerApi(http, app, admission)
+  if (roles.includes('api') || roles.includes('live')) {
+    const turns = new FrameTurns()
+    createLiveSocketServer(http, app, turns)
+    createRealtimeSocketServer(http, { ...app, admit: admission.admit, turns })
+  }
+  return http
+}
+
+/** Registers what only nodes of the role `api` serve. */
+async function registerApi(
+  http: FastifyInstance,
+  app: HttpParts & { bodies: Bodies },
+  admission: ReturnType<typeof createAdmission>,
+): Promise<void> {
   await http.register(descriptionRoutes(app))
   await http.register(dashboardRoutes(app))
-
-  const admission = createAdmission(app)
   await http.register(signInRoutes(app, admission))
   await http.register(async (guarded) => {
     guarded.decorateRequest('account', '')
@@ -86,9 +102,6 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
     await guarded.register(eventRoutes(app))
+    await guarded.register(nodeRoutes(app))
   })
-  const turns = new FrameTurns()
-  createLiveSocketServer(http, app, turns)
-  createRealtimeSocketServer(http, { ...app, admit: admission.admit, turns })
-  return http
 }

@@ -4,8 +4,10 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Connection } from '../live/connection.ts'
 import type { FrameTurns } from '../live/input/frame-turns.ts'
+import type { SessionNode } from '../live/sessions/placement.ts'
 import type { App } from '../server-parts.ts'
 import { clientAddressOf } from './auth/client-address.ts'
+import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
 import { newRequestId } from './request-id.ts'
 import { close, createSocketServer, serveConnection } from './serve-connection.ts'
 
@@ -40,8 +42,10 @@ export function createLiveSocketServer(
     const ignore = () => {}
     socket.on('error', ignore) // The client may disconnect while its session is looked up.
     const address = clientAddressOf(request, config.http)
-    const connection = await connect(request, { requestId, address })
+    const ids = { requestId, address }
+    const connection = await connectHere({ request, socket, head }, ids)
     socket.off('error', ignore)
+    if (connection === 'forwarded') return
     const isResumed = typeof connection !== 'number' && connection.isResumed
     const refuse = (webSocket: WebSocket, code: number) => {
       log.info({ requestId, address, code }, 'client refused')
@@ -59,16 +63,41 @@ export function createLiveSocketServer(
     if (!isOpen && typeof connection !== 'number') connection.lost(1006)
   }
 
-  async function connect(
-    { url = '' }: IncomingMessage,
+  /** Connects here, or passes the socket on to the node that runs the session. */
+  async function connectHere(
+    upgrade: Upgrade,
     ids: { requestId: string; address: string },
-  ): Promise<Connection | number> {
+  ): Promise<Connection | number | 'forwarded'> {
+    const avoid: string[] = []
+    for (;;) {
+      const connection = await connect(upgrade.request, { ...ids, avoid })
+      if (typeof connection === 'number' || !('nodeId' in connection)) return connection
+      if (!upgrade.socket.writable) return 1001
+      const { jobId, nodeId, url } = connection
+      if (await forwardSocket(upgrade, { url, address: ids.address })) {
+        const cut = () => upgrade.socket.destroy()
+        upgrade.socket.once('close', live.forwarded.add({ jobId, nodeId, cut }))
+        return 'forwarded'
+      }
+      log.warn(
+        { ...ids, nodeId, url },
+        'another node does not answer, its session goes on elsewhere',
+      )
+      avoid.push(nodeId)
+    }
+  }
+
+  async function connect(
+    { url = '', headers }: IncomingMessage,
+    ids: { requestId: string; address: string; avoid: readonly string[] },
+  ): Promise<Connection | SessionNode | number> {
     const query = new URL(url, 'http://localhost').searchParams
     const offset = query.get('offset')
     if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
     try {
       const place = offset === null ? undefined : Number(offset)
-      return await live.connect(query.get('token') ?? '', { offset: place, ...ids })
+      const isForwarded = FORWARDED_HEADER in headers
+      return await live.connect(query.get('token') ?? '', { offset: place, isForwarded, ...ids })
     } catch (error) {
       log.error({ err: error, ...ids }, 'cannot connect to a live session')
       return 1011

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge } from 'prom-client'
+import { type Role, roles } from '../config/node.ts'
 import { deliveryKinds, endpointKinds, jobKinds } from '../metrics.ts'
 import type { App } from '../server-parts.ts'
 import {
@@ -7,6 +8,7 @@ import {
   countDisabledEndpoints,
   countPendingDeliveries,
 } from '../storage/counts.ts'
+import { listNodes } from '../storage/nodes.ts'
 
 /** The sources of metrics. */
 export type ScrapeParts = Pick<App, 'metrics' | 'storage' | 'live'>
@@ -31,17 +33,31 @@ const activeJobs = jobKinds.flatMap((kind) => [
 ])
 const pendingDeliveries = deliveryKinds.map((kind) => ({ kind }))
 const disabledEndpoints = endpointKinds.map((kind) => ({ kind }))
+const nodeRoles = roles.map((role) => ({ role }))
+
+/** Counts the nodes that have each role. */
+async function countNodes(db: App['storage']['db']): Promise<{ role: Role; count: number }[]> {
+  const nodes = await listNodes(db)
+  return roles.map((role) => {
+    return { role, count: nodes.filter((node) => node.roles.includes(role)).length }
+  })
+}
 
 async function scrape(
   { metrics, storage: { db, space }, live }: ScrapeParts,
   log: FastifyBaseLogger,
 ): Promise<string> {
+  metrics.liveCapacity.reset()
+  for (const [kind, value] of Object.entries(live.capacity ?? {})) {
+    metrics.liveCapacity.set({ kind }, value)
+  }
   const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics
   for (const [state, count] of Object.entries(live.states)) liveSessions.set({ state }, count)
   const filled = await Promise.allSettled([
     fill(jobs, activeJobs, countActiveJobs(db)),
     fill(deliveriesPending, pendingDeliveries, countPendingDeliveries(db)),
     fill(endpointsDisabled, disabledEndpoints, countDisabledEndpoints(db)),
+    fill(metrics.nodes, nodeRoles, countNodes(db)),
     fillSpace(metrics, space),
   ])
   for (const one of filled) {

@@ -68,7 +68,10 @@ const BATCH_NICENESS = 10
 export type SpeechEngineOptions = {
   folder: string
   workers: number
-  /** How many of them start at once, and the others when work waits; default: all. */
+  /**
+   * How many of them start at once, and the others when work waits; default: all. With 0, the check
+   * of readiness leaves them out.
+   */
   workersAtStart?: number
   log: Log
   metrics?: Pick<Metrics, 'workerRestarts'>
@@ -108,7 +111,8 @@ export function engineOptions({
   models,
   workers,
   live,
-}: Pick<Config, 'models' | 'workers' | 'live'>): Omit<SpeechEngineOptions, 'log'> {
+  node: { roles },
+}: Pick<Config, 'models' | 'workers' | 'live' | 'node'>): Omit<SpeechEngineOptions, 'log'> {
   const partialInterval = live.partialIntervalMs / 1000
   const { folder, aliases, memory, idleSeconds, device } = models
   return {
@@ -118,7 +122,8 @@ export function engineOptions({
       aliases,
       models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
     },
-    ...(live.slots !== 0 && { live: { partialInterval } }),
+    ...(!roles.includes('worker') && { workersAtStart: 0 }),
+    ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),
   }
 }
 
@@ -275,7 +280,8 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       // A probe runs before batch work: it checks that recognition works, not how long the queue
       // is.
       const how = { signal, timeout: TASK_TIMEOUT_S, priority: -1 }
-      await Promise.all([pool.run({ kind: 'check' }, how), live?.checkReady(how)])
+      const checked = options.workersAtStart === 0 ? undefined : pool.run({ kind: 'check' }, how)
+      await Promise.all([checked, live?.checkReady(how)])
     },
     async close() {
       const pools = [pool, modelPools, embeddingWorkers, live, remote, pulls]

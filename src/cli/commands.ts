@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readVersion } from '../config/version.ts'
 import { UsageError } from './arguments.ts'
 import { sanitize, sanitizeLines } from './terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from './terminal/terminal.ts'
@@ -45,6 +45,10 @@ const commands: Record<string, Entry> = {
   setup: {
     summary: 'recommend models for this machine and your languages, and download them',
     load: async () => (await import('./setup/setup.ts')).setupCommand,
+  },
+  nodes: {
+    summary: 'list the servers that share a database',
+    load: async () => (await import('./nodes/nodes.ts')).nodesCommand,
   },
   store: {
     summary: 'move a data folder into PostgreSQL and S3-compatible storage',
@@ -124,10 +128,4 @@ ${rows.join('\n')}
 'steno COMMAND --help' explains a command, 'steno --version' prints the version.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 130 interrupted.
 `
-}
-
-function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'))
-  return version
 }

@@ -9,7 +9,7 @@ const JOBS = 12
 test('two senders over one database never send the same attempt', async (t) => {
   const storage = await openTestStorage(t)
   const other = { ...storage, db: { ...storage.db, owner: 'other' } }
-  await renewOwner(other.db)
+  await renewOwner(other.db, storage.node)
   const gate = Promise.withResolvers<void>()
   const receiver = await openTestReceiver(t, (_received, response) => {
     void gate.promise.then(() => response.writeHead(200).end())
@@ -39,7 +39,7 @@ test('two senders over one database never send the same attempt', async (t) => {
 test('what a dead sender had under way is sent by another, and its late result is dropped', async (t) => {
   const storage = await openTestStorage(t)
   const dead = { ...storage, db: { ...storage.db, owner: 'dead' } }
-  await renewOwner(dead.db)
+  await renewOwner(dead.db, storage.node)
   const gate = Promise.withResolvers<void>()
   let requests = 0
   const receiver = await openTestReceiver(t, (_received, response) => {

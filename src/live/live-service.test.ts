@@ -11,6 +11,7 @@ import { type Db, inTransaction } from '../storage/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { beginLiveJob } from '../storage/live/live-jobs.ts'
 import { LiveText } from '../text/live/live-text.ts'
+import { Connection } from './connection.ts'
 import { LiveService } from './live-service.ts'
 
 const account = 'acme'
@@ -58,7 +59,7 @@ test('a session that another server takes stops at once in the first, and goes o
     return await db.sql.selectFrom('jobs').select(columns).where('id', '=', id).executeTakeFirst()
   }
   const first = await live.connect(token)
-  assert.ok(typeof first !== 'number')
+  assert.ok(first instanceof Connection)
   await live.renewLeases()
   const { lease_until: until } = (await leaseOf())!
   assert.ok(until !== null && until > Date.now())
@@ -69,7 +70,7 @@ test('a session that another server takes stops at once in the first, and goes o
   const other = new LiveService({ config, storage, speech, liveText, log })
   t.after(() => other.drain())
   const second = await other.connect(token)
-  assert.ok(typeof second !== 'number')
+  assert.ok(second instanceof Connection)
   await live.renewLeases()
   assert.equal(first.closeCode, 1012)
   await waitFor(() => live.states.disconnected + live.states.connected === 0)

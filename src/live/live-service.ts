@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Metrics, outcomeOf } from '../metrics.ts'
-import { liveFolder } from '../storage/data-folder.ts'
+import { liveFolder, removeDeadCopies } from '../storage/data-folder.ts'
 import {
   type CreateJob,
   createJobWriter,
@@ -15,6 +15,7 @@ import {
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { findEndedJobs } from '../storage/jobs/jobs.ts'
+import { deleteStaleBatches } from '../storage/live/live-batches.ts'
 import {
   listLiveFiles,
   removeStaleLiveFiles,
@@ -28,7 +29,8 @@ import {
   type TokenHolder,
 } from '../storage/live/live-jobs.ts'
 import { findLiveSession, findSessionKeys } from '../storage/live/live-sessions.ts'
-import { isOnlyOwner } from '../storage/owners.ts'
+import { listNodes } from '../storage/nodes.ts'
+import { findOwners, isOnlyOwner } from '../storage/owners.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Services } from '../text/service-add-on.ts'
@@ -42,6 +44,13 @@ import type { ConnectOptions } from './session.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
 import { accountsOver, findRefusal, type Refusal } from './sessions/capacity-shares.ts'
 import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
+import { ForwardedClients } from './sessions/forwarded-clients.ts'
+import {
+  findFreeNode,
+  findOwningNode,
+  type OtherNode,
+  type SessionNode,
+} from './sessions/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
 
@@ -65,8 +74,11 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** Options of the live service. */
 export type LiveServiceOptions = {
-  config: Pick<Config, 'keys' | 'live' | 'storage' | 'delivery' | 'addOnResults' | 'models'>
-  storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans'>>
+  config: Pick<
+    Config,
+    'keys' | 'live' | 'node' | 'storage' | 'delivery' | 'addOnResults' | 'models'
+  >
+  storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans' | 'node'>>
   speech: SpeechEngine
   liveText: LiveText
   /** Services of add-ons, such as a language model; absent where none is configured. */
@@ -96,6 +108,12 @@ const MAX_WAIT = 60
 const RESERVE = 0.25
 /** How often the keys of open sessions are checked for revocation and expiry. */
 const KEY_CHECK_MS = 5000
+/** How often other nodes are told how many sessions run here. */
+const REPORT_MS = 1000
+/** How often sessions are looked for whose node has died. */
+const TAKE_UP_MS = 5000
+/** A session that no client joined is ended by another node this much later than by its own. */
+const GIVE_UP_LATER_MS = 15_000
 /** How often the accounts over their share are determined. */
 const SHARE_CHECK_MS = 1000
 
@@ -113,8 +131,10 @@ export class LiveService {
   readonly #closing = new AbortController()
   readonly #keys: ValidKeys
   readonly #comings = new ReconnectLimit()
+  /** The clients that were passed on to other nodes. */
+  readonly forwarded: ForwardedClients
   #lookups = 0
-  #keyCheck: NodeJS.Timeout | undefined
+  #timers: NodeJS.Timeout[] = []
   #over: { at: number; accounts: Set<string> } = {
     at: Number.NEGATIVE_INFINITY,
     accounts: new Set(),
@@ -127,6 +147,7 @@ export class LiveService {
     this.#folder = liveFolder(options.config.storage.folder)
     this.#create = createJobWriter(options.storage.db)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
+    this.forwarded = new ForwardedClients({ db: options.storage.db, log: this.#log })
     const isOverShare = (account: string) => this.#isOverShare(account)
     const { signal } = this.#closing
     this.#held = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
@@ -196,9 +217,12 @@ export class LiveService {
 
   /**
    * Connects a client to the session of its token. Resolves to a close code of contract 5.11 when
-   * that is not possible.
+   * that is not possible, and to another node if the client has to go on there.
    */
-  async connect(token: string, options: ConnectOptions = {}): Promise<Connection | number> {
+  async connect(
+    token: string,
+    options: ConnectOptions = {},
+  ): Promise<Connection | SessionNode | number> {
     // The store is not queried for strings that cannot be tokens, nor beyond the maximum of
     // lookups.
     if (token.length !== TOKEN_LETTERS) return 4401
@@ -209,16 +233,56 @@ export class LiveService {
     if (this.#closing.signal.aborted) return 1012
     const { job } = holder
     if (!this.#comings.take(job)) return 1013
+    const otherNode = await this.#findNodeOf(holder, options)
+    if (otherNode) return { ...otherNode, jobId: job.id }
+    if (this.#isShared && !this.#isOffered) return 1013
     // Where live recognition is off, the session fails below instead of waiting for a place.
-    const isOffered =
-      this.#options.speech.live !== undefined && this.#options.config.live.slots !== 0
-    const isFirst = isOffered && job.status === 'queued'
+    const isFirst = this.#isOffered && job.status === 'queued'
     if (isFirst && (await this.#findRefusal(job.account))) return 1013
     // The session counts as begun: from here on it can end without a client.
     this.#awaited.remove(holder.job.id)
     const opened = await this.#held.hold(holder.job)
     if (opened === 'ended') return 4410
+    if (opened === 'elsewhere') return 1012
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
+  }
+
+  /** Whether other nodes use the database too. */
+  get #isShared(): boolean {
+    return this.#options.storage.db.isShared ?? false
+  }
+
+  /** Whether this process runs live sessions. */
+  get #isOffered(): boolean {
+    const { config, speech } = this.#options
+    return (
+      config.node.roles.includes('live') && speech.live !== undefined && config.live.slots !== 0
+    )
+  }
+
+  /**
+   * Returns the node to which a client of a session has to go: the one that runs it or, when this
+   * one cannot, another that can.
+   */
+  async #findNodeOf(
+    { job, owner }: TokenHolder,
+    { isForwarded = false, avoid }: ConnectOptions,
+  ): Promise<OtherNode | undefined> {
+    const { db } = this.#options.storage
+    if (!this.#isShared || isForwarded || this.#held.has(job!.id)) return undefined
+    const nodes = await listNodes(db)
+    const choice = { self: db.owner, avoid }
+    const running = findOwningNode(nodes, owner, choice)
+    if (running) return running
+    if (this.#isOffered && !(await this.#findRefusal(job!.account))) return undefined
+    return findFreeNode(nodes, choice)
+  }
+
+  /** Returns a node that runs live sessions, if this one does not. */
+  async findOtherNode(): Promise<OtherNode | undefined> {
+    if (!this.#isShared || this.#isOffered) return undefined
+    const { db } = this.#options.storage
+    return findFreeNode(await listNodes(db), { self: db.owner })
   }
 
   async #findHolder(token: string): Promise<TokenHolder | undefined> {
@@ -248,10 +312,58 @@ export class LiveService {
     const left = begun.map(({ id }) => id)
     // The folders of another process are its own affair.
     if (await isOnlyOwner(db)) await this.#tidyFolders(left)
+    const every = (ms: number, run: () => Promise<void>) => {
+      this.#timers.push(setInterval(() => void run(), ms).unref())
+    }
+    every(KEY_CHECK_MS, () => this.endRevoked())
+    if (this.#isShared) {
+      await deleteStaleBatches(db)
+      await removeDeadCopies(this.#options.config.storage.folder, (await findOwners(db)).ids)
+      await this.#report()
+      every(REPORT_MS, () => this.#report())
+      if (!this.#isOffered) return
+      every(TAKE_UP_MS, () => this.takeUp())
+    }
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
     if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
-    for (const job of begun) void this.#held.hold(job)
-    this.#keyCheck = setInterval(() => void this.endRevoked(), KEY_CHECK_MS).unref()
+    for (const job of begun) void this.#held.hold(job, { onlyIfFree: this.#isShared })
+  }
+
+  /**
+   * How many sessions of continuous speech this process can run, and what the open ones need;
+   * undefined if it runs none, or before its capacity is measured.
+   */
+  get capacity(): { total: number; used: number } | undefined {
+    if (!this.#isOffered || this.#most === Number.POSITIVE_INFINITY) return undefined
+    const used = this.#loads.reduce((sum, { weight }) => sum + weight, 0)
+    return { total: this.#most, used: Math.round(used * 10) / 10 }
+  }
+
+  /** Tells other nodes how many sessions run here, if that has changed. */
+  async #report(): Promise<void> {
+    const { capacity } = this
+    if (!capacity) return
+    const live = { capacity: capacity.total, load: capacity.used, sessions: this.#held.size }
+    await this.#options.storage.node?.report({ live })
+  }
+
+  /** Takes up the sessions whose node has died, as far as there is room for them. */
+  async takeUp(): Promise<void> {
+    const { config, storage } = this.#options
+    try {
+      for (const job of await listOpenLiveJobs(storage.db)) {
+        if (this.#closing.signal.aborted) return
+        const age = Date.now() - job.createdAt
+        if (job.status === 'queued') {
+          if (age > config.live.connectTimeout * 1000 + GIVE_UP_LATER_MS) await this.#giveUp(job.id)
+        } else if (!this.#held.has(job.id) && !(await this.#findRefusal(job.account))) {
+          this.#log.info({ sessionId: job.id }, 'taking up a live session')
+          void this.#held.hold(job, { onlyIfFree: true })
+        }
+      }
+    } catch (error) {
+      this.#log.warn({ err: error }, 'cannot look for live sessions of other nodes')
+    }
   }
 
   /** Ends the sessions whose key was revoked or has expired; what arrived before is kept. */
@@ -293,8 +405,10 @@ export class LiveService {
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
   async drain(): Promise<void> {
     this.#closing.abort()
-    clearInterval(this.#keyCheck)
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#options.storage.node?.report({ isDraining: true })
     this.#awaited.clear()
+    this.forwarded.clear()
     await this.#held.leave()
   }
 
@@ -303,13 +417,18 @@ export class LiveService {
    * them.
    */
   async #checkCapacity(account: string): Promise<void> {
-    const { speech } = this.#options
+    const { config, speech, storage } = this.#options
+    const isHere = config.node.roles.includes('live') && speech.live !== undefined
+    const refusal = isHere ? await this.#findRefusal(account) : undefined
+    if (isHere && !refusal) return
+    if (this.#isShared) {
+      const { db } = storage
+      if (findFreeNode(await listNodes(db), { self: db.owner })) return
+    }
     // The server may offer it after another start: when is unknown.
-    if (!speech.live) {
+    if (!refusal) {
       throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
     }
-    const refusal = await this.#findRefusal(account)
-    if (!refusal) return
     const retryAfter = this.#secondsUntilCapacity()
     const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
     if (refusal.reason === 'full') {

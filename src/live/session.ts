@@ -22,6 +22,10 @@ export type ConnectOptions = {
   /** Both for the log: the id of the client's request, and its address. */
   requestId?: string | undefined
   address?: string | undefined
+  /** Another node has passed the client on: it is not passed on again. */
+  isForwarded?: boolean | undefined
+  /** The ids of nodes that did not answer. */
+  avoid?: readonly string[] | undefined
 }
 
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'

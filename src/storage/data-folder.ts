@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listDiskObjects } from './objects/disk-objects.ts'
 import type { Objects } from './objects/objects.ts'
@@ -14,6 +14,23 @@ export function databaseFile(folder: string): string {
  */
 export function liveFolder(folder: string): string {
   return join(folder, 'live')
+}
+
+/**
+ * Returns the parent folder of the copies that a process keeps of sessions in a shared database:
+ * what is in it of a process that has died may be deleted.
+ */
+export function liveCopyFolder(folder: string, owner: string): string {
+  return join(folder, 'live-copies', owner)
+}
+
+/** Removes the copies of sessions that processes have left which are no more. */
+export async function removeDeadCopies(folder: string, alive: readonly string[]): Promise<void> {
+  const names = await readdir(liveCopyFolder(folder, '.')).catch(() => [])
+  for (const name of names) {
+    if (alive.includes(name)) continue
+    await rm(liveCopyFolder(folder, name), { recursive: true, force: true })
+  }
 }
 
 /**

@@ -4,9 +4,12 @@ import type { KeyRow } from './tables.ts'
 
 /**
  * The scopes of a key: `read` for everything that reads, `write` for recordings and their jobs,
- * `live` for live sessions.
+ * `live` for live sessions, `admin` for what concerns the whole server.
  */
-export const scopes = ['read', 'write', 'live'] as const
+export const scopes = ['read', 'write', 'live', 'admin'] as const
+
+/** The scopes of a key that names none: all that concern its own account. */
+export const accountScopes = ['read', 'write', 'live'] as const satisfies Scope[]
 
 /** One scope of a key. */
 export type Scope = (typeof scopes)[number]
@@ -25,7 +28,7 @@ export type StoredKey = {
   lastUsedAt: number | null
 }
 
-/** The properties of a new key. The defaults are all scopes, no name and no expiry. */
+/** The properties of a new key. The defaults are `accountScopes`, no name and no expiry. */
 export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'> &
   Partial<Pick<StoredKey, 'name' | 'scopes' | 'expiresAt'>>
 
@@ -39,7 +42,7 @@ export async function insertKey(db: Rows, key: NewKey): Promise<void> {
     .insertInto('keys')
     .values({
       ...{ hash, account, prefix, name },
-      scopes: (key.scopes ?? scopes).join(),
+      scopes: (key.scopes ?? accountScopes).join(),
       created_at: createdAt,
       expires_at: expiresAt,
     })

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { type SqlBool, sql } from 'kysely'
 import type { Log } from '../log.ts'
 import { type Db, inTransaction } from './db.ts'
@@ -8,6 +7,13 @@ const HEARTBEAT_MS = 10_000
 /** Two heartbeats may fail before an owner counts as dead. */
 const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
 
+/** What others read about an owner: the columns of `owners` that it decides itself. */
+export type OwnerInfo = {
+  readonly row: { host: string; pid: number; url: string | null; state: string }
+  /** Called when it is entered. */
+  registered(db: Db): void
+}
+
 /** How an owner begins, and what it does about others. */
 export type OwnerOptions = {
   log: Log
@@ -15,6 +21,8 @@ export type OwnerOptions = {
   isAlone: boolean
   /** Called when other owners have died. */
   onDeaths: () => void
+  /** What others read about this process. */
+  node: OwnerInfo
   heartbeatMs?: number | undefined
 }
 
@@ -24,16 +32,17 @@ export type OwnerOptions = {
  */
 export async function registerOwner(
   db: Db,
-  { log, isAlone, onDeaths, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
+  { log, isAlone, onDeaths, node, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
 ): Promise<() => Promise<void>> {
   await inTransaction(db, async (tx) => {
     await removeOwners(tx, isAlone ? sql<SqlBool>`true` : hasDied(tx))
-    await renewOwner(tx)
+    await renewOwner(tx, node)
   })
+  node.registered(db)
 
   async function beat(): Promise<void> {
     try {
-      await renewOwner(db)
+      await renewOwner(db, node)
       await db.tidy?.()
       const died = await removeOwners(db, hasDied(db))
       if (died === 0) return
@@ -56,17 +65,18 @@ export async function registerOwner(
 }
 
 /** An owner that was taken for dead, as after a long sleep of the machine, enters itself again. */
-export async function renewOwner(db: Db): Promise<void> {
+export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<void> {
   const now = db.dialect.now()
-  const row = { id: db.owner, started_at: now, heartbeat_at: now, host: hostname() }
+  const { row } = node
   await db.sql
     .insertInto('owners')
-    .values({ ...row, pid: process.pid })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now }))
+    .values({ id: db.owner, started_at: now, heartbeat_at: now, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now, ...row }))
     .execute()
 }
 
-function hasDied({ dialect }: Db) {
+/** Whether an owner has not renewed its heartbeat in time. */
+export function hasDied({ dialect }: Pick<Db, 'dialect'>) {
   return sql<SqlBool>`heartbeat_at < ${dialect.now()} - ${OWNER_TIMEOUT_MS}`
 }
 

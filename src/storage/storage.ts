@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseConfig } from '../config/database.ts'
+import { roles } from '../config/node.ts'
 import type { ObjectStoreConfig } from '../config/object-store.ts'
 import type { Log } from '../log.ts'
 import {
@@ -15,6 +16,7 @@ import {
 } from './data-folder.ts'
 import type { Database, Db } from './db.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
+import { type NodeState, OwnNode } from './nodes.ts'
 import { openDiskObjects } from './objects/disk-objects.ts'
 import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
 import type { Objects } from './objects/objects.ts'
@@ -42,6 +44,8 @@ export type Storage = {
   orphans: Orphans | undefined
   /** Checked before anything is deleted because of its age. */
   deletionClock: DeletionClock
+  /** What this process tells others on the same database. */
+  node: OwnNode
   /** Resolves when objects that nothing refers to have been moved away from the others. */
   swept: Promise<void>
   close(): Promise<void>
@@ -64,6 +68,8 @@ export type StorageOptions = SpaceSettings & {
    * the folder is locked, and an earlier server is known to be gone.
    */
   isShared?: boolean
+  /** What others on the same database are told about this process at first. */
+  node?: NodeState | undefined
   /** For tests: milliseconds between heartbeats. */
   heartbeatMs?: number | undefined
   /** Trusts a clock that is far ahead of the last run. */
@@ -119,7 +125,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
   }
-  const owning = { log, isAlone, onDeaths, heartbeatMs: options.heartbeatMs }
+  const node = new OwnNode(options.node ?? { roles, version: '', isDraining: false }, log)
+  const owning = { log, isAlone, onDeaths, node, heartbeatMs: options.heartbeatMs }
   opened.defer(await registerOwner(db, owning))
   const taken = await takeBackObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
@@ -134,7 +141,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const disk = options.disk ?? diskOf(folder)
   const space = new Space({ ...options, accountMaxBytes, db, disk })
   const parts = opened.move()
-  return { db, objects, space, orphans, deletionClock, swept, close: () => parts.disposeAsync() }
+  const close = () => parts.disposeAsync()
+  return { db, objects, space, orphans, deletionClock, node, swept, close }
 }
 
 async function openObjects(options: StorageOptions, owner: string): Promise<Objects> {

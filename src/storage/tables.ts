@@ -18,6 +18,8 @@ export type Tables = {
   delivery_attempts: DeliveryAttemptRow
   account_bytes: AccountBytesRow
   owners: OwnerRow
+  /** Only in PostgreSQL. */
+  live_batches: LiveBatchRow
 }
 
 /** A row of `jobs`. */
@@ -200,6 +202,20 @@ export type OwnerRow = {
   heartbeat_at: number
   host: string
   pid: number
+  /** The address by which other nodes reach it. */
+  url: string | null
+  /** A `NodeState` as JSON. */
+  state: string
+}
+
+/** A row of `live_batches`: a part of the audio and the log of an open live session. */
+export type LiveBatchRow = {
+  job_id: string
+  seq: number
+  /** The process that wrote it, and the epoch of its lease. */
+  writer: string
+  audio: Buffer
+  log: Buffer
 }
 
 /** A row of `account_bytes`: how many bytes an account stores, maintained by triggers. */

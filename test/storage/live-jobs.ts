@@ -9,6 +9,7 @@ import {
   type JobId,
   replacePostSessionMetadata,
 } from '../../src/storage/jobs/jobs.ts'
+import { renewLease } from '../../src/storage/jobs/lease.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
@@ -21,9 +22,11 @@ import {
   beginLiveJob,
   failLiveJob,
   findLiveJobByToken,
+  findLiveOwner,
   finishLiveJob,
   type LiveEnd,
   listOpenLiveJobs,
+  releaseLiveJob,
 } from '../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../src/storage/live/live-sessions.ts'
 import { deleteUnusedFiles, findFile } from '../../src/storage/objects/files.ts'
@@ -122,17 +125,42 @@ test('a token leads to its job until some seconds after the end', async ({ db })
   const open = await find(Number.MAX_SAFE_INTEGER)
   const { file } = (await findJob(db, { id, account }))!
   const job = { id, account, createdAt: 1000, params: { model: 'stt-1' }, fileId: file!.id }
-  assert.deepEqual(open, { job: { ...job, status: 'processing' }, ended: false, keyHash: null })
+  const unowned = { keyHash: null, owner: undefined }
+  assert.deepEqual(open, { job: { ...job, status: 'processing' }, ended: false, ...unowned })
   await finishLiveJob(db, lease, end)
   assert.deepEqual(await find(69_000), {
     job: { ...job, status: 'done' },
     ended: true,
-    keyHash: null,
+    ...unowned,
   })
   assert.equal(await find(69_001), undefined)
   await remove(db, { id, account, kind: 'live' })
-  assert.deepEqual(await find(69_000), { job: undefined, ended: true, keyHash: null })
+  assert.deepEqual(await find(69_000), { job: undefined, ended: true, ...unowned })
   assert.equal(await find(69_001), undefined)
+})
+
+test('a session has an owner while that lives and renews its lease', async ({ db }) => {
+  const { id, token } = await addLiveJob(db)
+  const claim = { owner: db.owner, at: Date.now() }
+  const ownerOf = async () => (await findLiveJobByToken(db, token, { now: 1, grace: 1 }))!.owner
+  const isListed = async () => (await listOpenLiveJobs(db)).some((job) => job.id === id)
+  const lease = (await beginLiveJob(db, id, claim))!
+  await renewLease(db, lease, { leaseMs: 60_000 })
+  assert.deepEqual([await ownerOf(), await isListed()], [db.owner, false])
+  assert.equal(await findLiveOwner(db, id), db.owner)
+  const other = { owner: 'other', at: Date.now(), onlyIfFree: true }
+  assert.equal(await beginLiveJob(db, id, other), undefined)
+
+  await renewLease(db, lease, { leaseMs: -1 })
+  assert.deepEqual([await ownerOf(), await isListed()], [undefined, true])
+  assert.equal((await beginLiveJob(db, id, other))?.epoch, 2)
+
+  const again = (await beginLiveJob(db, id, claim))!
+  await renewLease(db, again, { leaseMs: 60_000 })
+  await releaseLiveJob(db, lease)
+  assert.equal(await ownerOf(), db.owner, 'the lease was another')
+  await releaseLiveJob(db, again)
+  assert.deepEqual([await findLiveOwner(db, id), await isListed()], [undefined, true])
 })
 
 test('a session is begun again by whoever takes it up, until it has ended', async ({ db }) => {

@@ -8,6 +8,7 @@ import { jobTests } from './jobs.ts'
 import { leaseTests } from './leases.ts'
 import { liveCallbackTests } from './live-callbacks.ts'
 import { liveJobTests } from './live-jobs.ts'
+import { nodeTests } from './nodes.ts'
 import { progressTests } from './progress.ts'
 import { queueTests } from './queue.ts'
 import { queueMaintenanceTests } from './queue-maintenance.ts'
@@ -27,6 +28,7 @@ export const suites = [
   leaseTests,
   liveCallbackTests,
   liveJobTests,
+  nodeTests,
   progressTests,
   queueMaintenanceTests,
   queueTests,

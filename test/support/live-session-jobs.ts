@@ -14,7 +14,7 @@ export type SessionJob = {
 export const speech = draw('....##########.....########.....')
 
 /** Returns the job of a session. */
-export async function jobOf(id: string, of: TestServer): Promise<SessionJob> {
+export async function jobOf(id: string, of: Pick<TestServer, 'url' | 'key'>): Promise<SessionJob> {
   return (await call<SessionJob>(of, `/v2/live/${id}`)).body
 }
 

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import { findKeyByHash, type StoredKey, scopes } from '../../storage/keys.ts'
+import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/keys.ts'
 import { createKeyUse } from './key-use.ts'
 
 /**
@@ -60,7 +60,7 @@ export function createFindKey(
     const hash = given.toString('hex')
     let account: string | undefined
     for (const key of configured) if (timingSafeEqual(key.hash, given)) account = key.account
-    if (account !== undefined) return { hash, account, scopes }
+    if (account !== undefined) return { hash, account, scopes: accountScopes }
 
     const stored = await findKeyByHash(db, hash)
     if (!stored) throw new AppError('key_unknown', 'no key like it exists')

@@ -14,7 +14,11 @@ export function requireScope(
   throw new AppError('scope_missing', `its scopes are ${scopes.join(', ')}; ${needed} is needed`)
 }
 
+/** Routes that concern the whole server. */
+const adminRoutes = ['/v2/nodes']
+
 function scopeOf(method: string, route: string): Scope {
+  if (adminRoutes.includes(route)) return 'admin'
   if (method === 'GET' || method === 'HEAD') return 'read'
   return route === '/v2/live' || route.startsWith('/v2/live/') ? 'live' : 'write'
 }

@@ -1,4 +1,4 @@
-import { type Scope, scopes } from '../../storage/keys.ts'
+import { accountScopes, type Scope, scopes } from '../../storage/keys.ts'
 import { UsageError } from '../arguments.ts'
 import { parseDate } from '../terminal/moments.ts'
 
@@ -16,9 +16,9 @@ export function readLabel(text: string, { name }: { name: string }): string {
   throw new UsageError(`--${name} must be 1 to ${MAX_LABEL} visible characters`)
 }
 
-/** Reads a list of scopes; all of them when absent. */
+/** Reads a list of scopes; those of an account when absent. */
 export function readScopes(text: string | undefined): readonly Scope[] {
-  if (text === undefined) return scopes
+  if (text === undefined) return accountScopes
   const wanted = text.split(',').map((part) => part.trim())
   const unknown = wanted.find((one) => !scopes.some((scope) => scope === one))
   if (unknown === undefined) return scopes.filter((scope) => wanted.includes(scope))

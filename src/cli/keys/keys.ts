@@ -15,7 +15,7 @@ const help = `Usage: steno keys [list]
 
 Lists, creates and revokes the API keys in the data folder of this machine, STENO_DATA_DIR, whether or not
 a server is running on it. Changes apply at once, also in a running server. Keys in STENO_API_KEYS are not
-listed here and have every scope.
+listed here; they have the scopes read, write and live.
 
   --account NAME   the account whose jobs and files the key can access; default ${FIRST_ACCOUNT}
   --name TEXT      a description, shown in the list
@@ -23,6 +23,7 @@ listed here and have every scope.
                    read   all requests that only read
                    write  upload recordings, create and delete their jobs
                    live   create, change and delete live sessions
+                   admin  see the whole server, such as its nodes
   --expires WHEN   a number of days such as 30d, or an ISO date (midnight UTC unless it has a time)
 
 'create' prints the key on stdout, only once: the server stores only its hash. An ID is the beginning of a

@@ -6,10 +6,15 @@ import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import { liveFolder } from '../../storage/data-folder.ts'
 import type { Lease } from '../../storage/jobs/lease.ts'
-import { createLiveFiles, type LiveFiles } from '../../storage/live/live-files.ts'
-import { beginLiveJob, type LiveJob } from '../../storage/live/live-jobs.ts'
+import type { LiveFiles } from '../../storage/live/live-files.ts'
+import {
+  beginLiveJob,
+  findLiveOwner,
+  type LiveJob,
+  releaseLiveJob,
+} from '../../storage/live/live-jobs.ts'
+import { createSessionFiles, type SessionFiles } from '../../storage/live/session-files.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LiveText } from '../../text/live/live-text.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -22,11 +27,12 @@ import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
 import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
+import { audioAfter } from '../recovery/session-log.ts'
 import { type RecoveredSession, recoverSession } from '../recovery/session-recovery.ts'
 import { FinishLiveJob } from '../result/finish-live-job.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
 import type { Load } from './capacity-shares.ts'
-import { failSession, openLeftFiles } from './live-disabled.ts'
+import { failSession } from './live-disabled.ts'
 import { type HeldLease, LiveLeases } from './live-leases.ts'
 import { createSessionMetrics } from './session-metrics.ts'
 
@@ -63,10 +69,17 @@ const UNREAD_PER_PROCESS = 16
 /** A session and its end, which never rejects. */
 export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
 
-/** The outcome of opening a session: it may have ended meanwhile, or a retry may follow. */
-export type Opened = SessionHandle | 'ended' | 'unopened'
+/**
+ * The outcome of opening a session: it may have ended meanwhile, another server may run it, or a
+ * retry may follow.
+ */
+export type Opened = SessionHandle | 'ended' | 'elsewhere' | 'unopened'
+
+/** `onlyIfFree` leaves a session alone that another server runs. */
+export type HoldOptions = { onlyIfFree?: boolean }
 
 type Parts = {
+  lease: Lease
   session: LiveSession
   ending: FinishLiveJob
   feed: CallbackFeed | undefined
@@ -85,7 +98,7 @@ type Parts = {
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
-  readonly #folder: string
+  readonly #sessionFiles: SessionFiles
   readonly #held = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
@@ -97,7 +110,8 @@ export class ActiveSessions {
   constructor(options: ActiveSessionsOptions) {
     this.#options = options
     this.#log = options.log
-    this.#folder = liveFolder(options.config.storage.folder)
+    const { storage, config } = options
+    this.#sessionFiles = createSessionFiles(storage.db, config.storage.folder)
     this.#openFeed = createCallbackFeeds(options)
     this.#leases = new LiveLeases({ db: options.storage.db, log: options.log })
     const perSession = options.config.live.maxQueuedBytes
@@ -138,9 +152,14 @@ export class ActiveSessions {
   }
 
   /** Runs a session, unless it is already running; see `Opened`. */
-  hold(job: LiveJob): Promise<Opened> {
-    if (!this.#held.has(job.id)) void this.#keep(job)
+  hold(job: LiveJob, options: HoldOptions = {}): Promise<Opened> {
+    if (!this.#held.has(job.id)) void this.#keep(job, options)
     return this.#held.get(job.id)!
+  }
+
+  /** Returns whether this process runs a session, or tries to. */
+  has(jobId: string): boolean {
+    return this.#held.has(jobId)
   }
 
   /** Renews the leases of all sessions; those that another server has taken stop. */
@@ -153,7 +172,7 @@ export class ActiveSessions {
     const held = await Promise.all(this.#held.values())
     const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
     const leaving = held.map(async (one, i) => {
-      if (one === 'ended' || one === 'unopened') return
+      if (typeof one === 'string') return
       await delay(i * step)
       await one.session.leave()
       await one.ended
@@ -161,16 +180,18 @@ export class ActiveSessions {
     await Promise.all(leaving)
   }
 
-  async #keep(job: LiveJob): Promise<void> {
+  async #keep(job: LiveJob, { onlyIfFree = false }: HoldOptions): Promise<void> {
     const { signal } = this.#options
     let pause = FIRST_PAUSE_MS
+    let isAgain = false
     this.#loads.set(job.id, { account: job.account })
     try {
       do {
-        const opening = this.#tryToOpen(job)
+        const opening = this.#tryToOpen(job, { onlyIfFree: onlyIfFree || isAgain })
+        isAgain = true
         this.#held.set(job.id, opening)
         const opened = await opening
-        if (opened === 'ended') return
+        if (opened === 'ended' || opened === 'elsewhere') return
         if (opened !== 'unopened') {
           if ((await opened.ended) !== 'left') return
           pause = FIRST_PAUSE_MS
@@ -186,45 +207,48 @@ export class ActiveSessions {
     }
   }
 
-  async #tryToOpen(job: LiveJob): Promise<Opened> {
+  async #tryToOpen(job: LiveJob, options: HoldOptions): Promise<Opened> {
     try {
-      return (await this.#open(job)) ?? 'ended'
+      return await this.#open(job, options)
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot resume a live session')
       return 'unopened'
     }
   }
 
-  /** Returns undefined when the session has ended meanwhile, or ends here. */
-  async #open(job: LiveJob): Promise<SessionHandle | undefined> {
+  async #open(
+    job: LiveJob,
+    { onlyIfFree = false }: HoldOptions,
+  ): Promise<SessionHandle | 'ended' | 'elsewhere'> {
     const { speech, storage } = this.#options
-    const folder = join(this.#folder, job.id)
-    const take = () => beginLiveJob(storage.db, job.id, { owner: storage.db.owner, at: Date.now() })
+    const { db } = storage
+    const claim = { owner: db.owner, onlyIfFree }
+    const take = () => beginLiveJob(db, job.id, { ...claim, at: Date.now() })
     if (!speech.live) {
-      const openFeed = this.#openFeed
-      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, folder })
-      return undefined
+      const [openFeed, sessionFiles] = [this.#openFeed, this.#sessionFiles]
+      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, sessionFiles })
+      return 'ended'
     }
     const lease = await take()
-    if (!lease) return undefined
+    if (!lease) return onlyIfFree && (await findLiveOwner(db, job.id)) ? 'elsewhere' : 'ended'
     this.#options.onEvents?.()
-    return this.#start(job, { lease, folder, models: speech.live })
+    return this.#start(job, { lease, models: speech.live })
   }
 
   /** Starts a session under its lease, or restarts one from its files. */
   async #start(
     job: LiveJob,
-    { lease, folder, models }: { lease: Lease; folder: string; models: LiveRecognizer },
+    { lease, models }: { lease: Lease; models: LiveRecognizer },
   ): Promise<SessionHandle> {
     const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
     const held = this.#leases.hold(lease)
     const unread = this.#unread.open(job.account)
     let [files, text]: [LiveFiles?, SessionText?] = []
     try {
-      const left = await openLeftFiles(folder)
-      files = left ?? (await createLiveFiles(folder))
+      const opened = await this.#sessionFiles.open(lease, { audioAfter, onTaken: held.lose })
+      files = opened.files
       const params = job.params as LiveParams
-      const earlier = left && (await this.#recover(left, params))
+      const earlier = opened.isNew ? undefined : await this.#recover(files, params)
       const feed = await this.#openFeed({ job, lease, files })
       const ended = { job, lease, files, feed }
       const ending = new FinishLiveJob({ storage, log: this.#log, metrics, signal }, ended)
@@ -235,7 +259,7 @@ export class ActiveSessions {
       })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
       const session = new LiveSession({
-        ...this.#sessionOptions(job, { folder, models }),
+        ...this.#sessionOptions(job, models),
         ...{ files, unread, text, earlier, feed, lost: held.lost },
         audioFile: { path: files.audioPath, start: files.audioStart },
         finish(outcome, signal) {
@@ -249,7 +273,7 @@ export class ActiveSessions {
         watch: createSessionMetrics(span, metrics),
       })
       feed?.wake()
-      const parts = { session, ending, feed, text, files, held, span, unread }
+      const parts = { lease, session, ending, feed, text, files, held, span, unread }
       return { session, ended: this.#keepAlive(job, parts) }
     } catch (error) {
       held.release()
@@ -261,12 +285,13 @@ export class ActiveSessions {
   }
 
   /** Returns the options that do not depend on what is opened for a session. */
-  #sessionOptions(job: LiveJob, { folder, models }: { folder: string; models: LiveRecognizer }) {
+  #sessionOptions(job: LiveJob, models: LiveRecognizer) {
     const { config, speech, services, isOverShare } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
     const served = { account, params: textParams(params) }
     const channels = Array.from({ length: params.channels }, (_, i) => i)
+    const folder = this.#sessionFiles.folderOf(id)
     return {
       ...{ id, account, createdAt, params, models, speech },
       services: services && createSessionServices(services, served),
@@ -293,7 +318,7 @@ export class ActiveSessions {
   /** Runs a session to its end, and cleans up after it. */
   async #keepAlive(
     job: LiveJob,
-    { session, ending, feed, text, files, held, span, unread }: Parts,
+    { lease, session, ending, feed, text, files, held, span, unread }: Parts,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'left'
     this.#live.add(session)
@@ -315,6 +340,9 @@ export class ActiveSessions {
       await files.close()
       const isOver = end === 'done' || end === 'failed'
       if (isOver && !ending.isLost) await files.delete()
+      // Clients of a server that stops reconnect to another one at once.
+      const { signal, storage } = this.#options
+      if (end === 'left' && signal.aborted) await releaseLiveJob(storage.db, lease)
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
     }

@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Metrics, outcomeOf } from '../../metrics.ts'
 import type { Lease } from '../../storage/jobs/lease.ts'
-import { type LiveFiles, openLiveFiles, removeLiveFiles } from '../../storage/live/live-files.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
+import type { SessionFiles } from '../../storage/live/session-files.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../recovery/session-log.ts'
@@ -25,9 +25,9 @@ export type LiveDisabledOptions = {
  */
 export async function failSession(
   { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
-  { job, folder }: { job: LiveJob; folder: string },
+  { job, sessionFiles }: { job: LiveJob; sessionFiles: SessionFiles },
 ): Promise<void> {
-  const files = await openLeftFiles(folder)
+  const files = await sessionFiles.openLeft(job.id, { audioAfter })
   try {
     const lease = files && (await take())
     const feed = files && lease && (await openFeed({ job, lease, files }))
@@ -45,18 +45,5 @@ export async function failSession(
   } finally {
     await files?.close()
   }
-  await removeLiveFiles(folder)
-}
-
-/**
- * Opens the files that an earlier process left; one that was killed at the wrong moment may not
- * have created them.
- */
-export async function openLeftFiles(folder: string): Promise<LiveFiles | undefined> {
-  try {
-    return await openLiveFiles(folder, { audioAfter })
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'file_not_found') return undefined
-    throw error
-  }
+  await files?.delete()
 }

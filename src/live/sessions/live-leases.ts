@@ -8,8 +8,11 @@ const RENEW_INTERVAL_MS = LEASE_MS / 3
 /** Leases that are renewed in one transaction: others can write between two of them. */
 const BATCH = 50
 
-/** A lease that is renewed until it is released; `lost` is aborted when another server has it. */
-export type HeldLease = { lost: AbortSignal; release(): void }
+/**
+ * A lease that is renewed until it is released; `lost` is aborted when another server has it, which
+ * `lose` reports if that shows elsewhere first.
+ */
+export type HeldLease = { lost: AbortSignal; release(): void; lose(): void }
 
 type Held = { lease: Lease; lost: AbortController }
 
@@ -31,7 +34,8 @@ export class LiveLeases {
     this.#held.add(held)
     this.#timer ??= setInterval(() => void this.renew(), RENEW_INTERVAL_MS).unref()
     void this.#renewAll([held])
-    return { lost: held.lost.signal, release: () => this.#release(held) }
+    const release = () => this.#release(held)
+    return { lost: held.lost.signal, release, lose: () => this.#lose(held) }
   }
 
   /** Renews all leases now. */

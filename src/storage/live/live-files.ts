@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'no
 import { dirname, join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { syncFolder } from '../objects/durable-file.ts'
-import { readAt, readLog, writeAt } from '../objects/file-io.ts'
+import { type LogLine, readAt, readLog, writeAt } from '../objects/file-io.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
@@ -17,6 +17,8 @@ export type LiveFiles = SessionStore & {
    */
   readonly audioPath: string
   readonly audioStart: number
+  /** Reads the lines from byte `start` of the log, where a line must begin, up to byte `size`. */
+  readWrittenLines(part: { start: number; size: number }): AsyncGenerator<LogLine[]>
 }
 
 /** The header of a RIFF file with one format and one data chunk. */
@@ -106,6 +108,7 @@ function liveFilesOf(
       }
     },
     readStoredLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
+    readWrittenLines: (part) => readLog(log, part),
     async close() {
       await appender.close()
       await audio.close()

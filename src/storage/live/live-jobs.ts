@@ -14,6 +14,7 @@ import type { ResultColumns } from '../jobs/results.ts'
 import { insertFile } from '../objects/files.ts'
 import { isAbandoned } from '../owners.ts'
 import type { JobRow } from '../tables.ts'
+import { deleteBatches } from './live-batches.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 
 /** What a session needs to know about its job. */
@@ -36,6 +37,8 @@ export type TokenHolder = {
   ended: boolean
   /** The hash of the key that created it; null if unknown. */
   keyHash: string | null
+  /** The process that runs it: its lease was renewed in time. */
+  owner: string | undefined
 }
 
 /**
@@ -58,15 +61,22 @@ export async function findLiveJobByToken(
   const row = await db.sql
     .selectFrom('jobs')
     .select(liveColumns)
+    .select(sql<string | null>`case when ${isFree(db)} then null else lease_owner end`.as('owner'))
     .where('id', '=', session.job_id)
     .executeTakeFirst()
   const isOpen = row?.status === 'queued' || row?.status === 'processing'
-  return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash }
+  const owner = row?.owner ?? undefined
+  return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash, owner }
+}
+
+/** Whether nobody runs a session: no owner that lives, or one that renewed its lease too long ago. */
+function isFree({ dialect }: Db) {
+  return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
 }
 
 /**
- * Returns every session that has not ended and that no process holds that is alive, oldest first:
- * those that a new server resumes.
+ * Returns every session that has not ended and that nobody runs, oldest first: those that a new
+ * server resumes.
  */
 export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
   const rows = await db.sql
@@ -74,46 +84,77 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
     .select(liveColumns)
     .where('kind', '=', 'live')
     .where(isOpen)
-    .where(isAbandoned)
+    .where(isFree(db))
     .orderBy('created_at')
     .orderBy('id')
     .execute()
   return rows.map(toLiveJob)
 }
 
+/** Who claims a session, and when. `onlyIfFree` leaves one alone that another process runs. */
+export type LiveClaim = { owner: string; at: number; onlyIfFree?: boolean }
+
 /**
  * Claims a session, when its first socket connects and again after a restart. Its previous owner
- * can write no more. Returns undefined if it has ended or is gone.
+ * can write no more. Returns undefined if it has ended, is gone, or is another's.
  */
-export function beginLiveJob(
-  db: Db,
-  id: string,
-  { owner, at }: { owner: string; at: number },
-): Promise<Lease | undefined> {
-  return inTransaction(db, (tx) => begin(tx, id, { owner, at }))
+export function beginLiveJob(db: Db, id: string, claim: LiveClaim): Promise<Lease | undefined> {
+  return inTransaction(db, (tx) => begin(tx, id, claim))
 }
 
 async function begin(
   tx: Db,
   id: string,
-  { owner, at }: { owner: string; at: number },
+  { owner, at, onlyIfFree = false }: LiveClaim,
 ): Promise<Lease | undefined> {
+  const isMine = sql<boolean>`(lease_owner = ${owner} or ${isFree(tx)})`
   const row = await tx.sql
     .updateTable('jobs')
     .set((job) => ({
       status: 'processing',
       lease_owner: owner,
       lease_epoch: job('lease_epoch', '+', 1),
+      lease_until: null,
     }))
     .where('id', '=', id)
     .where('kind', '=', 'live')
     .where(isOpen)
+    .$if(onlyIfFree, (query) => query.where(isMine))
     .returning(['id', 'account', 'lease_epoch'])
     .executeTakeFirst()
   if (!row) return undefined
   if (row.lease_epoch === FIRST_EPOCH)
     await queueWebhooks(tx, row, ['live.start_recording'], { at })
   return { id, epoch: row.lease_epoch }
+}
+
+/**
+ * Gives a session back that stays open: any process may claim it at once. Changes nothing if the
+ * lease was lost.
+ */
+export async function releaseLiveJob(db: Db, lease: Lease): Promise<void> {
+  await whereLeased(db, lease).set({ lease_owner: null, lease_until: null }).execute()
+}
+
+/** Returns who runs each of these sessions that have not ended; undefined where nobody does. */
+export async function findLiveOwners(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, string | undefined>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('id')
+    .select(sql<string | null>`case when ${isFree(db)} then null else lease_owner end`.as('owner'))
+    .where(db.dialect.isIn(sql`id`, ids))
+    .where('kind', '=', 'live')
+    .where(isOpen)
+    .execute()
+  return new Map(rows.map(({ id, owner }) => [id, owner ?? undefined]))
+}
+
+/** Returns who runs a session; undefined if nobody does. */
+export async function findLiveOwner(db: Db, id: string): Promise<string | undefined> {
+  return (await findLiveOwners(db, [id])).get(id)
 }
 
 /** The epoch of the first connection. */
@@ -246,6 +287,7 @@ async function recordEnd(
   { file, at }: { file: Recorded | undefined; at: number },
 ): Promise<void> {
   await recordSessionEnd(tx, { id, at: completed_at! })
+  await deleteBatches(tx, id)
   const isBegun = lease_epoch >= FIRST_EPOCH
   const recordingEnd = isBegun ? (['live.end_recording'] as const) : []
   await queueWebhooks(tx, { id, account }, [...recordingEnd, 'live.end_session'], { at })

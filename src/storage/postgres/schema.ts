@@ -299,6 +299,23 @@ const events = [
   }),
 ]
 
+/**
+ * The audio and the log of open live sessions, in parts: a node that takes a session over reads them
+ * in order. `seq` counts from 0 without gaps, so that of two writers only one can go on.
+ */
+const liveBatches = [
+  `create table live_batches (
+    job_id ${TEXT} not null,
+    seq integer not null,
+    writer ${TEXT} not null,
+    audio bytea not null,
+    log bytea not null,
+    primary key (job_id, seq)
+  )`,
+  // Audio is never compressed well, and each try costs time.
+  `alter table live_batches alter column audio set storage external`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -311,4 +328,8 @@ export const laterVersions: readonly (readonly string[])[] = [
     `create index sign_ins_by_key on sign_ins (key_hash)`,
   ],
   events,
+  [
+    `alter table owners add column url ${TEXT}, add column state ${TEXT} not null default '{}'`,
+    ...liveBatches,
+  ],
 ]

@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { AppError } from '../../../errors.ts'
-import type { Connection } from '../../../live/connection.ts'
+import { Connection } from '../../../live/connection.ts'
 import type { FrameTurns } from '../../../live/input/frame-turns.ts'
 import type { App } from '../../../server-parts.ts'
 import type { Admit } from '../../auth/admission.ts'
@@ -11,6 +11,7 @@ import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { Bodies } from '../../bodies/bodies.ts'
 import { toLiveSubmission } from '../../bodies/submission.ts'
+import { forwardSocket } from '../../forward-socket.ts'
 import { newRequestId } from '../../request-id.ts'
 import { createSocketServer, serveConnection } from '../../serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
@@ -48,6 +49,13 @@ export function createRealtimeSocketServer(
   ): Promise<void> {
     const ignore = () => {}
     socket.on('error', ignore)
+    // A node without live sessions leaves everything to one that has them.
+    const other = await live.findOtherNode()
+    if (other) {
+      const address = clientAddressOf(request, config.http)
+      if (await forwardSocket({ request, socket, head }, { url: other.url, address })) return
+      throw new AppError('live_unavailable', 'no node of this server runs them')
+    }
     const url = '/v1/realtime'
     const headers = withProtocolKey(request)
     const asked = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
@@ -82,8 +90,8 @@ export function createRealtimeSocketServer(
     const submission = toLiveSubmission(await bodies.read('live', { account, body: bytes }))
     const session = await live.create(account, { ...submission, keyHash: hash })
     log.info({ ...ids, sessionId: session.id }, 'live session created')
-    const connection = await live.connect(session.token, ids)
-    if (typeof connection !== 'number') return connection
+    const connection = await live.connect(session.token, { ...ids, isForwarded: true })
+    if (connection instanceof Connection) return connection
     throw new AppError('live_unavailable', `the session refused its client with ${connection}`)
   }
 

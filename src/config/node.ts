@@ -1,0 +1,34 @@
+import type { Reader } from './env-reader.ts'
+
+/**
+ * What a process does: `api` answers requests, `worker` runs jobs of recordings, `live` runs live
+ * sessions, `delivery` sends notifications.
+ */
+export const roles = ['api', 'worker', 'live', 'delivery'] as const
+
+/** One role of a process. */
+export type Role = (typeof roles)[number]
+
+/** What this process is among those that share a database. */
+export type NodeConfig = {
+  roles: readonly Role[]
+  /** The address by which other nodes reach it; undefined = the one that it listens on. */
+  url: string | undefined
+}
+
+/** Reads the settings of a node. */
+export function readNode(
+  read: Reader,
+  { isShared, problems }: { isShared: boolean; problems: string[] },
+): NodeConfig {
+  const named = read.list('ROLES', roles.join())
+  const unknown = named.find((name) => !roles.some((role) => role === name))
+  if (unknown !== undefined) {
+    problems.push(`STENO_ROLES must be some of ${roles.join(', ')}; not ${unknown}`)
+  }
+  const own = roles.filter((role) => named.includes(role))
+  if (own.length < roles.length && !isShared) {
+    problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it nobody has the other roles')
+  }
+  return { roles: own, url: read.url('NODE_URL') }
+}

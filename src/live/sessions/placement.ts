@@ -1,0 +1,45 @@
+import type { Node, NodeLoad } from '../../storage/nodes.ts'
+
+/** Another node, which runs a session or is to run it. */
+export type OtherNode = { nodeId: string; url: string }
+
+/** Where the client of a session has to go. */
+export type SessionNode = OtherNode & { jobId: string }
+
+/** What is known when a node is chosen: the own id, and nodes that could not be reached. */
+export type Choice = { self: string; avoid?: readonly string[] | undefined }
+
+/** Returns the node that runs a session, if clients can be sent to it. */
+export function findOwningNode(
+  nodes: readonly Node[],
+  owner: string | undefined,
+  choice: Choice,
+): OtherNode | undefined {
+  const node = reachable(nodes, choice).find(({ id }) => id === owner)
+  return node && { nodeId: node.id, url: node.url }
+}
+
+/** Returns the node with the most free capacity; undefined if none has enough for a session. */
+export function findFreeNode(nodes: readonly Node[], choice: Choice): OtherNode | undefined {
+  const free = reachable(nodes, choice)
+    .map((node) => ({ node, free: freeCapacity(node.live) }))
+    .filter(({ free }) => free >= 1)
+  if (free.length === 0) return undefined
+  const { node } = free.reduce((best, one) => (one.free > best.free ? one : best))
+  return { nodeId: node.id, url: node.url }
+}
+
+function freeCapacity(live: NodeLoad | undefined): number {
+  return live ? live.capacity - live.load : 0
+}
+
+/** Returns the other nodes to which sessions can go. */
+function reachable(
+  nodes: readonly Node[],
+  { self, avoid = [] }: Choice,
+): (Node & { url: string })[] {
+  const isReachable = (node: Node): node is Node & { url: string } => {
+    return node.url !== null && node.live !== undefined && !node.isDraining
+  }
+  return nodes.filter(isReachable).filter(({ id }) => id !== self && !avoid.includes(id))
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { liveCopyFolder, liveFolder } from '../data-folder.ts'
+import type { Db } from '../db.ts'
+import type { Lease } from '../jobs/lease.ts'
+import { createBatchWriter } from './live-batches.ts'
+import { createLiveFiles, type LiveFiles, openLiveFiles } from './live-files.ts'
+import { copyLeftFiles, openSharedFiles } from './shared-live-files.ts'
+
+/** How the log of a session is read, and what happens when another process takes it. */
+export type OpenFilesOptions = {
+  audioAfter(line: string): number | undefined
+  onTaken(): void
+}
+
+/**
+ * Where the audio and the log of sessions are: in the data folder, or in the shared database, so
+ * that any node can go on with them.
+ */
+export type SessionFiles = {
+  /** The folder of a session while it is open here; samples may be put beside its audio. */
+  folderOf(jobId: string): string
+  /** Opens a session under its lease; `isNew` if no process has before. */
+  open(lease: Lease, options: OpenFilesOptions): Promise<{ files: LiveFiles; isNew: boolean }>
+  /** Opens what earlier processes left of a session, without a lease; undefined if that is nothing. */
+  openLeft(
+    jobId: string,
+    options: Pick<OpenFilesOptions, 'audioAfter'>,
+  ): Promise<LiveFiles | undefined>
+}
+
+/** Creates the part of a process that opens sessions below its data folder. */
+export function createSessionFiles(db: Db, folder: string): SessionFiles {
+  return db.isShared ? sharedSessions(db, folder) : localSessions(folder)
+}
+
+function localSessions(folder: string): SessionFiles {
+  const folderOf = (jobId: string) => join(liveFolder(folder), jobId)
+  const openLeft: SessionFiles['openLeft'] = (jobId, how) => openEarlier(folderOf(jobId), how)
+  return {
+    folderOf,
+    openLeft,
+    async open({ id }, how) {
+      const left = await openLeft(id, how)
+      return { files: left ?? (await createLiveFiles(folderOf(id))), isNew: !left }
+    },
+  }
+}
+
+function sharedSessions(db: Db, folder: string): SessionFiles {
+  const writer = createBatchWriter(db)
+  const copies = liveCopyFolder(folder, db.owner)
+  const folderOf = (jobId: string) => join(copies, jobId)
+  const earlierFolder = (jobId: string) => join(liveFolder(folder), jobId)
+  return {
+    folderOf,
+    async openLeft(jobId, how) {
+      const copy = await copyLeftFiles({ db, jobId, folder: folderOf(jobId) })
+      return copy ?? openEarlier(earlierFolder(jobId), how)
+    },
+    open({ id, epoch }, how) {
+      const own = { folder: folderOf(id), earlierFolder: earlierFolder(id) }
+      return openSharedFiles({ db, writer, jobId: id, epoch, ...own, ...how })
+    },
+  }
+}
+
+/**
+ * Opens the files that an earlier process left; one that was killed at the wrong moment may not
+ * have created them.
+ */
+async function openEarlier(
+  folder: string,
+  how: Pick<OpenFilesOptions, 'audioAfter'>,
+): Promise<LiveFiles | undefined> {
+  try {
+    return await openLiveFiles(folder, how)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'file_not_found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { makeKey } from '../../src/cli/keys/make-key.ts'
+import { beginLiveJob, findLiveOwner } from '../../src/storage/live/live-jobs.ts'
+import { type ChildServer, kill, startChild } from '../support/child-server.ts'
+import { defaultLiveParams } from '../support/default-live-params.ts'
+import { call } from '../support/http-client.ts'
+import { connect, type LiveClient, openSession } from '../support/live-client.ts'
+import { ackedRanges, finalsOf } from '../support/live-messages.ts'
+import { jobOf, speech } from '../support/live-session-jobs.ts'
+import { startServer } from '../support/start-server.ts'
+import { addLiveJob } from '../support/test-live-jobs.ts'
+import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
+import { makeFolder } from '../support/test-storage.ts'
+
+/** Starts what starts a node of given roles on one database. */
+async function openCluster(t: TestContext) {
+  const { url } = await takeDatabase(t)
+  return async (roles: string): Promise<ChildServer> => {
+    const env = { STENO_DATABASE_URL: url, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' }
+    return (await startChild(t, await makeFolder(t), { env }))!
+  }
+}
+
+/** Returns the node that runs a session with a client. */
+async function findOwner(nodes: readonly ChildServer[]): Promise<ChildServer> {
+  for (;;) {
+    for (const node of nodes) {
+      const text = await (await fetch(`${node.url}/metrics`)).text()
+      if (/steno_live_sessions\{state="connected"\} 1/.test(text)) return node
+    }
+  }
+}
+
+/** Returns the finals that clients got; one that a client may not have got comes again as it was. */
+function distinctFinals(clients: readonly LiveClient[]) {
+  const finals = clients
+    .flatMap(({ messages }) => finalsOf(messages))
+    .map(({ data: { id, utterance } }) => `${id} ${utterance.start} ${utterance.text}`)
+  return [...new Set(finals)]
+}
+
+/** Whole servers on one database, with fake engines that recognize a hash of the audio. */
+describe('nodes of one database', { skip: noPostgres }, () => {
+  test('a session goes on at another node when its own is killed, as if nothing had happened', async (t) => {
+    const start = await openCluster(t)
+    const [api, ...nodes] = await Promise.all([
+      start('api,delivery'),
+      start('live,worker'),
+      start('live,worker'),
+    ])
+    const parts = [speech.subarray(0, 96_000), speech.subarray(96_000)]
+
+    const { id, url } = await openSession(api)
+    const first = await connect(url)
+    first.send(parts[0]!)
+    await first.waitForType('audio_chunk')
+    await first.waitForType('transcript', ({ data }) => data.is_final)
+    const owner = await findOwner(nodes)
+    await kill(owner)
+    await first.closed
+
+    const second = await connect(url)
+    second.send(parts[1]!)
+    second.stop()
+    assert.equal((await second.closed).code, 1000)
+    assert.deepEqual(ackedRanges([...first.messages, ...second.messages]).at(-1)![1], speech.length)
+    const job = await jobOf(id, api)
+    assert.equal(job.status, 'done')
+
+    // The same audio, undisturbed.
+    const calm = await openSession(api)
+    const undisturbed = await connect(calm.url)
+    for (const part of parts) undisturbed.send(part)
+    undisturbed.stop()
+    await undisturbed.closed
+    assert.deepEqual(distinctFinals([first, second]), distinctFinals([undisturbed]))
+  })
+
+  test('clients of a node that stops go on at another at once, wherever they connect', async (t) => {
+    const { url: database } = await takeDatabase(t)
+    const start = (roles: string) => {
+      const env = { STENO_DATABASE_URL: database, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' }
+      return startServer({ env })
+    }
+    const [one, two] = await Promise.all([start('api,live,worker'), start('api,live')])
+    try {
+      const { id, url } = await openSession(one)
+      const first = await connect(url)
+      first.send(speech.subarray(0, 32_000))
+      await first.waitForType('audio_chunk')
+      const elsewhere = url.replace(new URL(one.url).host, new URL(two.url).host)
+      // Passed on to its node, so that the older connection there is replaced.
+      const passed = await connect(elsewhere)
+      assert.equal((await first.closed).code, 4409)
+      const stopped = one.close()
+      assert.equal((await passed.closed).code, 1012)
+      await stopped
+      const last = await connect(elsewhere)
+      last.send(speech.subarray(32_000))
+      last.stop()
+      assert.equal((await last.closed).code, 1000)
+      assert.equal((await jobOf(id, two)).status, 'done')
+    } finally {
+      await two.close()
+    }
+  })
+
+  test('a node serves what its roles are', async (t) => {
+    const { url: database } = await takeDatabase(t)
+    const start = (roles: string) => {
+      return startServer({ env: { STENO_DATABASE_URL: database, STENO_ROLES: roles } })
+    }
+    const [api, worker] = await Promise.all([start('api'), start('worker')])
+    try {
+      for (const { url } of [api, worker]) {
+        for (const path of ['/health', '/ready', '/metrics'])
+          assert.equal((await fetch(url + path)).status, 200, path)
+      }
+      assert.equal((await call(worker, '/v2/pre-recorded')).status, 404)
+      assert.equal((await call(api, '/v2/pre-recorded')).status, 200)
+      assert.equal((await call(api, '/v2/live', { json: {} })).status, 503)
+      assert.equal((await call(api, '/v2/nodes')).status, 403)
+      const scopes = ['admin' as const]
+      const { key } = await makeKey(api.app.storage.db, { account: 'operator', scopes })
+      const { body } = await call<{ items: unknown[] }>({ url: api.url, key }, '/v2/nodes')
+      const nodes = body.items as { url: string; roles: string[]; state: string }[]
+      assert.deepEqual(
+        new Map(nodes.map(({ url, roles, state }) => [url, `${roles} ${state}`])),
+        new Map([
+          [api.url, 'api ready'],
+          [worker.url, 'worker ready'],
+        ]),
+      )
+    } finally {
+      await Promise.all([api.close(), worker.close()])
+    }
+  })
+
+  test('sessions that nobody runs or awaits any more are taken up or ended', async (t) => {
+    const { url } = await takeDatabase(t)
+    const env = { STENO_DATABASE_URL: url, STENO_LIVE_CONNECT_TIMEOUT_S: '60' }
+    const server = await startServer({ env })
+    try {
+      const { db } = server.app.storage
+      const late = await addLiveJob(db, { createdAt: Date.now() - 80_000 })
+      const awaited = await addLiveJob(db, { createdAt: Date.now() })
+      const begun = await addLiveJob(db, { params: defaultLiveParams })
+      await beginLiveJob(db, begun.id, { owner: 'dead', at: Date.now() })
+      await server.app.live.takeUp()
+      while (!(await findLiveOwner(db, begun.id)));
+      assert.equal(await findLiveOwner(db, begun.id), db.owner)
+      const statuses = await db.sql.selectFrom('jobs').select(['id', 'status']).execute()
+      assert.deepEqual(
+        new Map(statuses.map(({ id, status }) => [id, status])),
+        new Map([
+          [awaited.id, 'queued'],
+          [late.id, 'error'],
+          [begun.id, 'processing'],
+        ]),
+      )
+    } finally {
+      await server.close()
+    }
+  })
+})

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { createLog } from '../../src/log.ts'
+import { listNodes, OwnNode } from '../../src/storage/nodes.ts'
+import { renewOwner } from '../../src/storage/owners.ts'
+import { createSuite } from './suite.ts'
+
+/** What processes of one database know of each other. */
+export const nodeTests = createSuite()
+const { test } = nodeTests
+
+const state = { roles: ['live' as const], version: '1.2.3', isDraining: false }
+
+test('nodes list each other with what they report, until their heartbeat stops', async ({ db }) => {
+  const other = { ...db, owner: 'other' }
+  const node = new OwnNode(state, createLog('silent'))
+  await renewOwner(other, node)
+  node.registered(other)
+  const find = async () => (await listNodes(db)).find(({ id }) => id === 'other')
+  assert.equal((await find())?.url, null)
+  const live = { capacity: 4, load: 1.5, sessions: 2 }
+  await node.report({ url: 'http://10.0.0.1:7070', live })
+  const { startedAt, heartbeatAt, ...found } = (await find())!
+  assert.ok(Math.abs(Date.now() - startedAt) < 60_000 && heartbeatAt >= startedAt)
+  const { host, pid } = node.row
+  assert.deepEqual(found, { id: 'other', host, pid, url: 'http://10.0.0.1:7070', ...state, live })
+  assert.ok((await listNodes(db)).some(({ id }) => id === db.owner))
+
+  await node.report({ isDraining: true })
+  assert.equal((await find())?.isDraining, true)
+  const late = db.sql.updateTable('owners').set({ heartbeat_at: 1 })
+  await late.where('id', '=', 'other').execute()
+  assert.equal(await find(), undefined)
+  await renewOwner(other, node)
+  assert.equal((await find())?.isDraining, true)
+})
