@@ -71,7 +71,10 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['models', 'check', 'x'], /check takes no names/],
     [['models', 'pull'], /name at least one model/],
     [['models', 'pull', 'whisper-huge'], /the catalog has no 'whisper-huge', only whisper-tiny, /],
-    [['models', 'pull', 'silero-vad'], /silero-vad comes with Steno; to install it again, run 'npm run/],
+    [
+      ['models', 'pull', 'silero-vad'],
+      /silero-vad comes with Steno; to install it again, run 'npm run/,
+    ],
     [['models', 'import'], /import takes a FOLDER/],
     [['models', 'import', '/no/folder'], /Cannot import \/no\/folder: there is no such folder/],
     [['models', 'import', '/', '--languages', 'de'], /--languages needs --as/],
