@@ -1,5 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
+import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
 import type { AddOnError } from './envelope.ts'
 import type { Merge } from './merge.ts'
@@ -15,6 +16,7 @@ export type Task =
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'transcript'; file: TranscriptFile }
+  | { kind: 'edit'; edit: EditTask }
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
@@ -23,6 +25,7 @@ export type Answers = {
   merge: string
   retry: Retried
   transcript: WrittenTranscript
+  edit: Edited
   describe: TextCapabilities
 }
 

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { textCapabilities } from '../capabilities.ts'
+import { editTranscript } from '../edits/edit-task.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { buildResultText, RequiredStepFailed } from './build-result.ts'
 import { mergeAnswers } from './merge.ts'
@@ -49,6 +50,7 @@ function perform(task: Task, watch: Watch): Answers[Task['kind']] {
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)
+  if (task.kind === 'edit') return editTranscript(task.edit)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
   const { result, ...built } = buildResultText(task.transcript, task.result, watch)
