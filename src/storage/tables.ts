@@ -10,6 +10,7 @@ export type Tables = {
   keys: KeyRow
   sign_ins: SignInRow
   events: EventRow
+  transcript_edits: TranscriptEditsRow
   idempotency_keys: IdempotencyRow
   live_sessions: LiveSessionRow
   endpoints: EndpointRow
@@ -231,4 +232,21 @@ export type EventRow = {
   /** The new one of the job or the delivery; `deleted` for a job that is gone. */
   status: string
   at: number
+}
+
+/** A row of `transcript_edits`: a version of a corrected transcript. */
+export type TranscriptEditsRow = {
+  job_id: string
+  /** From 1; before it are the machine's words. */
+  version: number
+  account: string
+  created_at: number
+  /** The name of the key that made it. */
+  key_name: string | null
+  /** The version that it brings back. */
+  restored: number | null
+  /** How many operations it came from. */
+  operations: number
+  /** JSON; empty where it brings another version back. */
+  changes: string
 }

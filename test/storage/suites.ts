@@ -14,6 +14,7 @@ import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
 import { signInTests } from './sign-ins.ts'
+import { transcriptEditTests } from './transcript-edits.ts'
 
 /** The tests that every database passes. */
 export const suites = [
@@ -33,4 +34,5 @@ export const suites = [
   resendingTests,
   retentionTests,
   signInTests,
+  transcriptEditTests,
 ]

@@ -11,6 +11,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'signing_secrets', key: ['id'] },
   { name: 'files', key: ['id'] },
   { name: 'jobs', key: ['id'] },
+  { name: 'transcript_edits', key: ['job_id', 'version'] },
   { name: 'idempotency_keys', key: ['account', 'key'] },
   { name: 'live_sessions', key: ['job_id'] },
   { name: 'deliveries', key: ['id'] },

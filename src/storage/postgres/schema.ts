@@ -299,6 +299,28 @@ const events = [
   }),
 ]
 
+const transcriptEdits = [
+  `create table transcript_edits (
+    job_id ${TEXT} not null,
+    version integer not null,
+    account ${TEXT} not null,
+    created_at bigint not null,
+    key_name ${TEXT},
+    restored integer,
+    operations integer not null,
+    changes ${TEXT} not null,
+    primary key (job_id, version)
+  )`,
+  ...noteBytes('bytes_of_new_edits', {
+    on: 'insert on transcript_edits',
+    ...{ account: 'new.account', bytes: 'octet_length(new.changes)' },
+  }),
+  ...noteBytes('bytes_of_old_edits', {
+    on: 'delete on transcript_edits',
+    ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
+  }),
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -311,4 +333,5 @@ export const laterVersions: readonly (readonly string[])[] = [
     `create index sign_ins_by_key on sign_ins (key_hash)`,
   ],
   events,
+  transcriptEdits,
 ]

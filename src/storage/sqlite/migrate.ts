@@ -11,6 +11,7 @@ import * as owners from '../migrations/0009-owners.ts'
 import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
 import * as signIns from '../migrations/0011-sign-ins.ts'
 import * as events from '../migrations/0012-events.ts'
+import * as transcriptEdits from '../migrations/0016-transcript-edits.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -33,6 +34,7 @@ const migrations: readonly Migration[] = [
   deliveryLeases,
   signIns,
   events,
+  transcriptEdits,
 ]
 
 /** The version of this code. */
