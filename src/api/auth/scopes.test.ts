@@ -18,6 +18,7 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['POST', '/v2/live', 'live'],
   ['PATCH', '/v2/live/:id', 'live'],
   ['DELETE', '/v2/live/:id', 'live'],
+  ['PATCH', '/v2/live/:id/transcript/edits', 'write'],
 ]
 
 for (const [method, route, scope] of needed) {

@@ -11,6 +11,7 @@ import {
   findMissing,
   findMissingLive,
 } from './creation-rules.ts'
+import { type RequestedEdits, readEditRequest } from './edit-request.ts'
 import { inFieldOrder } from './field-order.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { toLiveParams } from './live-params.ts'
@@ -59,6 +60,7 @@ export type BodyOutcomes = {
   'upload-address': { audio_url: string }
   resend: { since: string; endpoint_id?: string; job_id?: string }
   'post-session-metadata': PostSessionMetadata
+  edits: RequestedEdits
 }
 
 /** Kinds of bodies, by their reader. */
@@ -122,6 +124,7 @@ export function createBodyReader(settings: BodySettings): ReadBody {
     'upload-address': plain(UploadRequest),
     resend: plain(ResendRequest),
     'post-session-metadata': readMetadata,
+    edits: (body) => readEditRequest(body, settings.requests),
   }
   return (task) => readers[task.kind](parseJson(task.bytes), task) as never
 }

@@ -5,6 +5,7 @@ import { jobRoutes } from './job-routes.ts'
 import { liveCreation } from './live-creation.ts'
 import { liveMetadata } from './live-metadata.ts'
 import { transcriptRoute } from './transcript.ts'
+import { transcriptEditRoutes } from './transcript-edits.ts'
 
 /** Serves live sessions, except for their sockets. */
 export function liveRoutes(
@@ -15,5 +16,6 @@ export function liveRoutes(
     await http.register(liveMetadata(app))
     await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
     await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(transcriptEditRoutes(app, { path: '/v2/live', kind: 'live' }))
   }
 }

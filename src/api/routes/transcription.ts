@@ -4,6 +4,7 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
 import { transcriptRoute } from './transcript.ts'
+import { transcriptEditRoutes } from './transcript-edits.ts'
 
 const path = '/v2/transcription'
 
@@ -22,5 +23,6 @@ export function transcriptionRoutes(
     await http.register(createRoute(app, { path }))
     await http.register(jobRoutes(app, { path }))
     await http.register(transcriptRoute(app, { path }))
+    await http.register(transcriptEditRoutes(app, { path }))
   }
 }

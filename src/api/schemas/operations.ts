@@ -58,7 +58,19 @@ export function jobOperations(kind: JobKind | undefined) {
     transcript: operation(
       'get*Transcript',
       `Get the transcript of ${one} as a file`,
-      'As text, subtitles or JSON, from the stored words, once the job is `done`. An extension.',
+      'As text, subtitles or JSON, from the stored words, once the job is `done`, with the corrections of people unless ' +
+        '`edited` is false. An extension.',
+    ),
+    edits: operation(
+      'get*TranscriptEdits',
+      `Get the corrections of the transcript of ${one}`,
+      'Its versions, and what all corrections add up to. The `result` of the job stays as the machine made it. An extension.',
+    ),
+    edit: operation(
+      'edit*Transcript',
+      `Correct the transcript of ${one}`,
+      'Adds a version. Answers 409 if `base_version` is not the current one, or if other words stand in the result than ' +
+        'an operation expects. Needs the scope `write`. An extension.',
     ),
     file: operation(
       'get*File',

@@ -665,6 +665,54 @@ export type ApiSummarizationResult = {
   results: string | null
 }
 
+export type ApiTranscriptEdits = {
+  /** 0 is the transcript of the machine */
+  version: number
+  /** Newest first */
+  versions: ApiTranscriptVersion[]
+  /** What all corrections add up to */
+  edits: {
+    words: {
+      utterance: number
+      from: number
+      /** Exclusive */
+      to: number
+      /** The words of the machine */
+      expected: string
+      text: string
+    }[]
+    speakers: {
+      utterance: number
+      from: number
+      /** Exclusive */
+      to: number
+      /** The words of the machine */
+      expected: string
+      speaker: number
+    }[]
+    joined: {
+      speaker: number
+      into: number
+    }[]
+    names: {
+      speaker?: number
+      channel?: number
+      name: string
+    }[]
+    /** Whether the corrections were made for other words, and so are left out */
+    ignored: boolean
+  }
+}
+
+export type ApiTranscriptVersion = {
+  version: number
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  key_name: string | null
+  operations: number
+  restored: number | null
+}
+
 export type ApiTranscription = {
   full_transcript: string
   languages: string[]

@@ -10,7 +10,7 @@ type Stretch = Range & { words: string[] }
 
 /**
  * Finds what must be replaced so that the words of a range read as `text`. Words that stay keep
- * their times. Undefined if the range lasts fewer milliseconds than the text has words.
+ * their times, and as many new words as old ones take over theirs. Undefined if the range lasts fewer milliseconds than the text has words.
  */
 export function replaceWords(
   utterance: UtteranceView,
@@ -26,9 +26,18 @@ export function replaceWords(
   const stretches = withNeighbors(found, words).map(({ from, to, words: now }) => {
     return { from: range.from + from, to: range.from + to, words: now }
   })
-  if (stretches.every((one) => isLongEnough(utterance, one))) return stretches
+  if (stretches.every((one) => isLongEnough(utterance, one))) {
+    return stretches.flatMap((one) => oneByOne(utterance, one))
+  }
   const all = { ...range, words: isSpaced ? split(cleaned) : segment(cleaned, utterance.language) }
   return isLongEnough(utterance, all) ? [all] : undefined
+}
+
+function oneByOne(utterance: UtteranceView, stretch: Stretch): Stretch[] {
+  const { from, to, words } = stretch
+  if (words.length !== to - from) return [stretch]
+  const single = words.map((word, i) => ({ from: from + i, to: from + i + 1, words: [word] }))
+  return single.every((one) => isLongEnough(utterance, one)) ? single : [stretch]
 }
 
 function isLongEnough(utterance: UtteranceView, stretch: Stretch): boolean {
