@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { ApiTranscriptEdits } from '../../src/cli/server/api-types.ts'
+import { findJob } from '../../src/storage/jobs/jobs.ts'
+import { readResult, replaceResult } from '../../src/storage/jobs/results.ts'
 import { insertKey } from '../../src/storage/keys.ts'
 import { utteranceOf } from '../../src/text/edits/utterances.fixture.ts'
+import type { StoredResult } from '../../src/text/result/stored-result.ts'
 import { addDoneJob } from '../support/done-job.ts'
 import { call, type ErrorBody } from '../support/http-client.ts'
 import { runSteno } from '../support/run-steno.ts'
@@ -142,6 +145,32 @@ test('what does not fit is refused, and nothing of it is stored', async () => {
   await refused(400, 'request_invalid', { ...fix, text: 'x'.repeat(20_001) })
   await refused(400, 'request_invalid', ...Array.from({ length: 501 }, () => fix))
   assert.equal((await read()).version, 0)
+})
+
+test('corrections hold while add-ons change, and are left out where the words did', async () => {
+  const { id, patch, read, text } = await open()
+  await patch(0, fix)
+  const { db } = server.app.storage
+  const change = async (edit: (result: StoredResult) => void) => {
+    const job = (await findJob(db, { id, account: 'test' }))!
+    const result = JSON.parse((await readResult(db, job.result!))!)
+    edit(result)
+    assert.ok(await replaceResult(db, { jobId: id, stored: job.result! }, result))
+  }
+  await change((result) => {
+    result.summarization = { success: true }
+  })
+  assert.match(await text(), /We sell the bread/)
+  await change(({ transcription }) => {
+    transcription.utterances[0]!.words[0]!.word = 'You'
+  })
+  assert.equal((await read()).edits.ignored, true)
+  assert.match(await text(), /we sale the bred/)
+  const refused = await patch(1, { ...fix, utterance: 1, expected: 'is it fresh' })
+  assert.equal(refused.headers.get('x-error-code'), 'words_changed')
+  assert.equal((await patch(1, { op: 'restore', version: 0 })).status, 200)
+  assert.equal((await patch(2, { ...fix, expected: 'You sale the bred' })).status, 200)
+  assert.match(await text(), /We sell the bread/)
 })
 
 test('corrections need a finished job of the account and the scope write', async () => {
