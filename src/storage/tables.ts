@@ -11,6 +11,7 @@ export type Tables = {
   sign_ins: SignInRow
   events: EventRow
   transcript_edits: TranscriptEditsRow
+  shares: ShareRow
   idempotency_keys: IdempotencyRow
   live_sessions: LiveSessionRow
   endpoints: EndpointRow
@@ -249,4 +250,18 @@ export type TranscriptEditsRow = {
   operations: number
   /** JSON; empty where it brings another version back. */
   changes: string
+}
+
+/** A row of `shares`: a link that shows a job to whoever has it. */
+export type ShareRow = {
+  /** The SHA-256, in hex, of the secret in the link. */
+  hash: string
+  id: string
+  account: string
+  job_id: string
+  created_at: number
+  expires_at: number
+  /** Whether it shows the corrections of people. */
+  is_edited: 0 | 1
+  key_name: string | null
 }

@@ -13,6 +13,7 @@ import { queueTests } from './queue.ts'
 import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
+import { shareTests } from './shares.ts'
 import { signInTests } from './sign-ins.ts'
 import { transcriptEditTests } from './transcript-edits.ts'
 
@@ -33,6 +34,7 @@ export const suites = [
   queueTests,
   resendingTests,
   retentionTests,
+  shareTests,
   signInTests,
   transcriptEditTests,
 ]

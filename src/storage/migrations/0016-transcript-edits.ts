@@ -6,7 +6,7 @@ function add(account: string, bytes: string): string {
 
 /**
  * Corrections of transcripts: a row for each version of a job's transcript. Their bytes count for
- * the account.
+ * the account. And links that show a job to whoever has them, by the hash of their secret.
  */
 export const statements = [
   `create table transcript_edits (
@@ -24,4 +24,16 @@ export const statements = [
     begin ${add('new.account', 'octet_length(new.changes)')} end`,
   `create trigger bytes_of_old_edits after delete on transcript_edits
     begin ${add('old.account', '-octet_length(old.changes)')} end`,
+  `create table shares (
+    hash text not null primary key,
+    id text not null,
+    account text not null,
+    job_id text not null,
+    created_at integer not null,
+    expires_at integer not null,
+    is_edited integer not null,
+    key_name text
+  ) without rowid`,
+  `create index shares_by_job on shares (job_id)`,
+  `create index shares_by_end on shares (expires_at)`,
 ]

@@ -12,6 +12,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'files', key: ['id'] },
   { name: 'jobs', key: ['id'] },
   { name: 'transcript_edits', key: ['job_id', 'version'] },
+  { name: 'shares', key: ['hash'] },
   { name: 'idempotency_keys', key: ['account', 'key'] },
   { name: 'live_sessions', key: ['job_id'] },
   { name: 'deliveries', key: ['id'] },

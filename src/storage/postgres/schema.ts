@@ -319,6 +319,18 @@ const transcriptEdits = [
     on: 'delete on transcript_edits',
     ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
   }),
+  `create table shares (
+    hash ${TEXT} primary key,
+    id ${TEXT} not null,
+    account ${TEXT} not null,
+    job_id ${TEXT} not null,
+    created_at bigint not null,
+    expires_at bigint not null,
+    is_edited integer not null,
+    key_name ${TEXT}
+  )`,
+  `create index shares_by_job on shares (job_id)`,
+  `create index shares_by_end on shares (expires_at)`,
 ]
 
 /** The statements of each later version; never edited, never reordered. */
