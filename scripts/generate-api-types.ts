@@ -35,6 +35,9 @@ const ROOTS = [
   'Capabilities',
   'EndpointList',
   'TranscriptEdits',
+  'CreatedShare',
+  'ShareList',
+  'SharedRecording',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

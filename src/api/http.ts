@@ -24,6 +24,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { modelRoutes } from './routes/models.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
+import { sharedRoutes } from './routes/shared.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
@@ -59,6 +60,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   await http.register(metricsRoutes(app))
   await http.register(descriptionRoutes(app))
   await http.register(dashboardRoutes(app))
+  await http.register(sharedRoutes(app))
 
   const admission = createAdmission(app)
   await http.register(signInRoutes(app, admission))

@@ -16,7 +16,7 @@ export function requireScope(
 
 function scopeOf(method: string, route: string): Scope {
   if (method === 'GET' || method === 'HEAD') return 'read'
-  // It opens no session.
-  if (route.endsWith('/transcript/edits')) return 'write'
+  // These concern the transcript, whatever it was made of.
+  if (/\/:id\/(?:transcript|shares?)\b/.test(route)) return 'write'
   return route === '/v2/live' || route.startsWith('/v2/live/') ? 'live' : 'write'
 }

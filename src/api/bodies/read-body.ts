@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { ResendRequest } from '../schemas/resend-request.ts'
+import { ShareRequest } from '../schemas/share.ts'
 import { UploadRequest } from '../schemas/upload.ts'
 import {
   addMissing,
@@ -61,6 +62,7 @@ export type BodyOutcomes = {
   resend: { since: string; endpoint_id?: string; job_id?: string }
   'post-session-metadata': PostSessionMetadata
   edits: RequestedEdits
+  share: { expires_in_s: number; edited: boolean }
 }
 
 /** Kinds of bodies, by their reader. */
@@ -123,6 +125,7 @@ export function createBodyReader(settings: BodySettings): ReadBody {
     },
     'upload-address': plain(UploadRequest),
     resend: plain(ResendRequest),
+    share: plain(ShareRequest),
     'post-session-metadata': readMetadata,
     edits: (body) => readEditRequest(body, settings.requests),
   }

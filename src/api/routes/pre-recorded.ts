@@ -12,6 +12,7 @@ import { Type } from '../schemas/type.ts'
 import { cancellationRoute } from './cancellation.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
+import { shareRoutes } from './shares.ts'
 import { transcriptRoute } from './transcript.ts'
 import { transcriptEditRoutes } from './transcript-edits.ts'
 
@@ -33,6 +34,7 @@ export function preRecordedRoutes(
     await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))
+    await http.register(shareRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(cancellationRoute(app))
 
     http.get(

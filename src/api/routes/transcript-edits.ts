@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../../storage/jobs/transcript-edits.ts'
-import { findKeyByHash } from '../../storage/keys.ts'
+import { keyNameOf } from '../auth/auth.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson } from '../bodies/json-body.ts'
 import { toDateTime } from '../lists/moments.ts'
@@ -72,8 +72,7 @@ export function transcriptEditRoutes(
       async (request) => {
         const { account, keyHash, params } = request
         const correction = await bodies.read('edits', request)
-        const key = await findKeyByHash(storage.db, keyHash)
-        const keyName = key ? (key.name ?? key.prefix) : null
+        const keyName = await keyNameOf(storage.db, keyHash)
         const made = await inTurn(account, () => {
           const job = { id: params.id, account, kind }
           return jobs.submission.correctTranscript(job, { ...correction, keyName })

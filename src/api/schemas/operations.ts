@@ -72,6 +72,18 @@ export function jobOperations(kind: JobKind | undefined) {
       'Adds a version. Answers 409 if `base_version` is not the current one, or if other words stand in the result than ' +
         'an operation expects. Needs the scope `write`. An extension.',
     ),
+    share: operation(
+      'share*',
+      `Make a link to ${one}`,
+      'Whoever has the link reads the transcript and hears the recording, without a key, until it ends. Needs the scope ' +
+        '`write`. An extension.',
+    ),
+    shares: operation('list*Shares', `List the links to ${one}`, 'Those that work. An extension.'),
+    unshare: operation(
+      'end*Share',
+      `End a link to ${one}`,
+      'It shows nothing any more. Needs the scope `write`. An extension.',
+    ),
     file: operation(
       'get*File',
       `Download the recording of ${one}`,

@@ -99,6 +99,18 @@ export type ApiCreatedSession = {
   url: string
 }
 
+export type ApiCreatedShare = {
+  id: string
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
+  edited: boolean
+  key_name: string | null
+  /** Only here: the server keeps no more than a hash of the secret in it */
+  url: string
+}
+
 export type ApiDelivery = {
   /** The `webhook-id` of every attempt */
   id: string
@@ -614,6 +626,33 @@ export type ApiSentimentAnalysisResult = {
   error: ApiAddOnError | null
   /** JSON text, unless the server has `STENO_ADDON_RESULTS=native` */
   results: string | ApiSentenceSentiment[]
+}
+
+export type ApiShare = {
+  id: string
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
+  edited: boolean
+  key_name: string | null
+}
+
+export type ApiShareList = {
+  items: ApiShare[]
+}
+
+export type ApiSharedRecording = {
+  name: string | null
+  kind: 'pre-recorded' | 'live'
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  audio_duration: number | null
+  has_audio: boolean
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
+  /** As `…/transcript?format=json&words=true` returns it */
+  transcript: Record<string, unknown>
 }
 
 export type ApiSignIn = {
