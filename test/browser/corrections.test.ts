@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import test from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { utteranceOf } from '../../src/text/edits/utterances.fixture.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
 import { addDoneJob } from '../support/done-job.ts'
-import { call } from '../support/http-client.ts'
-import { startServer } from '../support/start-server.ts'
+import { call, upload } from '../support/http-client.ts'
+import { hum } from '../support/recordings.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 
@@ -15,6 +16,18 @@ const spoken = [
   utteranceOf('Is it fresh of course it is', { start: 4, speaker: 1 }),
   utteranceOf('Then I take two', { start: 9, speaker: 2 }),
 ]
+
+let server: TestServer
+before(async () => {
+  if (!skip) server = await startServer()
+})
+after(() => server?.close())
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+}
 
 async function read(page: Page): Promise<string[]> {
   return page.locator('.utterance p').allInnerTexts()
@@ -27,14 +40,10 @@ async function download(page: Page): Promise<string> {
 }
 
 test('a person corrects words and speakers, and takes it back', { skip }, async (t) => {
-  const server = await startServer()
-  t.after(() => server.close())
-  const id = await addDoneJob(server, spoken)
   const browser = await openBrowser(t)
+  const id = await addDoneJob(server, spoken)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(server.key)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await signIn(page)
   await page.goto(`${server.url}/#/pre-recorded/${id}`)
   await page.getByLabel('Correct', { exact: true }).check()
 
@@ -95,4 +104,40 @@ test('a person corrects words and speakers, and takes it back', { skip }, async 
     spoken.map(({ text }) => text),
   )
   assert.deepEqual(problems, [])
+})
+
+test('a link shows one recording to somebody without a key', { skip }, async (t) => {
+  const browser = await openBrowser(t)
+  const fileId = (await upload(server, hum(12))).split('/').at(-1)!
+  const id = await addDoneJob(server, spoken, { fileId })
+  const json = { base_version: 0, operations: [{ op: 'name_speaker', speaker: 0, name: 'Ann' }] }
+  await call(server, `/v2/pre-recorded/${id}/transcript/edits`, { method: 'PATCH', json })
+  const owner = await openPage(browser, server.url)
+  await signIn(owner.page)
+  await owner.page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await owner.page.getByLabel('It works for').selectOption('1 day')
+  await owner.page.getByRole('button', { name: 'Make a link' }).click()
+  const url = await owner.page.getByLabel('The link, shown only now').inputValue()
+
+  const { page, problems } = await openPage(browser, url)
+  await page.locator('.speaker', { hasText: 'Ann' }).waitFor()
+  assert.deepEqual(
+    await read(page),
+    spoken.map(({ text }) => text),
+  )
+  assert.equal(await page.getByLabel('Correct', { exact: true }).count(), 0)
+  assert.equal(await page.getByRole('link', { name: 'Deliveries' }).count(), 0)
+  await page.waitForFunction(`document.querySelector('audio').duration > 11`)
+  await page.locator('[data-start]', { hasText: 'fresh' }).click()
+  await page.locator('[data-start].now', { hasText: 'fresh' }).waitFor()
+  await page.evaluate(`document.querySelector('audio').pause()`)
+  await checkPage(page, 'shared')
+  await page.getByRole('link', { name: 'Steno' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+
+  await owner.page.getByRole('button', { name: /^End: until/ }).click()
+  await owner.page.getByRole('list', { name: 'Links' }).waitFor({ state: 'detached' })
+  const late = await openPage(browser, url)
+  await late.page.getByText('This link has ended').waitFor()
+  assert.deepEqual([...problems, ...owner.problems, ...late.problems], [])
 })

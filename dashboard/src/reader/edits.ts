@@ -13,6 +13,8 @@ export type Source = { utterance: number; from: number; to: number }
 export type ShownUtterance = Omit<ApiUtterance, 'words'> & {
   words: (ApiWord & { source: number; edited?: boolean })[]
   source: Source
+  /** The name that somebody gave to the speaker, or the channel. */
+  speaker_name?: string
 }
 
 /** A correction; see docs/corrections.md. */
@@ -93,6 +95,16 @@ export function useEdits(job: Job): Edits {
     [machine],
   )
   return { utterances, state, apply, at }
+}
+
+/** Returns a transcript that nobody may correct here. */
+export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[]): Edits {
+  return {
+    utterances: utterances.map((own, i) => ('source' in own ? own : withSource(own, i))),
+    state: undefined,
+    apply: async () => false,
+    at: (source) => ({ ...source, expected: '' }),
+  }
 }
 
 function withSource(own: ApiUtterance, utterance: number): ShownUtterance {

@@ -10,7 +10,8 @@ import { AddOns } from './add-ons.tsx'
 import { useEdits } from './edits.ts'
 import { Exports } from './exports.tsx'
 import { History } from './history.tsx'
-import { Player } from './player.tsx'
+import { Player, soundOf } from './player.tsx'
+import { Share } from './share.tsx'
 import { SpeakerNames } from './speaker-names.tsx'
 import { useSpeakers } from './speakers.ts'
 import { Transcript } from './transcript.tsx'
@@ -88,13 +89,14 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   return (
     <div class="reader">
       <div class="reader-text">
-        <Player job={job} audio={audio} />
+        <Player address={soundOf(job)} seconds={job.file?.audio_duration} audio={audio} />
         <Transcript {...{ edits, speakers, canEdit, audio, play }} />
       </div>
       <aside aria-label={t.details}>
         <Exports job={job} isEdited={state !== undefined && state.version > 0} />
         <SpeakerNames {...{ speakers, apply, canEdit }} />
         <History {...{ state, apply, canEdit }} />
+        {may('write') && <Share job={job} />}
         <AddOns job={job} play={play} reload={reload} />
       </aside>
     </div>

@@ -33,8 +33,8 @@ export function useSpeakers(
     const names = new Map(state?.edits.names.map((one) => [keyOfName(one), one.name]))
     const found = new Map(utterances.map((one) => [keyOf(one), one]))
     const voices = [...found]
-      .map(([key, { speaker, channel }]): Voice => {
-        const name = names.get(key) ?? ''
+      .map(([key, { speaker, channel, speaker_name }]): Voice => {
+        const name = state ? (names.get(key) ?? '') : (speaker_name ?? '')
         return speaker === undefined
           ? { kind: 'channel', number: channel, label: t.channel(channel + 1), name }
           : { kind: 'speaker', number: speaker, label: t.speaker(speaker + 1), name }

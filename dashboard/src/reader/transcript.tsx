@@ -29,7 +29,8 @@ export function Transcript(props: TranscriptProps): JSX.Element {
     if (!audio.current || !list.current) return
     return followSound(audio.current, list.current, utterances, { scrolls: follows })
   }, [audio, utterances, follows])
-  if (utterances.length === 0 && edits.state?.version === 0) return <p class="empty">{t.noWords}</p>
+  if (utterances.length === 0 && (edits.state?.version ?? 0) === 0)
+    return <p class="empty">{t.noWords}</p>
   return (
     <section aria-label={t.transcript}>
       <div class="row">
