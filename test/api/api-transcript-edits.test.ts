@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import type { ApiTranscriptEdits } from '../../src/cli/server/api-types.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../src/storage/jobs/results.ts'
+import { insertTranscriptVersion } from '../../src/storage/jobs/transcript-edits.ts'
 import { insertKey } from '../../src/storage/keys.ts'
 import { utteranceOf } from '../../src/text/edits/utterances.fixture.ts'
 import type { StoredResult } from '../../src/text/result/stored-result.ts'
@@ -171,6 +172,28 @@ test('corrections hold while add-ons change, and are left out where the words di
   assert.equal((await patch(1, { op: 'restore', version: 0 })).status, 200)
   assert.equal((await patch(2, { ...fix, expected: 'You sale the bred' })).status, 200)
   assert.match(await text(), /We sell the bread/)
+})
+
+test('a transcript takes so many bytes and versions of corrections', async () => {
+  const made = { createdAt: 1, keyName: null, operations: 1 }
+  const long = { ...made, restored: null, changes: 'x'.repeat(8 * 1024 * 1024) }
+  const back = { ...made, restored: 0, changes: '' }
+  for (const versions of [
+    [
+      { ...long, version: 1 },
+      { ...back, version: 2 },
+    ],
+    [{ ...back, version: 10_000 }],
+  ]) {
+    const { id, patch, text } = await open()
+    for (const version of versions) {
+      const job = { jobId: id, account: 'test' }
+      assert.ok(await insertTranscriptVersion(server.app.storage.db, job, version))
+    }
+    const { status, headers } = await patch(versions.at(-1)!.version, fix)
+    assert.deepEqual([status, headers.get('x-error-code')], [413, 'edits_full'])
+    assert.match(await text(), /we sale the bred/)
+  }
 })
 
 test('corrections need a finished job of the account and the scope write', async () => {
