@@ -5,6 +5,7 @@ import { DeliveriesPage } from './deliveries-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { Notices, report } from './parts/notices.tsx'
 import { ReaderPage } from './reader/reader-page.tsx'
+import { SharedPage } from './reader/shared-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { route } from './route.ts'
 import { SearchPage } from './search/search-page.tsx'
@@ -12,11 +13,19 @@ import { ServerPage } from './server-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { texts } from './texts.ts'
 
-/** The whole dashboard: the page that the address names, or the one that signs in. */
+/** The whole dashboard: what a link shows, the page that the address names, or the one that signs in. */
 export function App(): JSX.Element {
+  const isShared = route.value[0] === 'shared'
   useEffect(() => {
-    loadSignIn().catch(report)
-  }, [])
+    if (!isShared) loadSignIn().catch(report)
+  }, [isShared])
+  if (isShared) {
+    return (
+      <Frame>
+        <SharedPage secret={route.value[1] ?? ''} />
+      </Frame>
+    )
+  }
   if (signedIn.value === undefined) {
     return (
       <Frame>

@@ -21,7 +21,7 @@ export type PipelineTools = {
   resolve: Resolve
   resultBuilder: Pick<
     ResultBuilder,
-    'build' | 'merge' | 'retry' | 'transcript' | 'searchable' | 'describe'
+    'build' | 'merge' | 'retry' | 'transcript' | 'searchable' | 'edit' | 'describe'
   >
   /** Services over the network for add-ons; undefined when none is configured. */
   services?: Services | undefined

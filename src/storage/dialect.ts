@@ -9,6 +9,11 @@ export type SearchDialect = {
   values(owner: string, terms: readonly string[]): RawBuilder<unknown>
   /** The utterances of an owner that a query finds: what to select from, and under which condition. */
   find(owner: string, query: TermQuery): FoundUtterances
+  /**
+   * Has the planner choose between the index of terms and the order of the utterances; for a
+   * transaction on the connections for lists, which only walk indexes in order.
+   */
+  choosePlan?(tx: Transaction): Promise<void>
 }
 
 /** Parts of a `select` in which `u` is the utterance. Ordered by `id`, it needs no sorting. */

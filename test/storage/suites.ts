@@ -15,7 +15,9 @@ import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
 import { searchTests } from './search.ts'
+import { shareTests } from './shares.ts'
 import { signInTests } from './sign-ins.ts'
+import { transcriptEditTests } from './transcript-edits.ts'
 
 /** The tests that every database passes. */
 export const suites = [
@@ -36,5 +38,7 @@ export const suites = [
   resendingTests,
   retentionTests,
   searchTests,
+  shareTests,
   signInTests,
+  transcriptEditTests,
 ]

@@ -9,6 +9,7 @@ import type {
   ApiPreRecordedJob,
   ApiPreRecordedJobList,
   ApiSearchHits,
+  ApiTranscriptEdits,
 } from './api-types.ts'
 
 /**
@@ -149,10 +150,12 @@ export function createClient(server: Server, signal: AbortSignal) {
       await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
     },
     /** Gets the transcript of a job as a file of a format. */
-    async transcript(id: string, format: string): Promise<Buffer> {
-      const path = `${jobUrl(id)}/transcript?${toParams({ format })}`
+    async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
+      const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
       return readBytes(await request(path, async () => ({})))
     },
+    /** Gets the corrections of a job's transcript. */
+    transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
@@ -178,7 +181,7 @@ export function createClient(server: Server, signal: AbortSignal) {
   }
 }
 
-function toParams(query: Record<string, string | number>): URLSearchParams {
+function toParams(query: Record<string, string | number | boolean>): URLSearchParams {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) params.append(name, String(value))
   return params

@@ -7,6 +7,8 @@ import type { JobRow } from '../tables.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
 import { type StoredResult, storedResult } from './results.ts'
+import { deleteSharesOfJob } from './shares.ts'
+import { deleteTranscriptEdits } from './transcript-edits.ts'
 
 /** Recorded audio or a live session. */
 export type JobKind = 'pre-recorded' | 'live'
@@ -89,7 +91,7 @@ export async function findActive(db: Db, ids: readonly string[]): Promise<Set<st
 export type DeletedJob = { objects: string[] }
 
 /**
- * Deletes a job that has ended, with its deliveries, and its file unless another job uses it.
+ * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless another job uses it.
  * Returns undefined if there is no such job or it has not ended. The deleting statement itself
  * checks the status.
  */
@@ -105,6 +107,8 @@ export async function deleteEndedJob(
   const job = rows[0]
   if (!job) return undefined
   await forgetMetadata(tx, job)
+  await deleteTranscriptEdits(tx, id)
+  await deleteSharesOfJob(tx, id)
   if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
   const { objects } = await deleteJobDeliveries(tx, id)
   if (job.result_object) objects.push(job.result_object)

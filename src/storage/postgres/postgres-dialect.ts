@@ -38,6 +38,11 @@ export const postgresDialect: Dialect = {
       where: sql`u.terms @@ ${toTsQuery(owner, query)}::tsquery`,
       id: sql`u.id`,
     }),
+    async choosePlan({ sql: database }) {
+      const names = ['seqscan', 'bitmapscan', 'sort', 'incremental_sort']
+      const settings = names.map((name) => sql`set_config(${`enable_${name}`}, 'on', true)`)
+      await sql`select ${sql.join(settings)}`.execute(database)
+    },
   },
   isSettled: (tx) => sql`${sql.ref(tx)} < pg_snapshot_xmin(pg_current_snapshot())::text::bigint`,
   isConflict,

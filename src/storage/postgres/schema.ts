@@ -351,6 +351,40 @@ const search = [
     when (new.status = 'done' and old.status <> 'done') execute function queue_for_search()`,
 ]
 
+const transcriptEdits = [
+  `create table transcript_edits (
+    job_id ${TEXT} not null,
+    version integer not null,
+    account ${TEXT} not null,
+    created_at bigint not null,
+    key_name ${TEXT},
+    restored integer,
+    operations integer not null,
+    changes ${TEXT} not null,
+    primary key (job_id, version)
+  )`,
+  ...noteBytes('bytes_of_new_edits', {
+    on: 'insert on transcript_edits',
+    ...{ account: 'new.account', bytes: 'octet_length(new.changes)' },
+  }),
+  ...noteBytes('bytes_of_old_edits', {
+    on: 'delete on transcript_edits',
+    ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
+  }),
+  `create table shares (
+    hash ${TEXT} primary key,
+    id ${TEXT} not null,
+    account ${TEXT} not null,
+    job_id ${TEXT} not null,
+    created_at bigint not null,
+    expires_at bigint not null,
+    is_edited integer not null,
+    key_name ${TEXT}
+  )`,
+  `create index shares_by_job on shares (job_id)`,
+  `create index shares_by_end on shares (expires_at)`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -368,4 +402,5 @@ export const laterVersions: readonly (readonly string[])[] = [
     ...liveBatches,
   ],
   search,
+  transcriptEdits,
 ]

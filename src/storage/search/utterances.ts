@@ -138,7 +138,7 @@ export async function searchUtterances(
     ...(before === undefined ? [] : [sql`jobs.created_at < ${before}`]),
     ...hasMetadata(account, metadata),
   ]
-  const { rows } = await sql<SearchHit>`
+  const search = sql<SearchHit>`
     select found.*,
       (select text from utterances where job_id = found."jobId" and n = found.n - 1) as before,
       (select text from utterances where job_id = found."jobId" and n = found.n + 1) as after
@@ -147,8 +147,22 @@ export async function searchUtterances(
       from ${source} join jobs on jobs.id = u.job_id
       where ${sql.join(conditions, sql` and `)}
       order by ${id} desc limit ${limit + 1} offset ${offset}) as found
-    order by found.id desc`.execute(db.readonly)
+    order by found.id desc`
+  const { rows } = await withPlan(db, (rows) => search.execute(rows))
   return { hits: rows.slice(0, limit), more: rows.length > limit }
+}
+
+/** Runs a query where the planner may use the index of terms. */
+async function withPlan<T>(
+  { dialect, readonly }: Db,
+  query: (sql: Db['readonly']) => Promise<T>,
+): Promise<T> {
+  const { choosePlan } = dialect.search
+  if (!choosePlan) return query(readonly)
+  return readonly.transaction().execute(async (sql) => {
+    await choosePlan({ sql })
+    return query(sql)
+  })
 }
 
 /** A term that stands for an account: its name may have any characters. */

@@ -99,7 +99,9 @@ function undoMigration(folder: string): void {
   for (const name of searches) database.exec(`drop trigger search_${name}_job`)
   const indexes = ['utterance_terms', 'utterances', 'search_queue', 'search_languages']
   for (const name of indexes) database.exec(`drop table ${name}`)
-  database.exec('drop table events; drop table sign_ins')
+  database.exec(
+    'drop table events; drop table sign_ins; drop table transcript_edits; drop table shares',
+  )
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']
   for (const column of leases) database.exec(`alter table deliveries drop column ${column}`)
   database.exec(`drop table owners; drop table account_bytes; alter table jobs drop column result_size;

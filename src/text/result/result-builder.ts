@@ -1,5 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
+import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { SearchableUtterance } from '../search/searchable-utterances.ts'
 import { AccountTurns } from './account-turns.ts'
 import type { Merge } from './merge.ts'
@@ -91,6 +92,12 @@ export class ResultBuilder {
   searchable(result: string, options: ResultTaskOptions): Promise<SearchableUtterance[]> {
     const words = Math.ceil(result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'searchable', result }, { ...options, words })
+  }
+
+  /** Adds corrections to those of a stored result, and describes them. Rejects as `build` does. */
+  edit(edit: EditTask, options: ResultTaskOptions): Promise<Edited> {
+    const words = Math.ceil(edit.result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'edit', edit }, { ...options, words })
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
+import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
 import type { SearchableUtterance } from '../search/searchable-utterances.ts'
 import type { AddOnError } from './envelope.ts'
@@ -17,6 +18,7 @@ export type Task =
   | { kind: 'retry'; retry: Retry }
   | { kind: 'transcript'; file: TranscriptFile }
   | { kind: 'searchable'; result: string }
+  | { kind: 'edit'; edit: EditTask }
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
@@ -26,6 +28,7 @@ export type Answers = {
   retry: Retried
   transcript: WrittenTranscript
   searchable: SearchableUtterance[]
+  edit: Edited
   describe: TextCapabilities
 }
 

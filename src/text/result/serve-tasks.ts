@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { textCapabilities } from '../capabilities.ts'
+import { editTranscript } from '../edits/edit-task.ts'
 import { searchableUtterances } from '../search/searchable-utterances.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { buildResultText, RequiredStepFailed } from './build-result.ts'
@@ -51,6 +52,7 @@ function perform(task: Task, watch: Watch): Answers[Task['kind']] | Promise<Answ
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)
   if (task.kind === 'searchable') return searchableUtterances(task.result)
+  if (task.kind === 'edit') return editTranscript(task.edit)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
   const { result, ...built } = buildResultText(task.transcript, task.result, watch)
