@@ -4,7 +4,13 @@ import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { readResult } from '../storage/jobs/results.ts'
-import { findUnindexed, indexUtterances, type UnindexedJob } from '../storage/search/utterances.ts'
+import {
+  findRemoved,
+  findUnindexed,
+  indexUtterances,
+  removeUtterances,
+  type UnindexedJob,
+} from '../storage/search/utterances.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 
 /** What the index is made of, and what stops it. */
@@ -20,6 +26,9 @@ const INTERVAL_MS = 2000
 const ERROR_PAUSE_MS = 30_000
 /** Jobs that are looked up at once. */
 const BATCH = 20
+/** Deleted jobs that are erased before others are indexed, and utterances of one transaction. */
+const MAX_ERASED = 100
+const ERASED_TOGETHER = 20
 
 /**
  * Indexes what was said in finished jobs and sessions until aborted, so that searches find it: those
@@ -40,8 +49,9 @@ export async function runSearchIndex(options: SearchIndexOptions): Promise<void>
   }
 }
 
-/** Indexes all jobs that wait for it. */
+/** Indexes all jobs that wait for it, and erases the words of deleted ones. */
 export async function indexFinishedJobs(options: SearchIndexOptions): Promise<void> {
+  await eraseDeletedJobs(options)
   for (;;) {
     const jobs = await findUnindexed(options.db, { limit: BATCH })
     for (const job of jobs) {
@@ -49,6 +59,14 @@ export async function indexFinishedJobs(options: SearchIndexOptions): Promise<vo
       await indexJob(options, job)
     }
     if (jobs.length < BATCH) return
+  }
+}
+
+async function eraseDeletedJobs({ db, signal }: SearchIndexOptions): Promise<void> {
+  for (const jobId of await findRemoved(db, { limit: MAX_ERASED })) {
+    // Others write in between.
+    while (!signal.aborted && (await removeUtterances(db, jobId, { limit: ERASED_TOGETHER })));
+    if (signal.aborted) return
   }
 }
 

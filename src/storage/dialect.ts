@@ -7,8 +7,11 @@ export type SearchDialect = {
   /** The columns of `utterances` that hold terms, and what they hold of an utterance. */
   readonly columns: RawBuilder<unknown>
   values(owner: string, terms: readonly string[]): RawBuilder<unknown>
-  /** The utterances of an owner that a query finds: what to select from, and under which condition. */
-  find(owner: string, query: TermQuery): FoundUtterances
+  /**
+   * The ways to find the utterances of an owner that a query finds, each with what to select from and
+   * under which condition. The first that fills the page is enough; the last one finds all.
+   */
+  find(owner: string, query: TermQuery): readonly FoundUtterances[]
   /**
    * Has the planner choose between the index of terms and the order of the utterances; for a
    * transaction on the connections for lists, which only walk indexes in order.
@@ -16,7 +19,7 @@ export type SearchDialect = {
   choosePlan?(tx: Transaction): Promise<void>
 }
 
-/** Parts of a `select` in which `u` is the utterance. Ordered by `id`, it needs no sorting. */
+/** Parts of a `select` in which `u` is the utterance; `id` is what it is ordered by. */
 export type FoundUtterances = {
   from: RawBuilder<unknown>
   where: RawBuilder<SqlBool>

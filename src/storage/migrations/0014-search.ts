@@ -1,7 +1,8 @@
 /**
  * What was said, for searches, by utterance. A queue names the finished jobs whose words are not
- * indexed yet; triggers fill it, and delete the words of a job with its row. `owner` is a term too,
- * so that a search reads the words of one account only.
+ * indexed yet, and the deleted ones whose words are; triggers fill it. To erase words from the index
+ * takes a millisecond for each utterance, too long for the transaction that deletes the job. `owner`
+ * is a term too, so that a search reads the words of one account only.
  */
 export const statements = [
   `create table search_queue (job_id text not null primary key) without rowid`,
@@ -46,7 +47,9 @@ export const statements = [
     insert into search_queue values (new.id) on conflict do nothing;
   end`,
   `create trigger search_old_job after delete on jobs begin
-    delete from utterances where job_id = old.id;
-    delete from search_queue where job_id = old.id;
+    insert into search_queue select old.id where exists
+      (select 1 from utterances where job_id = old.id) on conflict do nothing;
+    delete from search_queue where job_id = old.id and not exists
+      (select 1 from utterances where job_id = old.id);
   end`,
 ]

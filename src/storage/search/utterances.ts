@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
+import type { FoundUtterances } from '../dialect.ts'
 import { hasMetadata, type JobFilter } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import type { TermQuery } from './term-query.ts'
@@ -86,6 +87,32 @@ async function insertUtterances(
     values ${sql.join(rows)} on conflict do nothing`.execute(tx.sql)
 }
 
+/** Returns some of the deleted jobs whose words are still in the index. */
+export async function findRemoved(db: Db, { limit }: { limit: number }): Promise<string[]> {
+  const { rows } = await sql<{ job_id: string }>`select job_id from search_queue
+    where not exists (select 1 from jobs where jobs.id = search_queue.job_id)
+    limit ${limit}`.execute(db.sql)
+  return rows.map(({ job_id }) => job_id)
+}
+
+/**
+ * Erases some utterances of a deleted job from the index, and takes the job out of the queue behind
+ * the last. Returns whether more are left.
+ */
+export function removeUtterances(
+  db: Db,
+  jobId: string,
+  { limit }: { limit: number },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const { numAffectedRows = 0n } = await sql`delete from utterances where id in
+      (select id from utterances where job_id = ${jobId} limit ${limit})`.execute(tx.sql)
+    if (Number(numAffectedRows) === limit) return true
+    await tx.sql.deleteFrom('search_queue').where('job_id', '=', jobId).execute()
+    return false
+  })
+}
+
 /** Returns the languages that an account's recordings have or had. */
 export async function listSearchLanguages(db: Db, account: string): Promise<string[]> {
   const rows = await db.readonly
@@ -127,9 +154,7 @@ export async function searchUtterances(
   { account, query, language, speaker, kinds, from, before, metadata }: SearchFilter,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ hits: SearchHit[]; more: boolean }> {
-  const { from: source, where, id } = db.dialect.search.find(ownerOf(account), query)
   const conditions = [
-    where,
     sql`jobs.account = ${account}`,
     ...(language === undefined ? [] : [sql`u.language = ${language}`]),
     ...(speaker === undefined ? [] : [sql`u.speaker = ${speaker}`]),
@@ -138,17 +163,24 @@ export async function searchUtterances(
     ...(before === undefined ? [] : [sql`jobs.created_at < ${before}`]),
     ...hasMetadata(account, metadata),
   ]
-  const search = sql<SearchHit>`
+  const select = ({ from, where, id }: FoundUtterances) => sql<SearchHit>`
     select found.*,
       (select text from utterances where job_id = found."jobId" and n = found.n - 1) as before,
       (select text from utterances where job_id = found."jobId" and n = found.n + 1) as after
     from (select u.id, u.n, jobs.id as "jobId", jobs.kind, jobs.created_at as "createdAt",
         jobs.file_filename as filename, u.start, u."end", u.channel, u.speaker, u.language, u.text
-      from ${source} join jobs on jobs.id = u.job_id
-      where ${sql.join(conditions, sql` and `)}
+      from ${from} join jobs on jobs.id = u.job_id
+      where ${sql.join([where, ...conditions], sql` and `)}
       order by ${id} desc limit ${limit + 1} offset ${offset}) as found
     order by found.id desc`
-  const { rows } = await withPlan(db, (rows) => search.execute(rows))
+  const rows = await withPlan(db, async (database) => {
+    let found: SearchHit[] = []
+    for (const way of db.dialect.search.find(ownerOf(account), query)) {
+      found = (await select(way).execute(database)).rows
+      if (found.length > limit) break
+    }
+    return found
+  })
   return { hits: rows.slice(0, limit), more: rows.length > limit }
 }
 

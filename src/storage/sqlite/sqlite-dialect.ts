@@ -23,11 +23,14 @@ export const sqliteDialect: Dialect = {
   search: {
     columns: sql`owner, terms`,
     values: (owner, terms) => sql`${owner}, ${terms.join(' ')}`,
-    find: (owner, query) => ({
-      from: sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`,
-      where: sql`utterance_terms match ${toFts5(owner, query)}`,
-      id: sql`utterance_terms.rowid`,
-    }),
+    // The index yields the rows in their order, as many as are read.
+    find: (owner, query) => [
+      {
+        from: sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`,
+        where: sql`utterance_terms match ${toFts5(owner, query)}`,
+        id: sql`utterance_terms.rowid`,
+      },
+    ],
   },
   isSettled: () => sql`1 = 1`,
   isConflict: () => false,
