@@ -9,8 +9,8 @@ import { isConflict } from './postgres-error.ts'
  */
 const UNREADABLE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`
 
-/** Utterances that are walked through in some ten milliseconds. */
-const WALKED_UTTERANCES = 20_000
+/** Utterances that are walked through in some milliseconds. */
+const WALKED_UTTERANCES = 5000
 
 /** The wording of PostgreSQL. */
 export const postgresDialect: Dialect = {
