@@ -4,6 +4,7 @@ import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { readResult } from '../storage/jobs/results.ts'
+import { findEditedSize, readTranscriptChanges } from '../storage/jobs/transcript-edits.ts'
 import {
   findRemoved,
   findUnindexed,
@@ -75,14 +76,17 @@ async function indexJob(
   { id, account, kind }: UnindexedJob,
 ): Promise<void> {
   const job = await findJob(db, { id, account, kind })
-  const text = job?.result && (await readResult(db, job.result))
+  const result = job?.result && (await readResult(db, job.result))
+  const { version } = await findEditedSize(db, id)
+  const edits = await readTranscriptChanges(db, id, version)
   try {
-    const utterances = text ? await resultBuilder.searchable(text, { account, signal }) : []
-    await indexUtterances(db, { id, account }, utterances)
+    const searched = result && edits ? { result, edits } : undefined
+    const utterances = searched ? await resultBuilder.searchable(searched, { account, signal }) : []
+    await indexUtterances(db, { id, account, version }, utterances)
   } catch (err) {
     // Of a result that cannot be read nothing is found; the others must not wait for it.
     if (signal.aborted || !(err instanceof AppError) || err.code !== 'internal') throw err
     log.error({ err, jobId: id }, 'cannot index what was said in a job')
-    await indexUtterances(db, { id, account }, [])
+    await indexUtterances(db, { id, account, version }, [])
   }
 }

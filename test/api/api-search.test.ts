@@ -70,6 +70,28 @@ test('what was said is found in other forms of the words, with its place and mar
   assert.deepEqual(await search('q=zanzibar', { 'x-service-key': OTHER_KEY }), [])
 })
 
+test('corrected words are found instead of those of the machine', async () => {
+  const job = await transcribe()
+  const path = `/v2/pre-recorded/${job}/transcript/edits`
+  const text = 'Rules'
+  const replaced = {
+    op: 'replace_words',
+    utterance: 0,
+    from: 0,
+    to: 1,
+    expected: 'Policies',
+    text,
+  }
+  const json = { base_version: 0, operations: [replaced] }
+  const { status, body } = await call(server, path, { method: 'PATCH', json })
+  assert.equal(status, 200, JSON.stringify(body))
+  await indexNow()
+  const idsOf = async (q: string) => (await search(q)).map((hit) => hit.job.id)
+  assert.deepEqual(await idsOf('q=rule+zanzibar'), [job])
+  assert.deepEqual(await idsOf('q=policy+zanzibar'), [id])
+  await call(server, `/v2/pre-recorded/${job}`, { method: 'DELETE' })
+})
+
 test('hostile questions find nothing, or are refused with the reason', async () => {
   const hostile = [`"' OR 1=1`, 'a AND NOT (b', '*', 'NEAR(a b)', 'terms : x', '\u0000x', '日本']
   for (const q of hostile) {

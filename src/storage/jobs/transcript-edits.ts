@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
+import { queueForSearch } from '../search/search-queue.ts'
 
 /** A version of a corrected transcript. Version 0, the machine's words, is not stored. */
 export type TranscriptVersion = {
@@ -96,7 +97,9 @@ export function insertTranscriptVersion(
       })
       .onConflict((on) => on.doNothing())
       .executeTakeFirstOrThrow()
-    return numInsertedOrUpdatedRows === 1n
+    if (numInsertedOrUpdatedRows !== 1n) return false
+    await queueForSearch(tx, jobId)
+    return true
   })
 }
 

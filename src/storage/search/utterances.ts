@@ -4,6 +4,7 @@ import { type Db, inTransaction } from '../db.ts'
 import type { FoundUtterances } from '../dialect.ts'
 import { hasMetadata, type JobFilter } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
+import { findEditedSize } from '../jobs/transcript-edits.ts'
 import type { TermQuery } from './term-query.ts'
 
 /** An utterance to index; times are in seconds. */
@@ -19,6 +20,8 @@ export type IndexedUtterance = {
 
 /** Rows of one statement: others can write between two of them. */
 const ROWS = 200
+/** To erase a row takes longer. */
+const ERASED_TOGETHER = 20
 
 /** Returns some of the finished jobs that are not indexed yet, newest first. */
 export async function findUnindexed(db: Db, { limit }: { limit: number }): Promise<UnindexedJob[]> {
@@ -35,14 +38,16 @@ export async function findUnindexed(db: Db, { limit }: { limit: number }): Promi
 export type UnindexedJob = { id: string; account: string; kind: JobKind }
 
 /**
- * Indexes the utterances of a job, and takes it out of the queue. A job that was deleted meanwhile
- * leaves nothing. Two processes that index the same job at the same time do no harm.
+ * Indexes the utterances of a job in place of those that were indexed before, and takes it out of the
+ * queue, unless it was corrected since `version`. A job that was deleted meanwhile leaves nothing.
+ * Two processes that index the same job at the same time do no harm.
  */
 export async function indexUtterances(
   db: Db,
-  { id, account }: Pick<UnindexedJob, 'id' | 'account'>,
+  { id, account, version = 0 }: Pick<UnindexedJob, 'id' | 'account'> & { version?: number },
   utterances: readonly IndexedUtterance[],
 ): Promise<void> {
+  while ((await deleteSome(db, id, ERASED_TOGETHER)) === ERASED_TOGETHER);
   for (let from = 0; from < utterances.length; from += ROWS) {
     const rows = utterances.slice(from, from + ROWS)
     const isThere = await inTransaction(db, async (tx) => {
@@ -61,8 +66,16 @@ export async function indexUtterances(
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     }
+    if ((await findEditedSize(tx, id)).version !== version) return
     await tx.sql.deleteFrom('search_queue').where('job_id', '=', id).execute()
   })
+}
+
+/** Deletes some utterances of a job; returns how many. */
+async function deleteSome(db: Pick<Db, 'sql'>, jobId: string, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from utterances where id in
+    (select id from utterances where job_id = ${jobId} limit ${limit})`.execute(db.sql)
+  return Number(numAffectedRows)
 }
 
 async function isDone(tx: Db, id: string): Promise<boolean> {
@@ -105,9 +118,7 @@ export function removeUtterances(
   { limit }: { limit: number },
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const { numAffectedRows = 0n } = await sql`delete from utterances where id in
-      (select id from utterances where job_id = ${jobId} limit ${limit})`.execute(tx.sql)
-    if (Number(numAffectedRows) === limit) return true
+    if ((await deleteSome(tx, jobId, limit)) === limit) return true
     await tx.sql.deleteFrom('search_queue').where('job_id', '=', jobId).execute()
     return false
   })

@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { Edited, EditTask } from '../edits/edit-task.ts'
-import type { SearchableUtterance } from '../search/searchable-utterances.ts'
+import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
 import { AccountTurns } from './account-turns.ts'
 import type { Merge } from './merge.ts'
 import type { Answers, ResultText, Task } from './result-task.ts'
@@ -89,9 +89,9 @@ export class ResultBuilder {
   }
 
   /** Returns the utterances of a stored result as they are indexed. Rejects as `build` does. */
-  searchable(result: string, options: ResultTaskOptions): Promise<SearchableUtterance[]> {
-    const words = Math.ceil(result.length / CHARACTERS_PER_WORD)
-    return this.#enqueue({ kind: 'searchable', result }, { ...options, words })
+  searchable(searched: SearchedResult, options: ResultTaskOptions): Promise<SearchableUtterance[]> {
+    const words = Math.ceil(searched.result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'searchable', searched }, { ...options, words })
   }
 
   /** Adds corrections to those of a stored result, and describes them. Rejects as `build` does. */

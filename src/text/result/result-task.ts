@@ -2,7 +2,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
-import type { SearchableUtterance } from '../search/searchable-utterances.ts'
+import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
 import type { AddOnError } from './envelope.ts'
 import type { Merge } from './merge.ts'
 import type { ResultOptions } from './result-text.ts'
@@ -17,7 +17,7 @@ export type Task =
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'transcript'; file: TranscriptFile }
-  | { kind: 'searchable'; result: string }
+  | { kind: 'searchable'; searched: SearchedResult }
   | { kind: 'edit'; edit: EditTask }
   | { kind: 'describe' }
 

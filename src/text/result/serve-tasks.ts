@@ -51,7 +51,7 @@ function perform(task: Task, watch: Watch): Answers[Task['kind']] | Promise<Answ
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)
-  if (task.kind === 'searchable') return searchableUtterances(task.result)
+  if (task.kind === 'searchable') return searchableUtterances(task.searched)
   if (task.kind === 'edit') return editTranscript(task.edit)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })

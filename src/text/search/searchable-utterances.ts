@@ -1,3 +1,5 @@
+import { applyEdits } from '../edits/apply-edits.ts'
+import { readEdits } from '../edits/edit-task.ts'
 import type { StoredResult } from '../result/stored-result.ts'
 import { splitWords } from './search-words.ts'
 import { loadToTerm } from './stemmers.ts'
@@ -14,11 +16,22 @@ export type SearchableUtterance = {
   terms: string[]
 }
 
-/** Returns the utterances of a stored result; what redaction removed is not among their words. */
-export async function searchableUtterances(result: string): Promise<SearchableUtterance[]> {
-  const { transcription } = JSON.parse(result) as StoredResult
+/** The JSON text of a stored result, and the corrections of its transcript, oldest first. */
+export type SearchedResult = { result: string; edits: readonly string[] }
+
+/**
+ * Returns the utterances of a stored result as they were corrected; what redaction removed is not
+ * among their words.
+ */
+export async function searchableUtterances({
+  result,
+  edits,
+}: SearchedResult): Promise<SearchableUtterance[]> {
+  const { utterances } = (JSON.parse(result) as StoredResult).transcription
+  const { state, isIgnored } = readEdits(utterances, edits)
   const searchable: SearchableUtterance[] = []
-  for (const { start, end, channel, speaker, language, text } of transcription.utterances) {
+  const corrected = edits.length === 0 || isIgnored ? utterances : applyEdits(utterances, state)
+  for (const { start, end, channel, speaker, language, text } of corrected) {
     const toTerm = await loadToTerm(language)
     const terms = splitWords(text).map(({ text }) => toTerm(text))
     const place = { start, end, channel, speaker: speaker ?? null, language }
