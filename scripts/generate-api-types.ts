@@ -34,6 +34,7 @@ const ROOTS = [
   'SignIn',
   'Capabilities',
   'EndpointList',
+  'UsageReport',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

@@ -120,6 +120,8 @@ export type Config = {
     queueTimeout: number
     maxConcurrentPerAccount: number
     maxQueuedPerAccount: number
+    /** What one account may use per UTC month, in seconds of audio times channels; 0 = no limit. */
+    maxSecondsPerMonth: number
     fetchTimeout: number
   }
   /** How sentiments and sentences are serialized (contract 4.5): as strings, or as native JSON. */
@@ -252,6 +254,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       queueTimeout: read.integer('QUEUE_TIMEOUT_S', 0),
       maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
+      maxSecondsPerMonth: read.integer('ACCOUNT_MAX_SECONDS_PER_MONTH', 0),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
     },
     addOnResults: read.oneOf('ADDON_RESULTS', ['string', 'native']),

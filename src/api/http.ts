@@ -28,6 +28,7 @@ import { resendingRoutes } from './routes/resending.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
+import { usageRoutes } from './routes/usage.ts'
 import { createServer } from './server.ts'
 
 declare module 'fastify' {
@@ -39,6 +40,8 @@ declare module 'fastify' {
     scopes: Key['scopes']
     /** Identifies that key. */
     keyHash: string
+    /** Its id, as logs and reports show it. */
+    keyId: string
   }
 }
 
@@ -82,12 +85,14 @@ async function registerApi(
     guarded.decorateRequest('account', '')
     guarded.decorateRequest('scopes')
     guarded.decorateRequest('keyHash', '')
+    guarded.decorateRequest('keyId', '')
     guarded.addHook('onRequest', async (request) => {
-      const { hash, account, scopes } = await admission.admit(request)
+      const { hash, account, scopes, id } = await admission.admit(request)
       requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
       request.account = account
       request.scopes = scopes
       request.keyHash = hash
+      request.keyId = id
     })
     await guarded.register(capabilityRoutes(app))
     await guarded.register(modelRoutes(app))
@@ -102,6 +107,7 @@ async function registerApi(
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
     await guarded.register(eventRoutes(app))
+    await guarded.register(usageRoutes(app))
     await guarded.register(nodeRoutes(app))
   })
 }

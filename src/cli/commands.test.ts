@@ -112,8 +112,8 @@ test('settings that cannot be used end with code 2 and a line for each', async (
 test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
-  const verbs = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries']
-  const all = [...verbs, 'models', 'setup', 'store', 'doctor']
+  const verbs = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries', 'usage']
+  const all = [...verbs, 'models', 'setup', 'nodes', 'store', 'doctor']
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

@@ -38,6 +38,10 @@ const commands: Record<string, Entry> = {
     summary: 'list deliveries to callbacks and webhooks, and resend them',
     load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
+  usage: {
+    summary: 'add up what an account used: jobs, audio, tokens, and its quotas',
+    load: async () => (await import('./usage/usage.ts')).usageCommand,
+  },
   models: {
     summary: 'list, download, import, check and remove models',
     load: async () => (await import('./models/models.ts')).modelsCommand,

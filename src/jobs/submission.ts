@@ -37,6 +37,8 @@ export type SubmitRequest = {
   /** An upload of the account; otherwise `source`, a remote URL. */
   fileId: string | null
   source: string | null
+  /** The id of the requesting key. */
+  keyId?: string | undefined
   /** Makes a repeated request create only one job. */
   idempotency?: IdempotencyKey | undefined
 }
@@ -76,7 +78,7 @@ export class JobSubmission {
   /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
-    const { params, paramsText, customMetadata, fileId, source, idempotency } = request
+    const { params, paramsText, customMetadata, keyId, fileId, source, idempotency } = request
     const listed = listedLanguages(params)
     const requested = readRecognitionRequest(params)
     // The attempt installs a model that is missing.
@@ -91,9 +93,11 @@ export class JobSubmission {
       source: fileId ? null : source,
     }
     const moments = { createdAt: Date.now(), runAfter: steadyNow() }
-    const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
-    const job = { id, account, ...moments, params, paramsText, customMetadata, file }
-    const creation = await this.#create(job, { maxQueued, idempotency })
+    const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
+    const job = { id, account, ...moments, params, paramsText, customMetadata, keyId, file }
+    const creation = await this.#create(job, {
+      ...{ maxQueued, maxSecondsPerMonth, idempotency },
+    })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, isFetched: fileId !== null })

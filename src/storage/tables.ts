@@ -18,6 +18,7 @@ export type Tables = {
   delivery_attempts: DeliveryAttemptRow
   account_bytes: AccountBytesRow
   owners: OwnerRow
+  usage: UsageRow
   /** Only in PostgreSQL. */
   live_batches: LiveBatchRow
 }
@@ -64,6 +65,8 @@ export type JobRow = {
   progress_stage: string | null
   progress_fraction: number | null
   progress_seconds_left: number | null
+  /** The id of the key that requested it; null if unknown. */
+  key_id: string | null
 }
 
 /** A row of `files`. */
@@ -222,6 +225,19 @@ export type LiveBatchRow = {
 export type AccountBytesRow = {
   account: string
   bytes: number
+}
+
+/** A row of `usage`: a sum of what an account used on a day, with a key, by jobs of a kind. */
+export type UsageRow = {
+  account: string
+  /** What is added up: `jobs`, `channel_microseconds`, `prompt_tokens` and others. */
+  measure: string
+  /** UTC midnight. */
+  day: number
+  /** Empty if unknown. */
+  key_id: string
+  kind: 'pre-recorded' | 'live'
+  amount: number
 }
 
 /** A row of `sign_ins`: a browser that is signed in, or a link that signs one in, once. */

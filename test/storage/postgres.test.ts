@@ -3,8 +3,10 @@ import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
 import { jobCreationTests } from './job-creation.ts'
 import { leaseTests } from './leases.ts'
 import { queueTests } from './queue.ts'
+import { usageTests } from './usage.ts'
 
 // What depends most on the database; `test/long/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
-  for (const suite of [jobCreationTests, leaseTests, queueTests]) suite.define(openTestPostgres)
+  const suites = [jobCreationTests, leaseTests, queueTests, usageTests]
+  for (const suite of suites) suite.define(openTestPostgres)
 })

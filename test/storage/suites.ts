@@ -15,6 +15,7 @@ import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
 import { signInTests } from './sign-ins.ts'
+import { usageTests } from './usage.ts'
 
 /** The tests that every database passes. */
 export const suites = [
@@ -35,4 +36,5 @@ export const suites = [
   resendingTests,
   retentionTests,
   signInTests,
+  usageTests,
 ]

@@ -8,6 +8,7 @@ import type {
   ApiLiveJob,
   ApiPreRecordedJob,
   ApiPreRecordedJobList,
+  ApiUsageReport,
 } from './api-types.ts'
 
 /**
@@ -115,6 +116,9 @@ export function createClient(server: Server, signal: AbortSignal) {
       json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
     listDeliveries: (query: DeliveryQuery) => {
       return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
+    },
+    usage: (query: Record<string, string>) => {
+      return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
     },
     findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
     resendDelivery: (id: string) => {

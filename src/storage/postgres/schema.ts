@@ -316,6 +316,20 @@ const liveBatches = [
   `alter table live_batches alter column audio set storage external`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const usage = [
+  `alter table jobs add column key_id ${TEXT}`,
+  `create table usage (
+    account ${TEXT} not null,
+    measure ${TEXT} not null,
+    day bigint not null,
+    key_id ${TEXT} not null,
+    kind ${TEXT} not null,
+    amount bigint not null,
+    primary key (account, measure, day, key_id, kind)
+  ) with (fillfactor = 70, ${VACUUM})`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -332,4 +346,5 @@ export const laterVersions: readonly (readonly string[])[] = [
     `alter table owners add column url ${TEXT}, add column state ${TEXT} not null default '{}'`,
     ...liveBatches,
   ],
+  usage,
 ]

@@ -95,7 +95,8 @@ function undoMigration(folder: string): void {
   for (const name of triggers) database.exec(`drop trigger bytes_of_${name}`)
   const events = ['new_job', 'job', 'old_job', 'delivery']
   for (const name of events) database.exec(`drop trigger event_of_${name}`)
-  database.exec('drop table events; drop table sign_ins')
+  database.exec('drop table events; drop table sign_ins; drop table usage')
+  database.exec('alter table jobs drop column key_id')
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']
   for (const column of leases) database.exec(`alter table deliveries drop column ${column}`)
   database.exec(`drop table owners; drop table account_bytes; alter table jobs drop column result_size;

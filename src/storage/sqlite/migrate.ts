@@ -12,6 +12,7 @@ import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
 import * as signIns from '../migrations/0011-sign-ins.ts'
 import * as events from '../migrations/0012-events.ts'
 import * as nodes from '../migrations/0013-nodes.ts'
+import * as usage from '../migrations/0015-usage.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   signIns,
   events,
   nodes,
+  usage,
 ]
 
 /** The version of this code. */
