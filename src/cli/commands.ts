@@ -58,6 +58,14 @@ const commands: Record<string, Entry> = {
     summary: 'move a data folder into PostgreSQL and S3-compatible storage',
     load: async () => (await import('./store/store.ts')).storeCommand,
   },
+  backup: {
+    summary: 'copy a data folder, also of a running server, and check the copy',
+    load: async () => (await import('./store/backup.ts')).backupCommand,
+  },
+  restore: {
+    summary: 'make a data folder of a backup',
+    load: async () => (await import('./store/restore.ts')).restoreCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
