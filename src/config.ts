@@ -100,6 +100,8 @@ export type Config = {
     uploadTtl: number
     /** Days a finished job is kept, with its recording; 0 = forever. */
     retentionDays: number
+    /** Days that entries of the audit log are kept; 0 = forever. */
+    auditDays: number
     /** Days that objects without a row are kept as orphans; 0 = not at all. */
     orphanDays: number
     /** Deletes old data even if the clock is far ahead of the last run. */
@@ -240,6 +242,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
       retentionDays: read.integer('RETENTION_DAYS', 365),
+      auditDays: read.integer('AUDIT_DAYS', 400),
       orphanDays: read.integer('ORPHAN_DAYS', 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
       database,

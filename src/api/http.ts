@@ -11,6 +11,7 @@ import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts
 import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -108,6 +109,7 @@ async function registerApi(
     await guarded.register(endpointRoutes(app))
     await guarded.register(eventRoutes(app))
     await guarded.register(usageRoutes(app))
+    await guarded.register(auditRoutes(app))
     await guarded.register(nodeRoutes(app))
   })
 }

@@ -113,7 +113,17 @@ test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
   const verbs = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries', 'usage']
-  const all = [...verbs, 'models', 'setup', 'nodes', 'store', 'backup', 'restore', 'doctor']
+  const all = [
+    ...verbs,
+    'audit',
+    'models',
+    'setup',
+    'nodes',
+    'store',
+    'backup',
+    'restore',
+    'doctor',
+  ]
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

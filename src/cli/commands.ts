@@ -42,6 +42,10 @@ const commands: Record<string, Entry> = {
     summary: 'add up what an account used: jobs, audio, tokens, and its quotas',
     load: async () => (await import('./usage/usage.ts')).usageCommand,
   },
+  audit: {
+    summary: 'list who made keys and deleted jobs, and the starts of servers',
+    load: async () => (await import('./audit/audit.ts')).auditCommand,
+  },
   models: {
     summary: 'list, download, import, check and remove models',
     load: async () => (await import('./models/models.ts')).modelsCommand,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../asr/languages.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import { AppError } from '../errors.ts'
+import type { Actor } from '../storage/audit/audit-log.ts'
 import { inTransaction } from '../storage/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import {
@@ -153,9 +154,9 @@ export class JobSubmission {
   /**
    * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
    */
-  async remove(job: JobId): Promise<void> {
+  async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
     const { db, workFolder } = this.#tools
-    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
+    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }

@@ -19,6 +19,7 @@ export type Tables = {
   account_bytes: AccountBytesRow
   owners: OwnerRow
   usage: UsageRow
+  audit_log: AuditRow
   /** Only in PostgreSQL. */
   live_batches: LiveBatchRow
 }
@@ -238,6 +239,23 @@ export type UsageRow = {
   key_id: string
   kind: 'pre-recorded' | 'live'
   amount: number
+}
+
+/** A row of `audit_log`: what was done, to what, by whom. */
+export type AuditRow = {
+  id: string
+  at: number
+  action: 'key.created' | 'key.revoked' | 'job.deleted' | 'server.started'
+  source: 'api' | 'command' | 'retention' | 'server'
+  /** Whom it concerns; null for a server. */
+  account: string | null
+  /** The id of a key or a job. */
+  subject: string | null
+  /** The id of the key of the request. */
+  key_id: string | null
+  address: string | null
+  /** JSON. */
+  details: string
 }
 
 /** A row of `sign_ins`: a browser that is signed in, or a link that signs one in, once. */

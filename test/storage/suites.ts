@@ -1,3 +1,4 @@
+import { auditTests } from './audit.ts'
 import { deliveryTests } from './deliveries.ts'
 import { deliveryOutboxTests } from './delivery-outbox.ts'
 import { endpointListTests } from './endpoint-list.ts'
@@ -19,6 +20,7 @@ import { usageTests } from './usage.ts'
 
 /** The tests that every database passes. */
 export const suites = [
+  auditTests,
   deliveryTests,
   deliveryOutboxTests,
   endpointListTests,

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 const common = ['schema_version', 'owners']
 /** Whom the rows of other tables belong to, by the first of these columns that they have. */
 const owned = [
-  { column: 'account', condition: 'account <> :account' },
+  { column: 'account', condition: 'account is not :account' },
   { column: 'job_id', condition: 'job_id not in (select id from jobs)' },
   { column: 'delivery_id', condition: 'delivery_id not in (select id from deliveries)' },
   { column: 'key_hash', condition: 'key_hash not in (select hash from keys)' },

@@ -330,6 +330,22 @@ const usage = [
   ) with (fillfactor = 70, ${VACUUM})`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const auditLog = [
+  `create table audit_log (
+    id ${TEXT} primary key,
+    at bigint not null,
+    action ${TEXT} not null,
+    source ${TEXT} not null,
+    account ${TEXT},
+    subject ${TEXT},
+    key_id ${TEXT},
+    address ${TEXT},
+    details ${TEXT} not null
+  )`,
+  `create index audit_log_by_time on audit_log (at desc, id desc)`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -347,4 +363,5 @@ export const laterVersions: readonly (readonly string[])[] = [
     ...liveBatches,
   ],
   usage,
+  auditLog,
 ]

@@ -95,7 +95,7 @@ function undoMigration(folder: string): void {
   for (const name of triggers) database.exec(`drop trigger bytes_of_${name}`)
   const events = ['new_job', 'job', 'old_job', 'delivery']
   for (const name of events) database.exec(`drop trigger event_of_${name}`)
-  database.exec('drop table events; drop table sign_ins; drop table usage')
+  database.exec('drop table events; drop table sign_ins; drop table usage; drop table audit_log')
   database.exec('alter table jobs drop column key_id')
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']
   for (const column of leases) database.exec(`alter table deliveries drop column ${column}`)
