@@ -39,6 +39,7 @@ const ROOTS = [
   'CreatedShare',
   'ShareList',
   'SharedRecording',
+  'UsageReport',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

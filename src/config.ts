@@ -100,6 +100,8 @@ export type Config = {
     uploadTtl: number
     /** Days a finished job is kept, with its recording; 0 = forever. */
     retentionDays: number
+    /** Days that entries of the audit log are kept; 0 = forever. */
+    auditDays: number
     /** Days that objects without a row are kept as orphans; 0 = not at all. */
     orphanDays: number
     /** Deletes old data even if the clock is far ahead of the last run. */
@@ -120,6 +122,8 @@ export type Config = {
     queueTimeout: number
     maxConcurrentPerAccount: number
     maxQueuedPerAccount: number
+    /** What one account may use per UTC month, in seconds of audio times channels; 0 = no limit. */
+    maxSecondsPerMonth: number
     fetchTimeout: number
   }
   /** How sentiments and sentences are serialized (contract 4.5): as strings, or as native JSON. */
@@ -235,6 +239,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
       retentionDays: read.integer('RETENTION_DAYS', 365),
+      auditDays: read.integer('AUDIT_DAYS', 400),
       orphanDays: read.integer('ORPHAN_DAYS', 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
       database,
@@ -249,6 +254,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       queueTimeout: read.integer('QUEUE_TIMEOUT_S', 0),
       maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
+      maxSecondsPerMonth: read.integer('ACCOUNT_MAX_SECONDS_PER_MONTH', 0),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
     },
     addOnResults: read.oneOf('ADDON_RESULTS', ['string', 'native']),

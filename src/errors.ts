@@ -17,7 +17,7 @@ const table = {
   key_unknown: { status: 401, message: 'Cannot accept the key' },
   key_expired: { status: 401, message: 'Cannot accept the key any longer' },
   sign_in_ended: { status: 401, message: 'Cannot accept the sign-in' },
-  quota_exceeded: { status: 402, message: 'QuotaExceeded: Cannot store more for the account' },
+  quota_exceeded: { status: 402, message: 'QuotaExceeded: Cannot take more of the account' },
   request_forged: { status: 403, message: 'Cannot take a request of another page' },
   scope_missing: { status: 403, message: 'Cannot do this with the key' },
   job_active: { status: 403, message: 'Cannot delete a job that has not ended' },

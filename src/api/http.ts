@@ -11,6 +11,7 @@ import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts
 import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
@@ -30,6 +31,7 @@ import { sharedRoutes } from './routes/shared.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
+import { usageRoutes } from './routes/usage.ts'
 import { createServer } from './server.ts'
 
 declare module 'fastify' {
@@ -41,6 +43,8 @@ declare module 'fastify' {
     scopes: Key['scopes']
     /** Identifies that key. */
     keyHash: string
+    /** Its id, as logs and reports show it. */
+    keyId: string
   }
 }
 
@@ -85,12 +89,14 @@ async function registerApi(
     guarded.decorateRequest('account', '')
     guarded.decorateRequest('scopes')
     guarded.decorateRequest('keyHash', '')
+    guarded.decorateRequest('keyId', '')
     guarded.addHook('onRequest', async (request) => {
-      const { hash, account, scopes } = await admission.admit(request)
+      const { hash, account, scopes, id } = await admission.admit(request)
       requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
       request.account = account
       request.scopes = scopes
       request.keyHash = hash
+      request.keyId = id
     })
     await guarded.register(capabilityRoutes(app))
     await guarded.register(modelRoutes(app))
@@ -105,6 +111,8 @@ async function registerApi(
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
     await guarded.register(eventRoutes(app))
+    await guarded.register(usageRoutes(app))
+    await guarded.register(auditRoutes(app))
     await guarded.register(nodeRoutes(app))
     await guarded.register(searchRoutes(app))
   })

@@ -116,7 +116,8 @@ test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
   const verbs = ['serve', 'transcribe', 'live', 'jobs', 'search', 'keys', 'webhooks']
-  const all = [...verbs, 'deliveries', 'models', 'setup', 'nodes', 'store', 'doctor']
+  const more = ['deliveries', 'usage', 'audit', 'models', 'setup', 'nodes', 'store']
+  const all = [...verbs, ...more, 'backup', 'restore', 'doctor']
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

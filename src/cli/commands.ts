@@ -42,6 +42,14 @@ const commands: Record<string, Entry> = {
     summary: 'list deliveries to callbacks and webhooks, and resend them',
     load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
+  usage: {
+    summary: 'add up what an account used: jobs, audio, tokens, and its quotas',
+    load: async () => (await import('./usage/usage.ts')).usageCommand,
+  },
+  audit: {
+    summary: 'list who made keys and deleted jobs, and the starts of servers',
+    load: async () => (await import('./audit/audit.ts')).auditCommand,
+  },
   models: {
     summary: 'list, download, import, check and remove models',
     load: async () => (await import('./models/models.ts')).modelsCommand,
@@ -57,6 +65,14 @@ const commands: Record<string, Entry> = {
   store: {
     summary: 'move a data folder into PostgreSQL and S3-compatible storage',
     load: async () => (await import('./store/store.ts')).storeCommand,
+  },
+  backup: {
+    summary: 'copy a data folder, also of a running server, and check the copy',
+    load: async () => (await import('./store/backup.ts')).backupCommand,
+  },
+  restore: {
+    summary: 'make a data folder of a backup',
+    load: async () => (await import('./store/restore.ts')).restoreCommand,
   },
   doctor: {
     summary: 'check this installation and say what is missing',

@@ -6,6 +6,7 @@ import type { JobId } from '../storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { Retried, Retry } from '../text/result/retry.ts'
+import { type Usage, usageOf } from '../text/result/usage.ts'
 import type { Services } from '../text/service-add-on.ts'
 import { findDoneJob } from './done-job.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
@@ -58,7 +59,8 @@ export async function retryAddOn(
     const options = { account: id.account, signal, answers: storeIn(answers) }
     const made = await makeAgain(tools, { name, result, params, form }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
-    if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result)) {
+    const { llm } = made
+    if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {
       return made.answer
     }
   }
@@ -71,14 +73,14 @@ async function makeAgain(
   { resultBuilder, services, log }: RetryTools,
   retry: Retry,
   { answers, ...options }: MakeOptions,
-): Promise<Exclude<Retried, { outcome: 'prepared' }>> {
+): Promise<Exclude<Retried, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
   const hasServices = services !== undefined
   const made = await resultBuilder.retry({ ...retry, hasServices }, options)
   if (made.outcome !== 'prepared') return made
   const [answered] = await callServices(services!, [made.prepared], { ...options, answers, log })
   const merged = await resultBuilder.retry({ ...retry, hasServices, answered }, options)
   if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
-  return merged
+  return { ...merged, llm: usageOf(answered && 'answers' in answered ? answered.answers : []) }
 }
 
 /** Keeps answers in memory, for when another writer changes the result. */

@@ -117,10 +117,10 @@ async function transcribeTraced(
 async function finish(
   tools: Tools,
   job: ClaimedJob,
-  { result, redactedAudio }: Transcribed,
+  { result, redactedAudio, usage }: Transcribed,
 ): Promise<void> {
   const { db, log, meter } = tools
-  const write = () => finishJob(db, job.lease, { result, redactedAudio, at: Date.now() })
+  const write = () => finishJob(db, job.lease, { result, redactedAudio, usage, at: Date.now() })
   // A full disk fails the job; a store that is away, or briefly locked by another, does not.
   const isFatal = (error: unknown) => {
     return error instanceof AppError && !STORES.has(error.code)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../log.ts'
+import { deleteAudit } from '../storage/audit/audit-log.ts'
 import type { Db } from '../storage/db.ts'
 import { deleteEvents } from '../storage/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
@@ -33,6 +34,8 @@ export type MaintenanceOptions = {
   uploadTtl: number
   /** Days a finished job is kept, with its recording; 0 = forever. */
   retentionDays: number
+  /** Days an entry of the audit log is kept; 0 = forever. */
+  auditDays?: number
   /** Called for each deleted job. */
   onDeleted?: ((jobId: string) => void) | undefined
   signal: AbortSignal
@@ -40,7 +43,7 @@ export type MaintenanceOptions = {
 
 /**
  * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys of
- * requests that may no longer be repeated, tokens of ended sessions, events of the day before. Rows go first, each with
+ * requests that may no longer be repeated, tokens of ended sessions, events of the day before, old entries of the audit log. Rows go first, each with
  * everything that refers to it. If a crash prevents the deletion of objects, the next start removes
  * them.
  */
@@ -69,6 +72,8 @@ async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
   await deleteExpiredKeys(options.db, { now: Date.now() })
   await deleteExpiredTokens(options.db, { now: Date.now() })
   await deleteEvents(options.db, { before: Date.now() - DAY_MS })
+  const { auditDays } = options
+  if (auditDays) await deleteAudit(options.db, { before: Date.now() - auditDays * DAY_MS })
   await deleteOldOrphans(options, state)
 }
 

@@ -11,7 +11,9 @@ import type { RedactedAudio } from '../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../storage/jobs/results.ts'
 import { recordMedia } from '../storage/objects/downloaded-file.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
+import type { JobUsage } from '../storage/usage/usage.ts'
 import type { ResultText } from '../text/result/result-task.ts'
+import { type Usage, usageOf } from '../text/result/usage.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
@@ -35,9 +37,14 @@ export type TranscribeOptions = {
 }
 
 /**
- * The output of the pipeline: the result, and the redacted recording that replaces the original.
+ * The output of the pipeline: the result, the redacted recording that replaces the original, and what
+ * the job took.
  */
-export type Transcribed = { result: WrittenResult; redactedAudio?: RedactedAudio | undefined }
+export type Transcribed = {
+  result: WrittenResult
+  redactedAudio?: RedactedAudio | undefined
+  usage?: JobUsage | undefined
+}
 
 /**
  * Creates the result of one job: fetches, decodes, detects the speech of each channel, recognizes
@@ -98,9 +105,10 @@ export async function transcribe(
   const built = await meter.stage('build result', () => {
     return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
   })
-  const text = await addServiceAddOns(tools, job, { ...step, built, slot, meter })
+  const { text, llm } = await addServiceAddOns(tools, job, { ...step, built, slot, meter })
   await checkResultSize(tools.space, job, text)
-  if (!wantsRedactedAudio(job.params)) return { result: text }
+  const usage = { ...billed(decoded.duration, channels.length), llm }
+  if (!wantsRedactedAudio(job.params)) return { result: text, usage }
 
   progress.enter('redact audio')
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
@@ -114,7 +122,13 @@ export async function transcribe(
       account: job.account,
     })
   })
-  return { result: text, redactedAudio }
+  return { result: text, redactedAudio, usage }
+}
+
+/** Returns the times that the metadata of the result has, too. */
+function billed(duration: number, channels: number) {
+  const audioSeconds = roundTo(duration, 6)
+  return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
 }
 
 type Installing = Pick<TranscribeOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
@@ -180,16 +194,16 @@ async function diarizeChannels(
 type Built = { built: ResultText; slot: JobSlot; meter: AttemptMetrics }
 
 /**
- * Returns the JSON text of the result with the add-ons that need a service. They see the words of
- * the result only, so that no service gets what was redacted.
+ * Returns the JSON text of the result with the add-ons that need a service, and what language models
+ * took for them. They see the words of the result only, so that no service gets what was redacted.
  */
 async function addServiceAddOns(
   { services, resultBuilder, config, log }: PipelineTools,
   { id, account, params }: ClaimedJob,
   { built, slot, meter, stages, progress, signal }: Step & Built,
-): Promise<string> {
+): Promise<{ text: string; llm?: Usage | undefined }> {
   const { text, prepared } = built
-  if (!services || prepared.length === 0) return text
+  if (!services || prepared.length === 0) return { text }
   progress.enter('call services')
   slot.leave()
   return meter.stage('call services', async () => {
@@ -198,7 +212,9 @@ async function addServiceAddOns(
       const options = { account, signal, answers, log: log.child({ jobId: id }) }
       const answered = await callServices(services, prepared, options)
       const merge = { result: text, params, form: config.addOnResults, answered }
-      return await resultBuilder.merge(merge, { account, signal })
+      const all = answered.flatMap((one) => ('answers' in one ? one.answers : []))
+      const merged = await resultBuilder.merge(merge, { account, signal })
+      return { text: merged, llm: usageOf(all) }
     } finally {
       await answers.close()
     }

@@ -53,10 +53,11 @@ export class JobRunner {
     const { db, workFolder, config } = tools
     await removeStaleCheckpoints(workFolder, () => findActiveJobs(db))
     await this.#queue.start()
-    const { uploadTtl, retentionDays, orphanDays } = config.storage
+    const { uploadTtl, retentionDays, orphanDays, auditDays } = config.storage
     const { orphans, deletionClock } = storage
     const mayDelete = () => deletionClock?.mayDelete() ?? true
-    const kept = { uploadTtl, retentionDays, orphanDays, onDeleted, orphans, mayDelete }
+    const days = { retentionDays, orphanDays, auditDays }
+    const kept = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
     const { signal } = this.#closed
     this.#maintenance = Promise.all([
       runMaintenance({ db, log, ...kept, signal }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../asr/languages.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import { AppError } from '../errors.ts'
+import type { Actor } from '../storage/audit/audit-log.ts'
 import { inTransaction } from '../storage/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import {
@@ -44,6 +45,8 @@ export type SubmitRequest = {
   /** An upload of the account; otherwise `source`, a remote URL. */
   fileId: string | null
   source: string | null
+  /** The id of the requesting key. */
+  keyId?: string | undefined
   /** Makes a repeated request create only one job. */
   idempotency?: IdempotencyKey | undefined
 }
@@ -83,7 +86,7 @@ export class JobSubmission {
   /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
   async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
     if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
-    const { params, paramsText, customMetadata, fileId, source, idempotency } = request
+    const { params, paramsText, customMetadata, keyId, fileId, source, idempotency } = request
     const listed = listedLanguages(params)
     const requested = readRecognitionRequest(params)
     // The attempt installs a model that is missing.
@@ -98,9 +101,11 @@ export class JobSubmission {
       source: fileId ? null : source,
     }
     const moments = { createdAt: Date.now(), runAfter: steadyNow() }
-    const { maxQueuedPerAccount: maxQueued } = this.#tools.config.jobs
-    const job = { id, account, ...moments, params, paramsText, customMetadata, file }
-    const creation = await this.#create(job, { maxQueued, idempotency })
+    const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
+    const job = { id, account, ...moments, params, paramsText, customMetadata, keyId, file }
+    const creation = await this.#create(job, {
+      ...{ maxQueued, maxSecondsPerMonth, idempotency },
+    })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, isFetched: fileId !== null })
@@ -156,9 +161,9 @@ export class JobSubmission {
   /**
    * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
    */
-  async remove(job: JobId): Promise<void> {
+  async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
     const { db, workFolder } = this.#tools
-    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
+    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }

@@ -65,6 +65,8 @@ export type LiveRequest = {
   customMetadata: Record<string, unknown> | null
   /** The hash of the requesting key: when the key is revoked or expires, the session ends. */
   keyHash?: string | undefined
+  /** The id of the requesting key. */
+  keyId?: string | undefined
   /** With it, a repeated request creates only one session. */
   idempotency?: IdempotencyKey | undefined
 }
@@ -76,7 +78,7 @@ export type CreatedSession = { id: string; createdAt: number; token: string }
 export type LiveServiceOptions = {
   config: Pick<
     Config,
-    'keys' | 'live' | 'node' | 'storage' | 'delivery' | 'addOnResults' | 'models'
+    'keys' | 'jobs' | 'live' | 'node' | 'storage' | 'delivery' | 'addOnResults' | 'models'
   >
   storage: Pick<Storage, 'db' | 'objects' | 'space'> & Partial<Pick<Storage, 'orphans' | 'node'>>
   speech: SpeechEngine
@@ -173,7 +175,7 @@ export class LiveService {
 
   async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
     const { config, storage } = this.#options
-    const { params, paramsText, customMetadata, idempotency, keyHash } = request
+    const { params, paramsText, customMetadata, idempotency, keyHash, keyId } = request
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
     await this.#checkCapacity(account)
@@ -190,10 +192,14 @@ export class LiveService {
       channels: (params as LiveParams).channels,
       token: randomBytes(TOKEN_BYTES).toString('base64url'),
       keyHash,
+      keyId,
       startMessage,
     }
     const maxQueued = config.live.maxPerAccount
-    const creation = await this.#create(session, { maxQueued, idempotency })
+    const { maxSecondsPerMonth } = config.jobs
+    const creation = await this.#create(session, {
+      ...{ maxQueued, maxSecondsPerMonth, idempotency },
+    })
     if (creation === 'refused') {
       const retryAfter = this.#secondsUntilCapacity()
       const detail = `${maxQueued} are open already (STENO_MAX_LIVE_SESSIONS)`

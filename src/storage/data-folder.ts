@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { listDiskObjects } from './objects/disk-objects.ts'
@@ -50,11 +51,19 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
+/** A file that says that a restoration of the folder has not ended; it may begin anew. */
+export const RESTORING = 'restoring'
+
 /**
- * Throws if a data folder has objects or live sessions but no database: a new one would know none
+ * Throws if a data folder has objects or live sessions but no database, or a part of a restored one: a new one would know none
  * of them, so they would be deleted.
  */
 export async function refuseMissingDatabase(folder: string): Promise<void> {
+  if (existsSync(join(folder, RESTORING))) {
+    throw new Error(
+      `Cannot open the data folder ${folder}: it is not restored to the end, run 'steno restore' again`,
+    )
+  }
   const file = databaseFile(folder)
   const found = await stat(file).catch(() => undefined)
   if (found && found.size > 0) return

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { type Actor, noteAudit } from './audit/audit-log.ts'
 import type { Db } from './db.ts'
 import type { KeyRow } from './tables.ts'
 
@@ -35,18 +36,35 @@ export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'
 /** Only the database: keys have nothing in the objects. */
 type Rows = Pick<Db, 'sql'>
 
-/** Stores a key by its hash; the key itself never reaches the database. */
-export async function insertKey(db: Rows, key: NewKey): Promise<void> {
+/**
+ * Stores a key by its hash, and notes in the audit log who made it; the key itself never reaches the
+ * database.
+ */
+export async function insertKey(
+  db: Rows,
+  key: NewKey,
+  by: Actor = { source: 'server' },
+): Promise<void> {
   const { hash, account, prefix, createdAt, name = null, expiresAt = null } = key
-  await db.sql
-    .insertInto('keys')
-    .values({
-      ...{ hash, account, prefix, name },
-      scopes: (key.scopes ?? accountScopes).join(),
-      created_at: createdAt,
-      expires_at: expiresAt,
-    })
-    .execute()
+  const scopes = key.scopes ?? accountScopes
+  await together(db, async (tx) => {
+    await tx.sql
+      .insertInto('keys')
+      .values({
+        ...{ hash, account, prefix, name },
+        scopes: scopes.join(),
+        created_at: createdAt,
+        expires_at: expiresAt,
+      })
+      .execute()
+    const details = { name, scopes, expires_at: expiresAt && new Date(expiresAt).toISOString() }
+    await noteAudit(tx, { action: 'key.created', account, subject: prefix, details }, by)
+  })
+}
+
+function together<T>(db: Rows, work: (tx: Rows) => Promise<T>): Promise<T> {
+  if (db.sql.isTransaction) return work(db)
+  return db.sql.transaction().execute((sql) => work({ sql }))
 }
 
 /** Finds the key with this hash. */
@@ -113,13 +131,25 @@ export async function noteKeyUse(
   await db.sql.updateTable('keys').set({ last_used_at: at }).where('hash', '=', hash).execute()
 }
 
-/** Deletes the key that begins with `prefix`; returns false if there is none. */
-export async function deleteKey(db: Rows, prefix: string): Promise<boolean> {
-  const { numDeletedRows } = await db.sql
-    .deleteFrom('keys')
-    .where('prefix', '=', prefix)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+/**
+ * Deletes the key that begins with `prefix`, and notes who did; returns false if there is none.
+ */
+export function deleteKey(
+  db: Rows,
+  prefix: string,
+  by: Actor = { source: 'server' },
+): Promise<boolean> {
+  return together(db, async (tx) => {
+    const deleted = await tx.sql
+      .deleteFrom('keys')
+      .where('prefix', '=', prefix)
+      .returning('account')
+      .executeTakeFirst()
+    if (!deleted) return false
+    const { account } = deleted
+    await noteAudit(tx, { action: 'key.revoked', account, subject: prefix }, by)
+    return true
+  })
 }
 
 function toStoredKey(row: Selectable<KeyRow>): StoredKey {

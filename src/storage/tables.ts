@@ -23,6 +23,8 @@ export type Tables = {
   search_queue: { job_id: string }
   search_languages: { account: string; language: string }
   utterances: UtteranceRow
+  usage: UsageRow
+  audit_log: AuditRow
   /** Only in PostgreSQL. */
   live_batches: LiveBatchRow
 }
@@ -69,6 +71,8 @@ export type JobRow = {
   progress_stage: string | null
   progress_fraction: number | null
   progress_seconds_left: number | null
+  /** The id of the key that requested it; null if unknown. */
+  key_id: string | null
 }
 
 /** A row of `files`. */
@@ -240,6 +244,36 @@ export type LiveBatchRow = {
 export type AccountBytesRow = {
   account: string
   bytes: number
+}
+
+/** A row of `usage`: a sum of what an account used on a day, with a key, by jobs of a kind. */
+export type UsageRow = {
+  account: string
+  /** What is added up: `jobs`, `channel_microseconds`, `prompt_tokens` and others. */
+  measure: string
+  /** UTC midnight. */
+  day: number
+  /** Empty if unknown. */
+  key_id: string
+  kind: 'pre-recorded' | 'live'
+  amount: number
+}
+
+/** A row of `audit_log`: what was done, to what, by whom. */
+export type AuditRow = {
+  id: string
+  at: number
+  action: 'key.created' | 'key.revoked' | 'job.deleted' | 'server.started'
+  source: 'api' | 'command' | 'retention' | 'server'
+  /** Whom it concerns; null for a server. */
+  account: string | null
+  /** The id of a key or a job. */
+  subject: string | null
+  /** The id of the key of the request. */
+  key_id: string | null
+  address: string | null
+  /** JSON. */
+  details: string
 }
 
 /** A row of `sign_ins`: a browser that is signed in, or a link that signs one in, once. */

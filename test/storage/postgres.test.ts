@@ -6,9 +6,11 @@ import { liveJobTests } from './live-jobs.ts'
 import { nodeTests } from './nodes.ts'
 import { queueTests } from './queue.ts'
 import { searchTests } from './search.ts'
+import { usageTests } from './usage.ts'
 
 // What depends most on the database; `test/long/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
-  const suites = [jobCreationTests, leaseTests, liveJobTests, nodeTests, queueTests, searchTests]
+  const live = [liveJobTests, nodeTests]
+  const suites = [jobCreationTests, leaseTests, ...live, queueTests, searchTests, usageTests]
   for (const suite of suites) suite.define(openTestPostgres)
 })

@@ -1,3 +1,4 @@
+import { auditTests } from './audit.ts'
 import { deliveryTests } from './deliveries.ts'
 import { deliveryOutboxTests } from './delivery-outbox.ts'
 import { endpointListTests } from './endpoint-list.ts'
@@ -18,9 +19,11 @@ import { searchTests } from './search.ts'
 import { shareTests } from './shares.ts'
 import { signInTests } from './sign-ins.ts'
 import { transcriptEditTests } from './transcript-edits.ts'
+import { usageTests } from './usage.ts'
 
 /** The tests that every database passes. */
 export const suites = [
+  auditTests,
   deliveryTests,
   deliveryOutboxTests,
   endpointListTests,
@@ -41,4 +44,5 @@ export const suites = [
   shareTests,
   signInTests,
   transcriptEditTests,
+  usageTests,
 ]

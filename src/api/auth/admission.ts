@@ -12,8 +12,11 @@ export type AdmittedRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & 
   routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
 }
 
+/** A key, with the id by which logs and reports show it. */
+export type AdmittedKey = Key & { id: string }
+
 /** Admits a request by its key or its cookie, or rejects. */
-export type Admit = (request: AdmittedRequest) => Promise<Key>
+export type Admit = (request: AdmittedRequest) => Promise<AdmittedKey>
 
 /** Admits requests, and signs browsers in. */
 export type Admission = {
@@ -50,11 +53,11 @@ export function createAdmission(app: Parts): Admission {
     throw error
   }
 
-  function count(request: AdmittedRequest, key: Key): Key {
-    const { account, prefix = configuredIds.get(key.hash) } = key
-    request.log = request.log.child({ account, keyId: prefix })
+  function count(request: AdmittedRequest, key: Key): AdmittedKey {
+    const { account, prefix: id = configuredIds.get(key.hash)! } = key
+    request.log = request.log.child({ account, keyId: id })
     takeToken?.(key.hash)
-    return key
+    return { ...key, id }
   }
 
   return {

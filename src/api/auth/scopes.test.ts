@@ -17,6 +17,7 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['POST', '/v2/endpoints/:id/disable', 'write'],
   ['POST', '/v2/live', 'live'],
   ['GET', '/v2/nodes', 'admin'],
+  ['GET', '/v2/audit', 'admin'],
   ['PATCH', '/v2/live/:id', 'live'],
   ['DELETE', '/v2/live/:id', 'live'],
   ['PATCH', '/v2/live/:id/transcript/edits', 'write'],

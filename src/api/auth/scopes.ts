@@ -15,7 +15,7 @@ export function requireScope(
 }
 
 /** Routes that concern the whole server. */
-const adminRoutes = ['/v2/nodes']
+const adminRoutes = ['/v2/nodes', '/v2/audit']
 
 function scopeOf(method: string, route: string): Scope {
   if (adminRoutes.includes(route)) return 'admin'

@@ -81,7 +81,7 @@ export function transcriptionRoute(
   }
 
   async function submit(
-    { account, raw, log }: FastifyRequest,
+    { account, keyId, raw, log }: FastifyRequest,
     { fileId, wanted }: { fileId: string; wanted: TranscriptionRequest },
   ): Promise<{ id: string }> {
     const base = baseUrlOf(raw, config.http)
@@ -89,7 +89,7 @@ export function transcriptionRoute(
     const bytes = Buffer.from(JSON.stringify(body))
     const creation = await bodies.read('pre-recorded', { account, body: bytes })
     const submission = await toSubmission(creation, { account, bases: [base] }, app)
-    const job = await jobs.submission.submit(account, submission)
+    const job = await jobs.submission.submit(account, { ...submission, keyId })
     log.info({ jobId: job.id }, 'job created')
     return job
   }

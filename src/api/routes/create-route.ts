@@ -28,7 +28,7 @@ export function createRoute(
         },
       },
       async (request, reply) => {
-        const { account, headers, log, raw } = request
+        const { account, keyId, headers, log, raw } = request
         const base = baseUrlOf(raw, app.config.http)
         const answer = ({ id }: { id: string }) => {
           return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
@@ -44,7 +44,7 @@ export function createRoute(
         if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await toSubmission(creation, { account, bases }, app)
-        const job = await app.jobs.submission.submit(account, { ...submission, idempotency })
+        const job = await app.jobs.submission.submit(account, { ...submission, keyId, idempotency })
         log.info({ jobId: job.id }, 'job created')
         return answer(job)
       },

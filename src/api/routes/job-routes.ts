@@ -8,6 +8,7 @@ import { findJobFile } from '../answers/job-file.ts'
 import { toJobText, writeText } from '../answers/job-text.ts'
 import { sendFile } from '../answers/send-file.ts'
 import { baseUrlOf } from '../answers/urls.ts'
+import { clientAddressOf } from '../auth/client-address.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
@@ -106,10 +107,12 @@ export function jobRoutes(
     http.delete(
       `${path}/:id`,
       { schema: { ...operations.remove, params: IdParams, response: deletionAnswers } },
-      async ({ account, scopes, params: { id } }, reply) => {
+      async ({ account, scopes, keyId, raw, params: { id } }, reply) => {
         // Routes of both kinds must not bypass the scope of one.
         const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
-        await jobs.submission.remove({ id, account, kind: deletable })
+        const address = clientAddressOf(raw, config.http)
+        const by = { source: 'api', keyId, address } as const
+        await jobs.submission.remove({ id, account, kind: deletable }, by)
         return reply.code(202).send()
       },
     )

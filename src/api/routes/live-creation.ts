@@ -31,7 +31,7 @@ export function liveCreation({
         },
       },
       async (request, reply) => {
-        const { account, keyHash, headers, log, raw } = request
+        const { account, keyHash, keyId, headers, log, raw } = request
         const base = baseUrlOf(raw, config.http)
         const answer = ({ id, createdAt, token }: LiveSession) => {
           const created_at = new Date(createdAt).toISOString()
@@ -46,7 +46,7 @@ export function liveCreation({
         const repeated = idempotency && (await live.findRepeated(idempotency))
         if (repeated) return answer(repeated)
         const submission = toLiveSubmission(creation)
-        const session = await live.create(account, { ...submission, idempotency, keyHash })
+        const session = await live.create(account, { ...submission, idempotency, keyHash, keyId })
         log.info({ sessionId: session.id }, 'live session created')
         return answer(session)
       },

@@ -21,7 +21,7 @@ export const ErrorView = Type.Object(
 const reasons = {
   400: 'The request cannot be read, or fields are at fault.',
   401: 'There is no key, or it is not known.',
-  402: 'QuotaExceeded: the account holds as much as it may.',
+  402: 'QuotaExceeded: the account holds, or has used this month, as much as it may.',
   403: 'The key may not do this, or the job has not ended.',
   404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
   405: 'The path is known, with other methods.',

@@ -1,6 +1,7 @@
 import { readConfig } from '../../config.ts'
 import { deleteKey, listKeys, type StoredKey } from '../../storage/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { nameOf, openDatabase } from '../server/open-database.ts'
 import { formatMoment } from '../terminal/moments.ts'
 import { formatTable } from '../terminal/table.ts'
@@ -57,7 +58,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
 
   const { storage } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: true, terminal })
-  const { key, id } = await makeKey(db, { account, name, scopes, expiresAt })
+  const { key, id } = await makeKey(db, { account, name, scopes, expiresAt }, commandActor())
   const end = expiresAt === null ? '' : ` until ${formatMoment(expiresAt)}`
   terminal.stderr.write(
     `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${nameOf(storage)}.\n` +
@@ -82,7 +83,7 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
   await using db = await openDatabase(storage, { create: false, terminal })
   let missing = 0
   for (const id of ids) {
-    const isGone = await deleteKey(db, id)
+    const isGone = await deleteKey(db, id, commandActor())
     terminal.stderr.write(`${id}: ${isGone ? 'revoked' : 'no key has this id'}\n`)
     if (!isGone) missing++
   }

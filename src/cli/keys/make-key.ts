@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '../../api/auth/auth.ts'
+import type { Actor } from '../../storage/audit/audit-log.ts'
 import type { Db } from '../../storage/db.ts'
 import { insertKey, type NewKey } from '../../storage/keys.ts'
 
@@ -15,10 +16,11 @@ const SHOWN_LETTERS = 8
 export async function makeKey(
   db: Pick<Db, 'sql'>,
   options: Omit<NewKey, 'hash' | 'prefix' | 'createdAt'>,
+  by?: Actor,
 ): Promise<{ key: string; id: string }> {
   const key = `${MARK}${randomBytes(32).toString('base64url')}`
   const id = key.slice(0, MARK.length + SHOWN_LETTERS)
   const hash = sha256(key).toString('hex')
-  await insertKey(db, { ...options, hash, prefix: id, createdAt: Date.now() })
+  await insertKey(db, { ...options, hash, prefix: id, createdAt: Date.now() }, by)
   return { key, id }
 }

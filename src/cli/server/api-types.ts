@@ -570,6 +570,25 @@ export type ApiPromptResult = {
   sources?: ApiSource[]
 }
 
+export type ApiQuotas = {
+  /** Set by `STENO_ACCOUNT_MAX_SECONDS_PER_MONTH` */
+  month: {
+    limit: number | null
+    /** The `billing_time` of this UTC month */
+    used: number
+    /** What jobs that have not ended count as: of unknown length, ten minutes */
+    in_progress: number
+    /** ISO 8601, UTC, with milliseconds */
+    resets_at: string
+  }
+  /** Set by `STENO_ACCOUNT_MAX_BYTES` */
+  storage: {
+    limit: number | null
+    /** Bytes */
+    used: number
+  }
+}
+
 export type ApiResultMetadata = {
   /** Seconds */
   audio_duration: number
@@ -828,6 +847,59 @@ export type ApiUpload = {
     /** The address it was fetched from, as it was given */
     source?: string
   }
+}
+
+/** One sum, with the fields that it was grouped by */
+export type ApiUsageItem = {
+  account?: string
+  /** A UTC day */
+  day?: string
+  key?: string | null
+  kind?: 'pre-recorded' | 'live'
+  /** Jobs and sessions that are done */
+  jobs: number
+  /** Those that failed or were canceled */
+  failed_jobs: number
+  /** Seconds */
+  audio_duration: number
+  /** Seconds times distinct channels */
+  billing_time: number
+  /** Of each add-on, jobs that had it */
+  add_ons: Record<string, unknown>
+  /** What language models took, as their providers count it */
+  usage: {
+    requests: number
+    prompt_tokens: number
+    completion_tokens: number
+  }
+}
+
+export type ApiUsageReport = {
+  /** A UTC day */
+  from: string
+  /** A UTC day */
+  to: string
+  by: ('day' | 'key' | 'kind' | 'account')[]
+  items: ApiUsageItem[]
+  total: {
+    /** Jobs and sessions that are done */
+    jobs: number
+    /** Those that failed or were canceled */
+    failed_jobs: number
+    /** Seconds */
+    audio_duration: number
+    /** Seconds times distinct channels */
+    billing_time: number
+    /** Of each add-on, jobs that had it */
+    add_ons: Record<string, unknown>
+    /** What language models took, as their providers count it */
+    usage: {
+      requests: number
+      prompt_tokens: number
+      completion_tokens: number
+    }
+  }
+  quotas: ApiQuotas | null
 }
 
 export type ApiUtterance = {

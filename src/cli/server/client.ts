@@ -10,6 +10,7 @@ import type {
   ApiPreRecordedJobList,
   ApiSearchHits,
   ApiTranscriptEdits,
+  ApiUsageReport,
 } from './api-types.ts'
 
 /**
@@ -131,6 +132,9 @@ export function createClient(server: Server, signal: AbortSignal) {
       json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
     listDeliveries: (query: DeliveryQuery) => {
       return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
+    },
+    usage: (query: Record<string, string>) => {
+      return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
     },
     findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
     resendDelivery: (id: string) => {

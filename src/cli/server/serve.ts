@@ -1,11 +1,15 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { createLink } from '../../api/auth/sign-in.ts'
 import { createApp, type Overrides } from '../../app.ts'
 import { findConfinement } from '../../audio/decoder-sandbox.ts'
-import { type Config, readConfig, unknownSettings } from '../../config.ts'
+import { shownSettings } from '../../config/shown-settings.ts'
+import { readVersion } from '../../config/version.ts'
+import { type Config, readConfig, settingNames, unknownSettings } from '../../config.ts'
 import { createServerLog, type Log } from '../../log.ts'
 import type { App } from '../../server-parts.ts'
+import { noteAudit } from '../../storage/audit/audit-log.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { checkUser } from '../doctor/check-confinement.ts'
 import { checkDataFolder } from '../doctor/checks.ts'
@@ -65,6 +69,7 @@ export async function serve(
     // moment.
     logPrivileges(log)
     const url = await listen(app)
+    await noteStart(app, env)
     const key = await createFirstKey(app)
     const link = key === undefined ? undefined : await createLink(app.storage, key)
     stdout.write(startMessage({ url, key, link, config }))
@@ -95,6 +100,15 @@ function logPrivileges(log: Log): void {
     { confinement: findConfinement() },
     'decoders are confined as far as the system offers it',
   )
+}
+
+/** Notes in the audit log that the server started, and with which settings. */
+async function noteStart({ storage: { db }, log }: App, env: Terminal['env']): Promise<void> {
+  const settings = shownSettings(env, settingNames())
+  const details = { version: readVersion(), host: hostname(), settings }
+  await noteAudit(db, { action: 'server.started', details }, { source: 'server' }).catch((err) => {
+    log.warn({ err }, 'the start is not in the audit log')
+  })
 }
 
 async function requireDataFolder(config: Config): Promise<void> {

@@ -3,7 +3,7 @@ import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import { type AddOnError, failed, type ResultForm } from '../../text/result/envelope.ts'
-import { sumUsage } from '../../text/result/usage.ts'
+import { sumUsage, type Usage } from '../../text/result/usage.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import type { Journal } from '../recovery/journal.ts'
 import type { ReadLog } from '../recovery/session-log.ts'
@@ -24,6 +24,8 @@ export type Outcome = {
   audioBytes: number
   /** Seconds of audio. */
   duration: number
+  /** What language models took. */
+  llm?: Usage | undefined
 }
 
 /** A session whose audio is fully recognized. */
@@ -124,6 +126,7 @@ export async function sendFinalMessages(
     format,
     audioBytes,
     duration,
+    llm: usage,
   }
   async function end(): Promise<void> {
     await Promise.all(last.map((send) => send()))

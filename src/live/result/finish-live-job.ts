@@ -128,7 +128,8 @@ export class FinishLiveJob {
       const { epoch } = lease
       const file = await keepAudio(objects, { job, files, epoch, ...outcome })
       callbacks = (await feed?.finish()) ?? []
-      isDone = await finishLiveJob(db, lease, { result, file, at: Date.now(), callbacks })
+      const { llm } = outcome
+      isDone = await finishLiveJob(db, lease, { result, file, llm, at: Date.now(), callbacks })
       if (!isDone) throw new LeaseLostError()
     } finally {
       if (!isDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])

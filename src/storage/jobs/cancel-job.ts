@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
+import { noteJobEnd, usageColumns } from '../usage/usage.ts'
 import type { JobId } from './jobs.ts'
 import { ended, type JobFailure } from './lease.ts'
 
@@ -27,10 +28,11 @@ export function cancelRecordedJob(
         lease_epoch: sql<number>`lease_epoch + 1`,
         post_session_metadata: JSON.stringify({ failure }),
       })
-      .returning(endedJobColumns)
+      .returning([...endedJobColumns, ...usageColumns])
       .executeTakeFirst()
     if (!job) return false
     await queueJobEnd(tx, job, { at })
+    await noteJobEnd(tx, job)
     return true
   })
 }

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../db.ts'
 import { createGroupCommit } from '../group-commit.ts'
+import { findFile } from '../objects/files.ts'
+import { findSpentQuota } from '../usage/month-quota.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
 
 /** What a client sends so that a repeated request is recognized (contract 1.8). */
@@ -50,11 +52,15 @@ export function jobOfSameRequest(earlier: Earlier, { fingerprint }: IdempotencyK
 export type Creation = 'created' | 'refused' | Earlier
 
 /** The options of a creation. */
-export type CreationOptions = QueueLimit & { idempotency?: IdempotencyKey | undefined }
+export type CreationOptions = QueueLimit & {
+  idempotency?: IdempotencyKey | undefined
+  /** What the account may use per month: seconds of audio times channels; 0 = no limit. */
+  maxSecondsPerMonth?: number | undefined
+}
 
 /**
  * Queues a job together with its metadata index entries and its idempotency key, or writes none of
- * it.
+ * it. Fails with `quota_exceeded` when the account has used up its month.
  */
 export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
 
@@ -64,20 +70,37 @@ export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creat
  */
 export function createJobWriter(db: Db): CreateJob {
   const write = createGroupCommit(db, create, { orderBy: ({ job }) => job.account })
-  return (job, options) => write({ job, options })
+  return async (job, options) => {
+    const outcome = await write({ job, options })
+    if (typeof outcome === 'object' && 'quotaError' in outcome) throw outcome.quotaError
+    return outcome
+  }
 }
+
+/** Refusals are no errors of the transaction, which other creations share. */
+type Written = Creation | { quotaError: AppError }
 
 async function create(
   tx: Db,
-  { job, options: { maxQueued, idempotency } }: { job: NewJob; options: CreationOptions },
-): Promise<Creation> {
+  { job, options }: { job: NewJob; options: CreationOptions },
+): Promise<Written> {
+  const { maxQueued, idempotency, maxSecondsPerMonth: maxSeconds } = options
   // One account's jobs are counted and dated one after the other.
   await tx.dialect.lock?.(tx, `jobs of ${job.account}`)
   const earlier = idempotency && (await remember(tx, idempotency, job))
   if (earlier) return earlier
-  if (await enqueueJob(tx, job, { maxQueued })) return 'created'
+  const quotaError = maxSeconds ? await checkMonth(tx, job, { maxSeconds }) : undefined
+  if (!quotaError && (await enqueueJob(tx, job, { maxQueued }))) return 'created'
   if (idempotency) await forget(tx, idempotency)
-  return 'refused'
+  return quotaError ? { quotaError } : 'refused'
+}
+
+/** Checks the quota in the transaction that creates the job, so that of two requests one sees the other. */
+async function checkMonth(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: number }) {
+  const { account, createdAt: now } = job
+  const file = job.kind === 'live' ? undefined : await findFile(tx, { id: job.file.id, account })
+  const seconds = (file?.duration ?? 0) * (file?.channels ?? 1)
+  return findSpentQuota(tx, { account, now, seconds, maxSeconds })
 }
 
 /** A refused request may be repeated with the same key. */

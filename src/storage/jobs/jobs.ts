@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type Actor, noteAudit } from '../audit/audit-log.ts'
 import type { Db } from '../db.ts'
 import { deleteJobDeliveries } from '../deliveries/deliveries.ts'
 import { recordSessionEnd } from '../live/live-sessions.ts'
@@ -91,13 +92,15 @@ export async function findActive(db: Db, ids: readonly string[]): Promise<Set<st
 export type DeletedJob = { objects: string[] }
 
 /**
- * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless another job uses it.
+ * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless
+ * another job uses it, and notes who did in the audit log.
  * Returns undefined if there is no such job or it has not ended. The deleting statement itself
  * checks the status.
  */
 export async function deleteEndedJob(
   tx: Db,
   { id, account, kind }: JobId,
+  by: Actor = { source: 'retention' },
 ): Promise<DeletedJob | undefined> {
   const { rows } = await sql<JobRow>`
     delete from jobs
@@ -106,6 +109,8 @@ export async function deleteEndedJob(
     returning *`.execute(tx.sql)
   const job = rows[0]
   if (!job) return undefined
+  const details = { kind: job.kind, created_at: new Date(job.created_at).toISOString() }
+  await noteAudit(tx, { action: 'job.deleted', account, subject: id, details }, by)
   await forgetMetadata(tx, job)
   await deleteTranscriptEdits(tx, id)
   await deleteSharesOfJob(tx, id)

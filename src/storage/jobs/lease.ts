@@ -3,6 +3,7 @@ import { type Db, inTransaction } from '../db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../objects/files.ts'
 import type { Tables } from '../tables.ts'
+import { type JobUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { dropResult, storeResult, type WrittenResult } from './results.ts'
 
@@ -25,24 +26,29 @@ export async function renewLease(
 export type JobEnd = {
   result: WrittenResult
   redactedAudio?: RedactedAudio | undefined
+  usage?: JobUsage | undefined
   at: number
 }
 
 /**
- * Ends a job with its result and queues the notifications, in one transaction. With a redacted
+ * Ends a job with its result, queues the notifications and counts what it used, in one transaction. With a redacted
  * recording, also deletes the file row of the original unless another job uses it. Returns false,
  * and changes nothing, if the lease was lost.
  */
 export async function finishJob(
   db: Db,
   lease: Lease,
-  { result, redactedAudio, at }: JobEnd,
+  { result, redactedAudio, usage, at }: JobEnd,
 ): Promise<boolean> {
   const stored = await storeResult(db, result)
   let done = false
   try {
     const redacted = redactedAudio && redactedColumns(redactedAudio)
-    done = await endJob(db, lease, { change: { ...stored, ...redacted, status: 'done' }, at })
+    done = await endJob(db, lease, {
+      change: { ...stored, ...redacted, status: 'done' },
+      usage,
+      at,
+    })
     return done
   } finally {
     if (!done) await dropResult(db, stored)
@@ -121,16 +127,17 @@ type Change = UpdateObject<Tables, 'jobs', 'jobs'>
 function endJob(
   db: Db,
   lease: Lease,
-  { change, at }: { change: Change; at: number },
+  { change, usage, at }: { change: Change; usage?: JobUsage | undefined; at: number },
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const job = await whereLeased(tx, lease)
       .set({ ...ended(at), ...change })
-      .returning([...endedJobColumns, 'file_id', 'redacted_object'])
+      .returning([...endedJobColumns, ...usageColumns, 'file_id', 'redacted_object'])
       .executeTakeFirst()
     if (!job) return false
     if (job.redacted_object) await deleteFileWithoutJobs(tx, job.file_id!)
     await queueJobEnd(tx, job, { at })
+    await noteJobEnd(tx, job, usage)
     return true
   })
 }

@@ -2,6 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { isAbandoned } from '../owners.ts'
+import { noteJobEnd, startOfDay, type UsageJob, usageColumns } from '../usage/usage.ts'
 import type { JobFailure } from './lease.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
@@ -78,8 +79,8 @@ async function failWaiting(db: Db, options: FailWaiting): Promise<string[]> {
 const BATCH = 100
 
 async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<string[]> {
-  const columns = sql.join(endedJobColumns.map((name) => sql.ref(name)))
-  const { rows } = await sql<EndedJob>`
+  const columns = sql.join([...endedJobColumns, ...usageColumns].map((name) => sql.ref(name)))
+  const { rows } = await sql<EndedJob & UsageJob>`
     update jobs set status = 'error', error_code = ${failure.code},
       completed_at = case when created_at > ${at} then created_at else ${at} end,
       post_session_metadata = ${JSON.stringify({ failure })}
@@ -88,7 +89,15 @@ async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<st
       ${tx.dialect.takeRows('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })
+  // In one order, see `noteJobEnd`.
+  for (const job of rows.toSorted((a, b) => (usageOwner(a) < usageOwner(b) ? -1 : 1))) {
+    await noteJobEnd(tx, job)
+  }
   return rows.map(({ id }) => id)
+}
+
+function usageOwner({ account, completed_at, key_id }: UsageJob): string {
+  return JSON.stringify([account, startOfDay(completed_at!), key_id])
 }
 
 /** Returns the ids of all jobs that have not ended, waiting or running. */

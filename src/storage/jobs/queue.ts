@@ -19,6 +19,8 @@ type Requested = {
   /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
   paramsText?: string | undefined
   customMetadata: Record<string, unknown> | null
+  /** The id of the key that requests it. */
+  keyId?: string | undefined
 }
 
 /** A recorded-audio job to be queued. */
@@ -70,11 +72,11 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
   const runAfter = job.kind === 'live' ? createdAt : job.runAfter
   const { rows } = await sql<{ created_at: number }>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
-      custom_metadata, file_id, file_filename, file_source, file_duration, file_channels)
+      custom_metadata, key_id, file_id, file_filename, file_source, file_duration, file_channels)
     select ${id}, ${account}, ${kind}, 'queued',
       case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
       ${runAfter}, ${job.paramsText ?? JSON.stringify(job.params)}, ${metadata},
-      file.id, file.filename, file.source, file.duration, file.channels
+      ${job.keyId ?? null}, file.id, file.filename, file.source, file.duration, file.channels
     from ${fileOf(tx, job)} file
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest

@@ -96,12 +96,8 @@ test('a result is replaced by the one who read it last, and by nobody else', asy
 test('what cannot be stored leaves the result that was there', async (t) => {
   const { db } = await openTestStorage(t)
   const read = await addDone(db, long)
-  const sql = new Proxy(db.sql, {
-    get: (target, name) => {
-      if (name === 'updateTable') throw new Error('no room')
-      return Reflect.get(target, name)
-    },
-  })
+  const transaction = () => ({ execute: async () => Promise.reject(new Error('no room')) })
+  const sql = { transaction } as unknown as Db['sql']
   await assert.rejects(replaceResult({ ...db, sql }, read, long), /no room/)
   assert.deepEqual(await resultNow(db, read), long)
   assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 1)
@@ -110,7 +106,7 @@ test('what cannot be stored leaves the result that was there', async (t) => {
 test('a server that is killed while it replaces a result leaves one of the two, and soon no other', async (t) => {
   const folder = await makeFolder(t)
   const log = createLog('silent')
-  for (const killedAt of ['updateTable', 'delete']) {
+  for (const killedAt of ['transaction', 'delete']) {
     const before = await openStorage({ folder, log })
     const { db } = before
     const read = await addDone(db, long)
@@ -118,7 +114,7 @@ test('a server that is killed while it replaces a result leaves one of the two, 
       throw new Error('killed')
     }
     const killed = { ...db, objects: { ...db.objects, delete: kill } }
-    if (killedAt === 'updateTable') killed.sql = { updateTable: kill } as unknown as Db['sql']
+    if (killedAt === 'transaction') killed.sql = { transaction: kill } as unknown as Db['sql']
     await assert.rejects(replaceResult(killed, read, { ...long, second: 1 }))
     assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 2)
     await before.close()

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
-import type { Db } from '../db.ts'
+import { type Db, inTransaction } from '../db.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 import type { JobRow } from '../tables.ts'
+import { type LlmUsage, noteTokens } from '../usage/usage.ts'
 
 /** The result of a job as the API returns it. To this module it is only a JSON value. */
 export type JobResult = Record<string, unknown>
@@ -110,23 +111,32 @@ export async function readResult(db: Db, stored: StoredResult): Promise<string |
 export type ReadResult = { jobId: string; stored: StoredResult }
 
 /**
- * Replaces a result that was read, in one statement. Returns false, and changes nothing, if the job
- * was deleted meanwhile or already has another result. Only the result of the job changes.
+ * Replaces a result that was read, in one statement, and counts what language models took for that
+ * in its transaction. Returns false, and changes nothing, if the job was deleted meanwhile or already
+ * has another result. Only the result of the job changes.
  */
 export async function replaceResult(
   db: Db,
   { jobId, stored }: ReadResult,
   result: WrittenResult,
+  { llm }: { llm?: LlmUsage | undefined } = {},
 ): Promise<boolean> {
   const columns = await storeResult(db, result)
   let isReplaced = false
   try {
-    const change = db.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
-    const { numUpdatedRows } = await ('text' in stored
-      ? change.where('result', '=', stored.text)
-      : change.where('result_object', '=', stored.object)
-    ).executeTakeFirst()
-    isReplaced = numUpdatedRows === 1n
+    const read =
+      'text' in stored
+        ? (['result', stored.text] as const)
+        : (['result_object', stored.object] as const)
+    isReplaced = await inTransaction(db, async (tx) => {
+      const change = tx.sql.updateTable('jobs').set(columns).where('id', '=', jobId)
+      const job = await change
+        .where(read[0], '=', read[1])
+        .returning(['account', 'kind', 'key_id'])
+        .executeTakeFirst()
+      if (job && llm) await noteTokens(tx, { ...job, at: Date.now() }, llm)
+      return job !== undefined
+    })
   } finally {
     if (!isReplaced) await dropResult(db, columns)
   }

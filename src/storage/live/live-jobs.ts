@@ -14,6 +14,7 @@ import type { ResultColumns } from '../jobs/results.ts'
 import { insertFile } from '../objects/files.ts'
 import { isAbandoned } from '../owners.ts'
 import type { JobRow } from '../tables.ts'
+import { type JobUsage, type LlmUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
 import { deleteBatches } from './live-batches.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 
@@ -168,6 +169,8 @@ export type LiveEnd = {
   result: ResultColumns
   file: Recorded | undefined
   at: number
+  /** What language models took. */
+  llm?: LlmUsage | undefined
   /** The last messages for its callback. */
   callbacks?: readonly LiveCallback[]
 }
@@ -179,7 +182,7 @@ export type LiveEnd = {
 export function finishLiveJob(
   db: Db,
   lease: Lease,
-  { result, file, at, callbacks = [] }: LiveEnd,
+  { result, file, llm, at, callbacks = [] }: LiveEnd,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const job = await whereLeased(tx, lease)
@@ -189,6 +192,7 @@ export function finishLiveJob(
     if (!job) return false
     await recordEnd(tx, job, { file, at })
     await queueLiveCallbacks(tx, job, callbacks, { at, maxQueued: Number.POSITIVE_INFINITY })
+    await noteJobEnd(tx, job, { ...usageOf(file), llm })
     return true
   })
 }
@@ -240,6 +244,7 @@ export function failLiveJob(
     if (!job) return false
     await recordEnd(tx, job, { file, at })
     await queueEnd(tx, job, { endMessage, at })
+    await noteJobEnd(tx, job, usageOf(file))
     return true
   })
 }
@@ -272,18 +277,23 @@ async function queueEnd(
 }
 
 const endColumns = [
+  ...usageColumns,
   'id',
-  'account',
   'file_id',
-  'completed_at',
   'lease_epoch',
-  'request_params',
 ] as const satisfies (keyof JobRow)[]
+type EndColumn = 'id' | 'account' | 'file_id' | 'completed_at' | 'lease_epoch'
+
+/** What was recorded was recognized, also of a session that failed. */
+function usageOf(file: Recorded | undefined): JobUsage {
+  const { duration = 0, channels = 0 } = file ?? {}
+  return { audioSeconds: duration, channelSeconds: duration * channels }
+}
 
 /** Runs in the transaction that ends a job: its token expires and its recording appears with it. */
 async function recordEnd(
   tx: Db,
-  { id, account, file_id, completed_at, lease_epoch }: Pick<JobRow, (typeof endColumns)[number]>,
+  { id, account, file_id, completed_at, lease_epoch }: Pick<JobRow, EndColumn>,
   { file, at }: { file: Recorded | undefined; at: number },
 ): Promise<void> {
   await recordSessionEnd(tx, { id, at: completed_at! })

@@ -17,6 +17,8 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'live_sessions', key: ['job_id'] },
   { name: 'deliveries', key: ['id'] },
   { name: 'delivery_attempts', key: ['delivery_id', 'number'] },
+  { name: 'usage', key: ['account', 'measure', 'day', 'key_id', 'kind'] },
+  { name: 'audit_log', key: ['id'] },
 ]
 
 /** The index of metadata: it is compared, though not copied. */

@@ -385,6 +385,36 @@ const transcriptEdits = [
   `create index shares_by_end on shares (expires_at)`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const usage = [
+  `alter table jobs add column key_id ${TEXT}`,
+  `create table usage (
+    account ${TEXT} not null,
+    measure ${TEXT} not null,
+    day bigint not null,
+    key_id ${TEXT} not null,
+    kind ${TEXT} not null,
+    amount bigint not null,
+    primary key (account, measure, day, key_id, kind)
+  ) with (fillfactor = 70, ${VACUUM})`,
+]
+
+/** See the migration of the same name of SQLite. */
+const auditLog = [
+  `create table audit_log (
+    id ${TEXT} primary key,
+    at bigint not null,
+    action ${TEXT} not null,
+    source ${TEXT} not null,
+    account ${TEXT},
+    subject ${TEXT},
+    key_id ${TEXT},
+    address ${TEXT},
+    details ${TEXT} not null
+  )`,
+  `create index audit_log_by_time on audit_log (at desc, id desc)`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -402,5 +432,7 @@ export const laterVersions: readonly (readonly string[])[] = [
     ...liveBatches,
   ],
   search,
+  usage,
   transcriptEdits,
+  auditLog,
 ]

@@ -102,6 +102,7 @@ function undoMigration(folder: string): void {
   database.exec(
     'drop table events; drop table sign_ins; drop table transcript_edits; drop table shares',
   )
+  database.exec('drop table usage; drop table audit_log; alter table jobs drop column key_id')
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']
   for (const column of leases) database.exec(`alter table deliveries drop column ${column}`)
   database.exec(`drop table owners; drop table account_bytes; alter table jobs drop column result_size;

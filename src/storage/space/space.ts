@@ -85,16 +85,28 @@ export class Space {
 
   /** Fails with `quota_exceeded` if `bytes` more would exceed the account's share. */
   async checkShare(account: string, bytes = 0): Promise<void> {
-    const { accountMaxBytes } = this.#options
-    if (accountMaxBytes === 0) return
-    if (accountMaxBytes === undefined && (await this.#countAccounts()) < 2) return
-    const { own, total } = await countHeldBytes(this.#options.db, account)
-    const held = own + (this.#incoming.get(account) ?? 0)
-    const limit = accountMaxBytes ?? (await this.#shareOf(total))
+    // Most accounts are alone, and this is asked often.
+    if (!(await this.#hasLimit())) return
+    const { held, limit = Number.POSITIVE_INFINITY } = await this.readShare(account)
     // An account at its limit exceeds it with anything more.
     if (held + Math.max(1, bytes) <= limit) return
     const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to free space`
     throw new AppError('quota_exceeded', detail)
+  }
+
+  /** Returns the bytes that an account holds, and how many it may; undefined = no limit. */
+  async readShare(account: string): Promise<{ held: number; limit: number | undefined }> {
+    const { accountMaxBytes, db } = this.#options
+    const { own, total } = await countHeldBytes(db, account)
+    const held = own + (this.#incoming.get(account) ?? 0)
+    if (!(await this.#hasLimit())) return { held, limit: undefined }
+    return { held, limit: accountMaxBytes ?? (await this.#shareOf(total)) }
+  }
+
+  /** An account that is alone has the whole disk. */
+  async #hasLimit(): Promise<boolean> {
+    const { accountMaxBytes } = this.#options
+    return accountMaxBytes === undefined ? (await this.#countAccounts()) > 1 : accountMaxBytes > 0
   }
 
   /** Starts counting what is written for an account. */

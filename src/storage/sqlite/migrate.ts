@@ -13,7 +13,9 @@ import * as signIns from '../migrations/0011-sign-ins.ts'
 import * as events from '../migrations/0012-events.ts'
 import * as nodes from '../migrations/0013-nodes.ts'
 import * as search from '../migrations/0014-search.ts'
+import * as usage from '../migrations/0015-usage.ts'
 import * as transcriptEdits from '../migrations/0016-transcript-edits.ts'
+import * as auditLog from '../migrations/0017-audit-log.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -38,7 +40,9 @@ const migrations: readonly Migration[] = [
   events,
   nodes,
   search,
+  usage,
   transcriptEdits,
+  auditLog,
 ]
 
 /** The version of this code. */

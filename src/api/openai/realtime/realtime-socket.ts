@@ -5,8 +5,7 @@ import { AppError } from '../../../errors.ts'
 import { Connection } from '../../../live/connection.ts'
 import type { FrameTurns } from '../../../live/input/frame-turns.ts'
 import type { App } from '../../../server-parts.ts'
-import type { Admit } from '../../auth/admission.ts'
-import type { Key } from '../../auth/auth.ts'
+import type { Admit, AdmittedKey } from '../../auth/admission.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { Bodies } from '../../bodies/bodies.ts'
@@ -83,12 +82,12 @@ export function createRealtimeSocketServer(
 
   async function openSession(
     body: object,
-    { account, hash }: Key,
+    { account, hash, id }: AdmittedKey,
     ids: { requestId: string; address: string },
   ): Promise<Connection> {
     const bytes = Buffer.from(JSON.stringify(body))
     const submission = toLiveSubmission(await bodies.read('live', { account, body: bytes }))
-    const session = await live.create(account, { ...submission, keyHash: hash })
+    const session = await live.create(account, { ...submission, keyHash: hash, keyId: id })
     log.info({ ...ids, sessionId: session.id }, 'live session created')
     const connection = await live.connect(session.token, { ...ids, isForwarded: true })
     if (connection instanceof Connection) return connection

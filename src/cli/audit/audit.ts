@@ -1,0 +1,84 @@
+import { readConfig } from '../../config.ts'
+import {
+  type AuditAction,
+  auditActions,
+  listAudit,
+  type StoredAuditEntry,
+} from '../../storage/audit/audit-log.ts'
+import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
+import { openDatabase } from '../server/open-database.ts'
+import { formatMoment, readPast } from '../terminal/moments.ts'
+import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
+import { formatTable } from '../terminal/table.ts'
+import type { Command } from '../terminal/terminal.ts'
+
+const help = `Usage: steno audit [--action ACTIONS] [--account NAME] [--key ID] [--subject ID] [--since WHEN]
+                   [--limit N] [--offset N] [--json]
+
+Lists the audit log of the database of this machine, newest first: which keys were made and revoked, which
+jobs were deleted, with which key and from which address, and when servers started. STENO_AUDIT_DAYS says
+how long entries stay.
+
+  --action ACTIONS  only these: ${auditActions.join(', ')}; several with commas
+  --account NAME    only what concerns this account
+  --key ID          only what was done with this key
+  --subject ID      only what concerns this job or key
+  --since WHEN      only since then: an age such as 24h or 7d, or an ISO date
+  --limit N         entries per page; default 20
+  --offset N        entries to skip; default 0
+  --json            prints JSON, with the settings of a start
+`
+
+/** `steno audit`: reads the database, because it must also work when no server answers. */
+export const auditCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, {
+      action: { type: 'string' },
+      account: { type: 'string' },
+      key: { type: 'string' },
+      subject: { type: 'string' },
+      since: { type: 'string' },
+      limit: { type: 'string' },
+      offset: { type: 'string' },
+      json: { type: 'boolean' },
+    })
+    if (positionals.length > 0) throw new UsageError('audit takes options only')
+    const { account, key: keyId, subject, since } = values
+    const actions = readActions(values.action)
+    const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
+    const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
+    const from = since && readPast(since, { name: 'since', now: Date.now() })
+    const { storage } = readSettings(readConfig, terminal.env)
+    await using db = await openDatabase(storage, { create: false, terminal })
+    const filter = { actions, account, keyId, subject, from: from || undefined }
+    const { entries, more } = await listAudit(db, filter, { offset, limit })
+    const whole = entries.map(({ at, details, ...entry }) => ({
+      ...{ at: new Date(at).toISOString(), ...entry, details: JSON.parse(details) },
+    }))
+    terminal.stdout.write(values.json ? `${sanitizeJson(whole)}\n` : formatEntries(entries))
+    if (more) terminal.stderr.write(`More: the same with --offset ${offset + entries.length}\n`)
+    return 0
+  },
+}
+
+function readActions(text: string | undefined): AuditAction[] | undefined {
+  return text?.split(',').map((name) => {
+    const found = auditActions.find((action) => action === name)
+    if (found) return found
+    throw new UsageError(`--action must be some of: ${auditActions.join(', ')}; not '${name}'`)
+  })
+}
+
+function formatEntries(entries: readonly StoredAuditEntry[]): string {
+  const headings = ['time', 'action', 'account', 'subject', 'by', 'key', 'address']
+  const rows = entries.map(({ at, action, account, subject, source, keyId, address, details }) => {
+    const { user } = JSON.parse(details) as { user?: string }
+    const by = user === undefined ? source : `${source} of ${user}`
+    return [
+      ...[formatMoment(at), action, account ?? '-', subject ?? '-', by],
+      ...[keyId ?? '-', address ?? '-'],
+    ]
+  })
+  return formatTable(headings, rows)
+}

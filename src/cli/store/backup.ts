@@ -1,0 +1,122 @@
+import { readConfig } from '../../config.ts'
+import { createTransferRate } from '../../models/transfer-rate.ts'
+import { checkBackup } from '../../storage/backup/check-backup.ts'
+import { listSnapshots } from '../../storage/backup/manifest.ts'
+import { type BackupStage, takeBackup } from '../../storage/backup/take-backup.ts'
+import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
+import { inMegabytes } from '../models/install-progress.ts'
+import { makeFilesPrivate } from '../server/private-files.ts'
+import { createProgress } from '../terminal/progress.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
+
+const help = `Usage: steno backup DIR [--keep N] [--key-file FILE]
+       steno backup DIR --check [--key-file FILE]
+       steno backup DIR --list
+
+Adds a snapshot of the data folder STENO_DATA_DIR to the folder DIR, which it creates, while a server may
+be running: the database as of one moment, and the recordings, results and open live sessions that belong
+to it. Recordings and results that DIR already has are not copied again. After an interruption run the
+same command again. 'steno restore' makes a data folder of a snapshot.
+
+  --check          reads all of DIR and compares it with what was written; damage ends with code 1
+  --list           lists the snapshots, oldest first
+  --keep N         removes all but the newest N snapshots; default 7
+${keyFileHelp}
+DIR must not be inside of the data folder, and better is on another disk. It holds signing secrets and
+all recordings: its files are readable for your user only. With STENO_DATABASE_URL or STENO_OBJECT_STORE
+use the tools of the database and of the object store, see docs/operations.md.
+`
+
+/** `steno backup`: copies the data folder of this machine. */
+export const backupCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, {
+      check: { type: 'boolean' },
+      list: { type: 'boolean' },
+      keep: { type: 'string' },
+      ...keyFileOption,
+    })
+    const [target] = positionals
+    if (target === undefined || positionals.length > 1) throw new UsageError('name one folder')
+    if (values.check && values.list) throw new UsageError('--check and --list exclude each other')
+    if ((values.check || values.list) && values.keep !== undefined) {
+      throw new UsageError('--keep is for a new snapshot')
+    }
+    if (values.list) return list(target, terminal)
+    const key = await readKeyFile(values['key-file'])
+    if (values.check) return check({ target, key }, terminal)
+    const keep = readNumber(values.keep, { name: 'keep', fallback: 7, min: 1 })
+    return take({ target, key, keep }, terminal)
+  },
+}
+
+async function list(target: string, { stdout, stderr }: Terminal): Promise<number> {
+  const snapshots = await listSnapshots(target)
+  stdout.write(snapshots.map((name) => `${name}\n`).join(''))
+  if (snapshots.length === 0) stderr.write(`There is no snapshot in ${target}\n`)
+  return snapshots.length === 0 ? 1 : 0
+}
+
+type Target = { target: string; key: Uint8Array | undefined }
+
+async function take(
+  { target, key, keep }: Target & { keep: number },
+  { env, stderr, signal }: Terminal,
+): Promise<number> {
+  const { folder, database, objectStore } = readSettings(readConfig, env).storage
+  if (database || objectStore) {
+    const setting = database ? 'STENO_DATABASE_URL' : 'STENO_OBJECT_STORE'
+    throw new UsageError(
+      `cannot back up with ${setting}: first dump the database (pg_dump), then copy the bucket, see docs/operations.md`,
+    )
+  }
+  makeFilesPrivate()
+  const progress = createProgress(stderr)
+  const rateOf = createTransferRate()
+  function onProgress(stage: BackupStage, done: number, total: number): void {
+    if (stage !== 'copying objects') {
+      progress.show(folder, { stage })
+      return
+    }
+    const speed = rateOf(done)
+    progress.show(folder, {
+      ...{ stage, fraction: total === 0 ? 1 : done / total },
+      detail: `of ${inMegabytes(total)}`,
+      secondsLeft: speed ? (total - done) / speed : null,
+    })
+  }
+  try {
+    const options = { folder, target, key, keep, signal, onProgress }
+    const { snapshot, objects, size, copied, missing } = await takeBackup(options)
+    progress.end(folder)
+    progress.say(
+      `Snapshot ${snapshot}: ${objects} recordings and results, ${inMegabytes(size)} in all, of which ${copied.objects} (${inMegabytes(copied.size)}) were new`,
+    )
+    for (const id of missing) progress.say(`The data folder has lost the object ${id}`)
+    return missing.length > 0 ? 1 : 0
+  } finally {
+    progress.end(folder)
+  }
+}
+
+async function check({ target, key }: Target, { stderr, signal }: Terminal): Promise<number> {
+  const progress = createProgress(stderr)
+  const onProgress = (done: number, total: number) => {
+    const detail = `of ${inMegabytes(total)}`
+    progress.show(target, { stage: 'reading', fraction: total === 0 ? 1 : done / total, detail })
+  }
+  try {
+    const { snapshots, files, size, problems } = await checkBackup({
+      ...{ target, key, signal, onProgress },
+    })
+    progress.end(target)
+    for (const problem of problems) progress.say(problem)
+    const read = `${snapshots} snapshots, ${files} files, ${inMegabytes(size)}`
+    progress.say(problems.length === 0 ? `${read}: all as written` : `${read}: damaged`)
+    return problems.length === 0 ? 0 : 1
+  } finally {
+    progress.end(target)
+  }
+}

@@ -1,0 +1,18 @@
+import { readFile } from 'node:fs/promises'
+import { UsageError } from '../arguments.ts'
+
+/** The option that names the key of encrypted backups. */
+export const keyFileOption = { 'key-file': { type: 'string' } } as const
+
+/** Its text in `--help`. */
+export const keyFileHelp = `  --key-file FILE  encrypts the backup, or opens an encrypted one: FILE holds at least 32 random bytes, as
+                   from 'openssl rand -out FILE 32'. Without it nobody can restore the backup
+`
+
+/** Reads the key of encrypted backups; undefined if none is named. */
+export async function readKeyFile(path: string | undefined): Promise<Uint8Array | undefined> {
+  if (path === undefined) return undefined
+  return readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`cannot read the key ${path}: ${error.code ?? error.message}`)
+  })
+}

@@ -1,0 +1,64 @@
+import { readConfig } from '../../config.ts'
+import { restoreBackup } from '../../storage/backup/restore-backup.ts'
+import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { inMegabytes } from '../models/install-progress.ts'
+import { makeFilesPrivate } from '../server/private-files.ts'
+import { formatMoment } from '../terminal/moments.ts'
+import { createProgress } from '../terminal/progress.ts'
+import type { Command } from '../terminal/terminal.ts'
+import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
+
+const help = `Usage: steno restore DIR [--snapshot NAME] [--account NAME] [--key-file FILE]
+
+Makes the data folder STENO_DATA_DIR, which must be empty or not exist, of a snapshot that 'steno backup'
+took, and compares everything with what was written. Until the end no server starts on the folder; after
+an interruption run the same command again.
+
+  --snapshot NAME  a snapshot as 'steno backup DIR --list' shows it; default the newest
+  --account NAME   restores only this account: its jobs, recordings, keys and webhooks
+${keyFileHelp}
+Keys and webhooks are as they were: keys revoked since the backup work again.
+`
+
+/** `steno restore`: makes a data folder of a backup. */
+export const restoreCommand: Command = {
+  help,
+  async run(args, { env, stderr, signal }) {
+    const { values, positionals } = parseArguments(args, {
+      snapshot: { type: 'string' },
+      account: { type: 'string' },
+      ...keyFileOption,
+    })
+    const [source] = positionals
+    if (source === undefined || positionals.length > 1) throw new UsageError('name one folder')
+    const { folder, database, objectStore } = readSettings(readConfig, env).storage
+    if (database || objectStore) {
+      const setting = database ? 'STENO_DATABASE_URL' : 'STENO_OBJECT_STORE'
+      throw new UsageError(
+        `cannot restore with ${setting}: restore into a folder without it, then run 'steno store migrate'`,
+      )
+    }
+    makeFilesPrivate()
+    const key = await readKeyFile(values['key-file'])
+    const { snapshot, account } = values
+    const progress = createProgress(stderr)
+    const onProgress = (done: number, total: number) => {
+      const isKnown = total > 0
+      const detail = isKnown ? `of ${inMegabytes(total)}` : inMegabytes(done)
+      const fraction = isKnown ? done / total : null
+      progress.show(folder, { stage: 'restoring', fraction, detail })
+    }
+    try {
+      const options = { source, key, folder, snapshot, account, signal, onProgress }
+      const restored = await restoreBackup(options)
+      progress.end(folder)
+      progress.say(
+        `Restored ${folder} as of ${formatMoment(restored.takenAt)}, with ${restored.objects} recordings and results`,
+      )
+      for (const id of restored.missing) progress.say(`The backup does not have the object ${id}`)
+      return restored.missing.length > 0 ? 1 : 0
+    } finally {
+      progress.end(folder)
+    }
+  },
+}

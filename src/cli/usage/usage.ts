@@ -1,0 +1,96 @@
+import { parseArguments, UsageError } from '../arguments.ts'
+import type { ApiUsageItem, ApiUsageReport } from '../server/api-types.ts'
+import { createClient } from '../server/client.ts'
+import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
+import { parseDate } from '../terminal/moments.ts'
+import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
+import { formatTable } from '../terminal/table.ts'
+import type { Command } from '../terminal/terminal.ts'
+
+const help = `Usage: steno usage [--from DATE] [--to DATE] [--by LIST] [--account NAME] [--json]
+
+Adds up what the account of the key used: jobs, hours of audio, tokens of language models, and what is left
+of its quotas. Deleted jobs stay counted, on the UTC day on which they ended.
+
+  --from DATE     the first day; default the first of this month
+  --to DATE       the last day; default today
+  --by LIST       what to add up by: day, key, kind, account; several with commas; default day
+  --account NAME  another account, or '*' for all of them; needs a key with the scope admin
+  --json          prints JSON, with add-ons and times in seconds
+${serverHelp}`
+
+const GROUPS = ['day', 'key', 'kind', 'account'] as const
+type Group = (typeof GROUPS)[number]
+
+/** `steno usage`: what a running server has counted. */
+export const usageCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      by: { type: 'string' },
+      account: { type: 'string' },
+      json: { type: 'boolean' },
+      ...serverOptions,
+    })
+    if (positionals.length > 0) throw new UsageError('usage takes options only')
+    const { from, to, by = 'day', account, json } = values
+    for (const [name, text] of Object.entries({ from, to })) {
+      if (text === undefined || !Number.isNaN(parseDate(text))) continue
+      throw new UsageError(`--${name} must be an ISO date such as 2026-01-31, not '${text}'`)
+    }
+    const unknown = by.split(',').find((name) => !GROUPS.some((group) => group === name))
+    if (unknown !== undefined) {
+      throw new UsageError(`--by must be some of: ${GROUPS.join(', ')}; not '${unknown}'`)
+    }
+    const client = createClient(readServer(values, terminal), terminal.signal)
+    const query = { from, to, by, account }
+    const given = Object.entries(query).filter(([, value]) => value !== undefined)
+    const report = await client.usage(Object.fromEntries(given) as Record<string, string>)
+    terminal.stdout.write(json ? `${sanitizeJson(report)}\n` : formatReport(report))
+    return 0
+  },
+}
+
+function formatReport({ by, items, total, quotas }: ApiUsageReport): string {
+  const headings = [...by, 'jobs', 'failed', 'audio', 'billed', 'tokens']
+  const rows = items.map((item) => [...by.map((name) => groupOf(item, name)), ...sumsOf(item)])
+  const sums = [...by.map((_, i) => (i === 0 ? 'all' : '')), ...sumsOf(total)]
+  return `${formatTable(headings, [...rows, sums])}${formatQuotas(quotas)}`
+}
+
+function groupOf(item: ApiUsageItem, name: Group): string {
+  return item[name] ?? '-'
+}
+
+function sumsOf(sums: ApiUsageReport['total']): string[] {
+  const { prompt_tokens, completion_tokens } = sums.usage
+  return [
+    ...[String(sums.jobs), String(sums.failed_jobs)],
+    ...[formatHours(sums.audio_duration), formatHours(sums.billing_time)],
+    String(prompt_tokens + completion_tokens),
+  ]
+}
+
+/** Formats seconds as `1:02:03`. */
+function formatHours(seconds: number): string {
+  const whole = Math.round(seconds)
+  const [minutes, rest] = [Math.floor(whole / 60) % 60, whole % 60]
+  return [Math.floor(whole / 3600), ...[minutes, rest].map((n) => `${n}`.padStart(2, '0'))].join(
+    ':',
+  )
+}
+
+function formatQuotas(quotas: ApiUsageReport['quotas']): string {
+  if (!quotas) return ''
+  const { month, storage } = quotas
+  const lines: string[] = []
+  if (month.limit !== null) {
+    const used = `${formatHours(month.used)} of ${formatHours(month.limit)}`
+    const waiting = `${formatHours(month.in_progress)} in progress`
+    lines.push(`This month: ${used}, ${waiting}, resets at ${month.resets_at}\n`)
+  }
+  if (storage.limit !== null) lines.push(`Stored: ${storage.used} of ${storage.limit} bytes\n`)
+  return lines.join('')
+}

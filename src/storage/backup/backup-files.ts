@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncFolder } from '../objects/durable-file.ts'
+import { DamagedFile, type Seal } from './sealed-bytes.ts'
+
+/** The size of content in bytes, and its fingerprint in hex. */
+export type Content = { size: number; digest: string }
+
+/** Called with bytes as they are read or written. */
+export type OnBytes = (bytes: number) => void
+
+const READ_BYTES = 1024 * 1024
+
+/** Reads a file, or its first bytes. It is opened when the first of them are requested. */
+export async function* readFrom(
+  path: string,
+  { size }: { size?: number } = {},
+): AsyncGenerator<Uint8Array> {
+  if (size === 0) return
+  const end = size === undefined ? {} : { end: size - 1 }
+  yield* createReadStream(path, { highWaterMark: READ_BYTES, ...end })
+}
+
+/** Passes content on, and measures it. */
+export async function* measured(
+  content: AsyncIterable<Uint8Array>,
+  seal: Seal,
+  { onBytes, onEnd }: { onBytes?: OnBytes | undefined; onEnd: (content: Content) => void },
+): AsyncGenerator<Uint8Array> {
+  const digest = seal.digest()
+  let size = 0
+  for await (const bytes of content) {
+    digest.update(bytes)
+    size += bytes.length
+    onBytes?.(bytes.length)
+    yield bytes
+  }
+  onEnd({ size, digest: digest.digest('hex') })
+}
+
+/** Writes a whole file, so that a crash leaves all of it or nothing under its name. */
+export async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const temporary = `${path}.part`
+  await mkdir(dirname(path), { recursive: true })
+  try {
+    const handle = await open(temporary, 'w')
+    try {
+      await handle.writeFile(content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+/** A stored file: its name, by which it was sealed, its path, and what it has to hold. */
+export type StoredFile = { name: string; path: string; expected: Content }
+
+/** Yields the content of a stored file; fails with `DamagedFile` unless it is what was written. */
+export async function* readChecked(
+  { name, path, expected }: StoredFile,
+  seal: Seal,
+  { onBytes }: { onBytes?: OnBytes | undefined } = {},
+): AsyncGenerator<Uint8Array> {
+  let found: Content | undefined
+  const onEnd = (content: Content) => {
+    found = content
+  }
+  try {
+    yield* measured(seal.open(name, readFrom(path)), seal, { onBytes, onEnd })
+  } catch (error) {
+    if (error instanceof DamagedFile) throw new DamagedFile(`${name}: ${error.message}`)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw new DamagedFile(`${name}: it is missing`)
+    throw error
+  }
+  if (found?.size === expected.size && found.digest === expected.digest) return
+  throw new DamagedFile(
+    found!.size < expected.size
+      ? `${name}: it is cut short`
+      : `${name}: its content is not what was written`,
+  )
+}

@@ -1,0 +1,98 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeDataFolder } from '../data-folder.ts'
+import { writeDurably } from '../objects/durable-file.ts'
+import { FolderInUse, lockFolder } from '../sqlite/folder-lock.ts'
+import { derive, plain, type Seal, sealWith } from './sealed-bytes.ts'
+
+/** A folder that holds backups: snapshots of a database, and the objects that they refer to. */
+export type BackupFolder = { path: string; seal: Seal }
+
+/** The form of the folder, which later versions may change. */
+const FORMAT = 1
+const HEAD = 'backup.json'
+/** A key of fewer bytes could be guessed. */
+const MIN_KEY_BYTES = 32
+
+/** Salt and check of a key are in hex; without them nothing is encrypted. */
+type Head = { format: number; salt?: string; check?: string }
+
+/** Opens a folder of backups, with the content of the key file if it is encrypted. */
+export async function openBackupFolder(
+  path: string,
+  { key }: { key: Uint8Array | undefined },
+): Promise<BackupFolder> {
+  const text = await readFile(join(path, HEAD), 'utf8').catch((error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new Error(`Cannot find a backup in ${path}: it has no ${HEAD}`)
+  })
+  return { path, seal: sealOf(parseHead(text, path), path, key) }
+}
+
+/** Opens a folder of backups; creates a missing one, encrypted if there is a key. */
+export async function createBackupFolder(
+  path: string,
+  { key }: { key: Uint8Array | undefined },
+): Promise<BackupFolder> {
+  await makeDataFolder(path)
+  const names = await readdir(path)
+  if (names.includes(HEAD)) return openBackupFolder(path, { key })
+  // A kill may have left the file in the making.
+  const others = names.filter((name) => name !== `${HEAD}.part` && !name.startsWith('server.lock'))
+  if (others.length > 0) throw new Error(`Cannot back up into ${path}: it holds other files`)
+  const head: Head = { format: FORMAT }
+  if (key) {
+    const salt = randomBytes(32)
+    head.salt = salt.toString('hex')
+    head.check = derive(secretOf(key, salt), salt, 'check').toString('hex')
+  }
+  await writeDurably(join(path, HEAD), `${JSON.stringify(head)}\n`)
+  return { path, seal: sealOf(head, path, key) }
+}
+
+/** Lets no other process write into the folder; throws if one does. */
+export function lockBackupFolder(path: string): { release(): void } {
+  try {
+    return lockFolder(path)
+  } catch (error) {
+    if (!(error instanceof FolderInUse)) throw error
+    throw new Error(`Cannot back up into ${path}: another backup is being written there`)
+  }
+}
+
+function parseHead(text: string, path: string): Head {
+  let head: Partial<Head> = {}
+  try {
+    head = JSON.parse(text) as Head
+  } catch {}
+  const { format } = head
+  if (format === FORMAT) return head as Head
+  if (typeof format !== 'number') throw new Error(`Cannot read ${join(path, HEAD)}: it is damaged`)
+  throw new Error(
+    `Cannot read the backup in ${path}: it has form ${format}, this program knows form ${FORMAT}`,
+  )
+}
+
+function sealOf({ salt, check }: Head, path: string, key: Uint8Array | undefined): Seal {
+  if (!salt || !check) {
+    if (key) throw new Error(`The backup in ${path} is not encrypted: leave --key-file out`)
+    return plain
+  }
+  if (!key) throw new Error(`The backup in ${path} is encrypted: name its key with --key-file`)
+  const bytes = Buffer.from(salt, 'hex')
+  const secret = secretOf(key, bytes)
+  const own = derive(secret, bytes, 'check')
+  const known = Buffer.from(check, 'hex')
+  if (own.length !== known.length || !timingSafeEqual(own, known)) {
+    throw new Error(`The key does not open the backup in ${path}`)
+  }
+  return sealWith(secret)
+}
+
+function secretOf(key: Uint8Array, salt: Uint8Array): Buffer {
+  if (key.length >= MIN_KEY_BYTES) return derive(key, salt, 'secret')
+  throw new Error(
+    `Cannot use the key: its file has ${key.length} bytes, at least ${MIN_KEY_BYTES} random ones are needed`,
+  )
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import { type OnBytes, readChecked, type StoredFile } from './backup-files.ts'
+import { type BackupFolder, openBackupFolder } from './backup-folder.ts'
+import { listSnapshots, type Manifest, readManifest, snapshotFolder } from './manifest.ts'
+import { backupObjectPath } from './object-index.ts'
+import { DamagedFile } from './sealed-bytes.ts'
+
+/** A folder of backups to check. */
+export type CheckOptions = {
+  target: string
+  key: Uint8Array | undefined
+  signal: AbortSignal
+  /** Bytes that were read, of all. */
+  onProgress?(done: number, total: number): void
+}
+
+/** What was read, and what is wrong with it, a line each. */
+export type CheckOutcome = { snapshots: number; files: number; size: number; problems: string[] }
+
+/** Reads every file of every snapshot, and each object once, and compares them with the manifests. */
+export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> {
+  const { target, key, signal, onProgress } = options
+  const backup = await openBackupFolder(target, { key })
+  const snapshots = await listSnapshots(target)
+  if (snapshots.length === 0) throw new Error(`There is no snapshot in ${target}`)
+  const problems: string[] = []
+  const files = new Map<string, StoredFile>()
+  for (const snapshot of snapshots) {
+    try {
+      const manifest = await readManifest(backup, snapshot)
+      for (const file of filesOf(backup, snapshot, manifest)) {
+        // Of one id there is one object, whichever snapshot refers to it.
+        files.set(`${file.name} ${file.expected.digest}`, file)
+      }
+      for (const id of manifest.missing) {
+        problems.push(`snapshots/${snapshot}: the object ${id} was lost before it was taken`)
+      }
+    } catch (error) {
+      if (!(error instanceof DamagedFile)) throw error
+      problems.push(error.message)
+    }
+  }
+  const total = [...files.values()].reduce((sum, { expected }) => sum + expected.size, 0)
+  let done = 0
+  const onBytes = (bytes: number) => {
+    signal.throwIfAborted()
+    done += bytes
+    onProgress?.(done, total)
+  }
+  for (const file of files.values()) {
+    signal.throwIfAborted()
+    const problem = await findProblem(file, backup, onBytes)
+    if (problem) problems.push(problem)
+  }
+  return { snapshots: snapshots.length, files: files.size, size: total, problems }
+}
+
+/** Returns all that a snapshot holds. */
+export function filesOf(
+  { path }: Pick<BackupFolder, 'path'>,
+  snapshot: string,
+  { files, objects }: Pick<Manifest, 'files' | 'objects'>,
+): StoredFile[] {
+  const own = files.map(({ name, ...expected }) => ({
+    name: `snapshots/${snapshot}/${name}`,
+    path: join(snapshotFolder(path, snapshot), name),
+    expected,
+  }))
+  const shared = objects.map(({ name: id, ...expected }) => ({
+    ...{ name: `objects/${id}`, path: backupObjectPath(path, id), expected },
+  }))
+  return [...own, ...shared]
+}
+
+async function findProblem(
+  file: StoredFile,
+  { seal }: BackupFolder,
+  onBytes: OnBytes,
+): Promise<string | undefined> {
+  try {
+    for await (const _ of readChecked(file, seal, { onBytes }));
+    return undefined
+  } catch (error) {
+    if (error instanceof DamagedFile) return error.message
+    throw error
+  }
+}

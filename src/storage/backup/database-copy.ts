@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { SQLITE_VERSION } from '../sqlite/migrate.ts'
+
+/** Since this version rows have the sizes of all objects. */
+const MIN_VERSION = 8
+/** In one step, so that what a server writes meanwhile does not make it begin anew. */
+const ALL_PAGES = 2 ** 31 - 1
+
+/** An object that rows refer to, and its size in bytes if they have it. */
+export type KnownObject = { id: string; size: number | null }
+
+/** The database of a data folder, on which a server may work, for reading only. */
+export type LiveDatabase = Disposable & {
+  /** Writes a copy as of one moment. */
+  copyTo(file: string): Promise<void>
+  /** Returns whether rows refer to an object now. */
+  refersTo(id: string): boolean
+  /** Returns whether a live session has not ended. */
+  isOpenSession(id: string): boolean
+}
+
+const REFERENCES = `
+  select id, size from files
+  union all select result_object, result_size from jobs where result_object is not null
+  union all select redacted_object, redacted_size from jobs where redacted_object is not null
+  union all select body_object, null from deliveries where body_object is not null`
+
+const OPEN_SESSIONS = `select id from jobs where kind = 'live' and status = 'processing'`
+
+/** Opens the database of a data folder; throws unless this program knows its version. */
+export function openLiveDatabase(file: string): LiveDatabase {
+  if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
+  try {
+    checkVersion(database, file)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return {
+    async copyTo(copy) {
+      await backup(database, copy, { rate: ALL_PAGES })
+    },
+    refersTo(id) {
+      const found = database.prepare(`select 1 from (${REFERENCES}) where id = ? limit 1`)
+      return found.get(id) !== undefined
+    },
+    isOpenSession(id) {
+      return database.prepare(`${OPEN_SESSIONS} and id = ?`).get(id) !== undefined
+    },
+    [Symbol.dispose]: () => database.close(),
+  }
+}
+
+/** Returns what a copy of a database refers to: objects, and open live sessions. */
+export function readReferences(file: string): { objects: KnownObject[]; sessions: string[] } {
+  const database = new DatabaseSync(file)
+  try {
+    const objects = database.prepare(
+      `select id, max(size) as size from (${REFERENCES}) group by id order by id`,
+    )
+    const sessions = database.prepare(OPEN_SESSIONS).all() as { id: string }[]
+    return {
+      objects: objects.all() as unknown as KnownObject[],
+      sessions: sessions.map(({ id }) => id),
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/** Throws unless the pages of a database fit together. */
+export function checkDatabase(file: string): void {
+  const database = new DatabaseSync(file)
+  try {
+    const rows = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
+    const [first] = rows
+    if (first?.quick_check !== 'ok')
+      throw new Error(`The database is damaged: ${first?.quick_check}`)
+  } finally {
+    database.close()
+  }
+}
+
+function checkVersion(database: DatabaseSync, file: string): void {
+  const row = database.prepare('select version from schema_version').get()
+  const { version } = row as { version: number }
+  if (version >= MIN_VERSION && version <= SQLITE_VERSION) return
+  throw new Error(
+    `Cannot back up the database ${file}: it has version ${version}, this program knows versions ${MIN_VERSION} to ${SQLITE_VERSION}`,
+  )
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { isObjectId } from '../objects/objects.ts'
+import { type Content, writeWhole } from './backup-files.ts'
+import type { BackupFolder } from './backup-folder.ts'
+import { DamagedFile } from './sealed-bytes.ts'
+
+/** A file or an object of a snapshot, by its path in the snapshot or its id. */
+export type ManifestEntry = Content & { name: string }
+
+/** What one snapshot holds. */
+export type Manifest = {
+  /** Milliseconds since 1970: the database is as it was then. */
+  takenAt: number
+  /** The version of the program that wrote it. */
+  version: string
+  /** The database and the files of open live sessions, by their path in a data folder. */
+  files: ManifestEntry[]
+  /** The objects that the database refers to, by their ids. */
+  objects: ManifestEntry[]
+  /** Objects that were lost already when it was taken. */
+  missing: string[]
+}
+
+const SNAPSHOTS = 'snapshots'
+/** The files of a data folder that are copied. */
+const FILES = /^(steno\.sqlite(\.clock)?|live\/[0-9a-f-]{36}\/(log|sound))$/
+const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/
+
+/** Returns the name of a snapshot taken at a time, in milliseconds since 1970. */
+export function snapshotName(takenAt: number): string {
+  return new Date(takenAt).toISOString().replace(/[:.]/g, '-')
+}
+
+/** Returns the folder of a snapshot. */
+export function snapshotFolder(path: string, name: string): string {
+  return join(path, SNAPSHOTS, name)
+}
+
+/** Returns the names of all snapshots, oldest first. */
+export async function listSnapshots(path: string): Promise<string[]> {
+  const names = await readdir(join(path, SNAPSHOTS)).catch(() => [])
+  return names.filter((name) => NAME.test(name)).sort()
+}
+
+const manifestName = (snapshot: string) => `${SNAPSHOTS}/${snapshot}/manifest`
+
+/** Writes the manifest of a snapshot into a folder that becomes its own. */
+export async function writeManifest(
+  { seal }: BackupFolder,
+  { snapshot, folder }: { snapshot: string; folder: string },
+  { objects, ...head }: Manifest,
+): Promise<void> {
+  async function* lines(): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256')
+    const write = (value: unknown) => {
+      const line = Buffer.from(`${JSON.stringify(value)}\n`)
+      hash.update(line)
+      return line
+    }
+    yield write(head)
+    for (const { name, size, digest } of objects) yield write([name, size, digest])
+    yield Buffer.from(`${JSON.stringify({ end: hash.digest('hex') })}\n`)
+  }
+  const content = seal.close(manifestName(snapshot), lines())
+  await writeWhole(join(folder, 'manifest'), content)
+}
+
+/** Reads the manifest of a snapshot; fails with `DamagedFile` unless it is as it was written. */
+export async function readManifest(
+  { path, seal }: BackupFolder,
+  snapshot: string,
+): Promise<Manifest> {
+  const name = manifestName(snapshot)
+  const file = join(snapshotFolder(path, snapshot), 'manifest')
+  const stored = await readFile(file).catch((error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new DamagedFile(`${name}: it is missing`)
+  })
+  try {
+    const whole = (async function* () {
+      yield stored as Uint8Array
+    })()
+    return parse(await buffer(seal.open(name, whole)))
+  } catch (error) {
+    const why = error instanceof DamagedFile ? error.message : 'it is damaged'
+    throw new DamagedFile(`${name}: ${why}`)
+  }
+}
+
+function parse(bytes: Buffer): Manifest {
+  const end = bytes.lastIndexOf(10, -2) + 1
+  const hash = createHash('sha256').update(bytes.subarray(0, end)).digest('hex')
+  const last = JSON.parse(bytes.toString('utf8', end)) as { end?: string }
+  if (last.end !== hash) throw new DamagedFile('its content was changed or is cut short')
+  const [head, ...entries] = bytes.toString('utf8', 0, end).trimEnd().split('\n')
+  const objects = entries.map((line) => {
+    const [name, size, digest] = JSON.parse(line) as [string, number, string]
+    return { name, size, digest }
+  })
+  const manifest = { ...(JSON.parse(head!) as Omit<Manifest, 'objects'>), objects }
+  // Names become paths.
+  const isKnown = manifest.files.every(({ name }) => FILES.test(name))
+  if (!isKnown || !objects.every(({ name }) => isObjectId(name))) {
+    throw new DamagedFile('it names files that no backup holds')
+  }
+  return manifest
+}

@@ -1,0 +1,66 @@
+import { appendFile, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { objectPath } from '../objects/disk-objects.ts'
+import { writeDurably } from '../objects/durable-file.ts'
+import type { Content } from './backup-files.ts'
+import type { BackupFolder } from './backup-folder.ts'
+
+/** The objects that a folder of backups has, so that none is copied or read again. */
+export type ObjectIndex = {
+  /** Returns what an object of the folder holds; undefined unless it is there as a whole. */
+  find(id: string): Promise<Content | undefined>
+  /** Notes an object that was copied. A kill before it costs a copy, not a wrong entry. */
+  add(id: string, content: Content): Promise<void>
+  /** Forgets all objects but these. */
+  keep(ids: ReadonlySet<string>): Promise<void>
+}
+
+const FILE = 'copied.jsonl'
+
+/** Returns the path of an object in a folder of backups. */
+export function backupObjectPath(path: string, id: string): string {
+  return objectPath(join(path, 'objects'), id)
+}
+
+/** Reads the index of a folder of backups. */
+export async function openObjectIndex({ path, seal }: BackupFolder): Promise<ObjectIndex> {
+  const file = join(path, FILE)
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const known = new Map<string, Content>()
+  for (const line of text.split('\n')) {
+    const entry = parse(line)
+    if (entry) known.set(entry.id, entry.content)
+  }
+  // A kill may have left half a line.
+  if (text !== '' && !text.endsWith('\n')) await appendFile(file, '\n')
+  return {
+    async find(id) {
+      const content = known.get(id)
+      if (!content) return undefined
+      const found = await stat(backupObjectPath(path, id)).catch(() => undefined)
+      return found?.size === seal.storedSize(content.size) ? content : undefined
+    },
+    async add(id, content) {
+      known.set(id, content)
+      await appendFile(file, formatLine(id, content))
+    },
+    async keep(ids) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
+      const lines = [...known].map(([id, content]) => formatLine(id, content))
+      await writeDurably(file, lines.join(''))
+    },
+  }
+}
+
+function formatLine(id: string, { size, digest }: Content): string {
+  return `${JSON.stringify([id, size, digest])}\n`
+}
+
+function parse(line: string): { id: string; content: Content } | undefined {
+  try {
+    const [id, size, digest] = JSON.parse(line) as [string, number, string]
+    return { id, content: { size, digest } }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,118 @@
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { databaseFile, RESTORING as MARK, makeDataFolder } from '../data-folder.ts'
+import { objectPath } from '../objects/disk-objects.ts'
+import { syncFolder } from '../objects/durable-file.ts'
+import { lockFolder } from '../sqlite/folder-lock.ts'
+import { readChecked, type StoredFile, writeWhole } from './backup-files.ts'
+import { openBackupFolder } from './backup-folder.ts'
+import { filesOf } from './check-backup.ts'
+import { checkDatabase, readReferences } from './database-copy.ts'
+import { keepAccount } from './keep-account.ts'
+import { listSnapshots, readManifest } from './manifest.ts'
+
+/** A backup, and the data folder that it becomes. */
+export type RestoreOptions = {
+  /** The folder of backups. */
+  source: string
+  key: Uint8Array | undefined
+  /** The data folder, which must be empty or not exist. */
+  folder: string
+  /** The name of a snapshot; undefined = the newest. */
+  snapshot: string | undefined
+  /** The only account to restore; undefined = all. */
+  account: string | undefined
+  signal: AbortSignal
+  /** Bytes that were restored, of all. */
+  onProgress?(done: number, total: number): void
+}
+
+/** What was restored; the time is in milliseconds since 1970. */
+export type RestoreOutcome = {
+  snapshot: string
+  takenAt: number
+  objects: number
+  missing: string[]
+}
+
+const DATABASE = 'steno.sqlite'
+
+/**
+ * Makes a data folder of a snapshot. Everything is compared with the manifest as it is written. The
+ * database comes last: no server starts on a folder that has objects without one.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreOutcome> {
+  const { source, key, folder, account, signal, onProgress } = options
+  const backup = await openBackupFolder(source, { key })
+  const snapshot = await chooseSnapshot(source, options.snapshot)
+  const manifest = await readManifest(backup, snapshot)
+  await takeFolder(folder)
+  const lock = lockFolder(folder)
+  try {
+    const stored = new Map(
+      filesOf(backup, snapshot, manifest).map((file, i) => {
+        const { name } = [...manifest.files, ...manifest.objects][i]!
+        return [name, file]
+      }),
+    )
+    const unfinished = `${databaseFile(folder)}.restoring`
+    let done = 0
+    let total = 0
+    const restore = async (file: StoredFile, path: string) => {
+      signal.throwIfAborted()
+      const onBytes = (bytes: number) => {
+        signal.throwIfAborted()
+        done += bytes
+        onProgress?.(done, total)
+      }
+      await writeWhole(path, readChecked(file, backup.seal, { onBytes }))
+    }
+    await restore(stored.get(DATABASE)!, unfinished)
+    checkDatabase(unfinished)
+    if (account !== undefined) keepAccount(unfinished, account)
+    const { objects, sessions } = readReferences(unfinished)
+    const lost = new Set(manifest.missing)
+    const ids = objects.map(({ id }) => id).filter((id) => !lost.has(id))
+    const others = manifest.files.filter(({ name }) => {
+      const [, session] = /^live\/([^/]+)\//.exec(name) ?? []
+      return name !== DATABASE && (session === undefined || sessions.includes(session))
+    })
+    const sizes = [
+      ...ids.map((id) => stored.get(id)!),
+      ...others.map(({ name }) => stored.get(name)!),
+    ]
+    total = done + sizes.reduce((sum, { expected }) => sum + expected.size, 0)
+    for (const id of ids) await restore(stored.get(id)!, objectPath(join(folder, 'objects'), id))
+    for (const { name } of others) await restore(stored.get(name)!, join(folder, name))
+    await rename(unfinished, databaseFile(folder))
+    await rm(join(folder, MARK))
+    await syncFolder(folder)
+    const missing = objects.map(({ id }) => id).filter((id) => lost.has(id))
+    return { snapshot, takenAt: manifest.takenAt, objects: ids.length, missing }
+  } finally {
+    lock.release()
+  }
+}
+
+async function chooseSnapshot(source: string, wanted: string | undefined): Promise<string> {
+  const all = await listSnapshots(source)
+  const newest = all.at(-1)
+  if (!newest) throw new Error(`There is no snapshot in ${source}`)
+  if (wanted === undefined || all.includes(wanted)) return wanted ?? newest
+  throw new Error(`There is no snapshot ${wanted} in ${source}; there are: ${all.join(', ')}`)
+}
+
+/** Creates the folder, or empties it of what an interrupted restoration left. */
+async function takeFolder(folder: string): Promise<void> {
+  await makeDataFolder(folder)
+  const names = await readdir(folder)
+  if (names.length > 0 && !names.includes(MARK)) {
+    throw new Error(
+      `Cannot restore into ${folder}: it is not empty; set STENO_DATA_DIR to a folder that is, or does not exist`,
+    )
+  }
+  await writeFile(join(folder, MARK), '')
+  for (const name of names) {
+    if (name !== MARK) await rm(join(folder, name), { recursive: true, force: true })
+  }
+}

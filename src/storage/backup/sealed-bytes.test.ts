@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import test from 'node:test'
+import { DamagedFile, plain, type Seal, sealWith } from './sealed-bytes.ts'
+
+const seal = sealWith(Buffer.alloc(32, 7))
+const CHUNK = 64 * 1024
+
+/** Yields bytes in parts of uneven sizes. */
+async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let from = 0, size = 1; from < bytes.length; from += size, size = size * 3 + 1) {
+    yield bytes.subarray(from, from + size)
+  }
+}
+
+function close(content: Uint8Array, by: Seal = seal): Promise<Buffer> {
+  return buffer(by.close('name', inParts(content)))
+}
+
+function open(stored: Uint8Array, { name = 'name', by = seal } = {}): Promise<Buffer> {
+  return buffer(by.open(name, inParts(stored)))
+}
+
+test('what was sealed opens again, of any size, and takes the size that is foretold', async () => {
+  for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 200_001]) {
+    const content = randomBytes(size)
+    for (const by of [seal, plain]) {
+      const stored = await close(content, by)
+      assert.equal(stored.length, by.storedSize(size))
+      assert.deepEqual(await open(stored, { by }), content)
+    }
+  }
+})
+
+test('the same content is never stored as the same bytes', async () => {
+  const content = Buffer.alloc(100)
+  assert.notDeepEqual(await close(content), await close(content))
+  assert.notEqual(seal.digest().digest('hex'), plain.digest().digest('hex'))
+})
+
+test('a changed, cut, moved or foreign file does not open', async () => {
+  const stored = await close(randomBytes(2 * CHUNK + 10))
+  for (const at of [0, 31, 32, CHUNK, stored.length - 1]) {
+    const changed = Buffer.from(stored)
+    changed[at]! ^= 1
+    await assert.rejects(open(changed), DamagedFile, `byte ${at}`)
+  }
+  const chunk = 32 + CHUNK + 16
+  for (const length of [0, 31, 32, 40, chunk, chunk + CHUNK + 16, stored.length - 1]) {
+    await assert.rejects(open(stored.subarray(0, length)), DamagedFile, `${length} bytes`)
+  }
+  await assert.rejects(open(Buffer.concat([stored, stored])), DamagedFile)
+  await assert.rejects(open(stored, { name: 'other' }), DamagedFile)
+  await assert.rejects(open(stored, { by: sealWith(Buffer.alloc(32, 8)) }), DamagedFile)
+})

@@ -1,0 +1,226 @@
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readVersion } from '../../config/version.ts'
+import { databaseFile, liveFolder } from '../data-folder.ts'
+import { objectPath } from '../objects/disk-objects.ts'
+import { syncFolder } from '../objects/durable-file.ts'
+import { type Content, measured, readFrom, writeWhole } from './backup-files.ts'
+import { type BackupFolder, createBackupFolder, lockBackupFolder } from './backup-folder.ts'
+import {
+  type KnownObject,
+  type LiveDatabase,
+  openLiveDatabase,
+  readReferences,
+} from './database-copy.ts'
+import { type ManifestEntry, snapshotFolder, snapshotName, writeManifest } from './manifest.ts'
+import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
+import { removeOldSnapshots } from './remove-snapshots.ts'
+
+/** What a backup does right now. */
+export type BackupStage = 'copying the database' | 'copying objects' | 'removing old snapshots'
+
+/** A data folder, where its backup goes, and who watches. */
+export type BackupOptions = {
+  /** The data folder, on which a server may be running. */
+  folder: string
+  /** The folder of backups, which is created if it is missing. */
+  target: string
+  /** The content of the key file; undefined = not encrypted. */
+  key: Uint8Array | undefined
+  /** How many snapshots stay. */
+  keep: number
+  signal: AbortSignal
+  /** For tests: how many objects are copied at once. */
+  atOnce?: number
+  /** Bytes of objects. */
+  onProgress?(stage: BackupStage, done: number, total: number): void
+}
+
+/** What a backup did; sizes in bytes. */
+export type BackupOutcome = {
+  snapshot: string
+  objects: number
+  size: number
+  /** What an earlier backup did not have yet. */
+  copied: { objects: number; size: number }
+  /** Objects that rows refer to but that are lost. */
+  missing: string[]
+}
+
+/** The copies of the database that are made until one has all its objects. */
+const MAX_ROUNDS = 10
+const AT_ONCE = 4
+
+type Task = BackupOptions & {
+  backup: BackupFolder
+  index: ObjectIndex
+  live: LiveDatabase
+  /** The folder of the snapshot in the making. */
+  unfinished: string
+  copied: BackupOutcome['copied']
+}
+
+/**
+ * Adds a snapshot of a data folder to a folder of backups: a copy of the database as of one moment,
+ * then the objects that the copy refers to and that are not there yet. An object that was deleted in
+ * between is no longer referred to: then the database is copied once more. What was killed begins
+ * anew with the objects that it had copied.
+ */
+export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
+  const { folder, target, key, keep, signal, onProgress } = options
+  using live = openLiveDatabase(databaseFile(folder))
+  const backup = await createBackupFolder(target, { key })
+  const lock = lockBackupFolder(target)
+  try {
+    const unfinished = join(target, 'unfinished')
+    const index = await openObjectIndex(backup)
+    const copied = { objects: 0, size: 0 }
+    const task = { ...options, backup, index, live, unfinished, copied }
+    for (let round = 1; ; round++) {
+      signal.throwIfAborted()
+      const taken = await takeSnapshot(task)
+      if (!taken && round < MAX_ROUNDS) continue
+      if (!taken) throw new Error('Objects are deleted faster than they are copied: try it again')
+      onProgress?.('removing old snapshots', 0, 1)
+      await removeOldSnapshots(backup, index, { keep })
+      return { ...taken, copied }
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** Takes a snapshot; undefined if something was deleted before it was copied. */
+async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> | undefined> {
+  const { folder, target, backup, live, unfinished, onProgress } = task
+  await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished)
+  onProgress?.('copying the database', 0, 1)
+  const takenAt = Date.now()
+  const snapshot = snapshotName(takenAt)
+  const copy = join(unfinished, 'copy.sqlite')
+  await live.copyTo(copy)
+  const { objects, sessions } = readReferences(copy)
+  const store = (name: string, file: string, size?: number) => {
+    return storeFile(task, { snapshot, name, file, size })
+  }
+  const files = [await store('steno.sqlite', copy)]
+  await rm(copy)
+  for (const id of sessions) {
+    const own = await storeSession(task, id, store)
+    if (own === 'gone') return undefined
+    files.push(...own)
+  }
+  const clock = 'steno.sqlite.clock'
+  const hasClock = await stat(join(folder, clock)).catch(() => undefined)
+  if (hasClock) files.push(await store(clock, join(folder, clock)))
+  const stored = await storeObjects(task, objects)
+  if (!stored) return undefined
+  const manifest = { takenAt, version: readVersion(), files, ...stored }
+  await writeManifest(backup, { snapshot, folder: unfinished }, manifest)
+  await mkdir(join(target, 'snapshots'), { recursive: true })
+  await rename(unfinished, snapshotFolder(target, snapshot))
+  await syncFolder(join(target, 'snapshots'))
+  const size = [...files, ...stored.objects].reduce((sum, one) => sum + one.size, 0)
+  return { snapshot, objects: stored.objects.length, size, missing: stored.missing }
+}
+
+type SnapshotFile = { snapshot: string; name: string; file: string; size?: number | undefined }
+
+/** Copies a file of the data folder, up to a size, into the snapshot in the making. */
+async function storeFile(
+  { backup: { seal }, unfinished, signal }: Task,
+  { snapshot, name, file, size }: SnapshotFile,
+): Promise<ManifestEntry> {
+  let content: Content | undefined
+  const onEnd = (found: Content) => {
+    content = found
+  }
+  const onBytes = () => signal.throwIfAborted()
+  const source = measured(readFrom(file, size === undefined ? {} : { size }), seal, {
+    ...{ onBytes, onEnd },
+  })
+  await writeWhole(join(unfinished, name), seal.close(`snapshots/${snapshot}/${name}`, source))
+  return { name, ...content! }
+}
+
+/**
+ * Copies the files of an open session: the log first, and as much as it has right now, so that the
+ * audio that it reports follows. Returns `gone` if the session has ended meanwhile.
+ */
+async function storeSession(
+  { folder, live }: Task,
+  id: string,
+  store: (name: string, file: string, size: number) => Promise<ManifestEntry>,
+): Promise<ManifestEntry[] | 'gone'> {
+  const stored: ManifestEntry[] = []
+  for (const part of ['log', 'sound']) {
+    const file = join(liveFolder(folder), id, part)
+    try {
+      const { size } = await stat(file)
+      stored.push(await store(`live/${id}/${part}`, file, size))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      // A session that has lost its files fails when a server takes it up.
+      return live.isOpenSession(id) ? [] : 'gone'
+    }
+  }
+  return stored
+}
+
+/** Copies objects; undefined if one was deleted before it was copied, with its last row. */
+async function storeObjects(
+  task: Task,
+  objects: readonly KnownObject[],
+): Promise<{ objects: ManifestEntry[]; missing: string[] } | undefined> {
+  const { live, signal, onProgress, atOnce = AT_ONCE } = task
+  const total = objects.reduce((sum, { size }) => sum + (size ?? 0), 0)
+  const entries: ManifestEntry[] = []
+  const missing: string[] = []
+  const rest = objects.values()
+  let done = 0
+  let isDeleted = false
+  async function run(): Promise<void> {
+    for (const { id, size } of rest) {
+      signal.throwIfAborted()
+      const content = await storeObject(task, id)
+      if (content) entries.push({ name: id, ...content })
+      else if (live.refersTo(id)) missing.push(id)
+      else isDeleted = true
+      done += content?.size ?? size ?? 0
+      onProgress?.('copying objects', Math.min(done, total), total)
+    }
+  }
+  // Nothing is written any more when the first failure is reported.
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, run))
+  for (const one of ended) if (one.status === 'rejected') throw one.reason
+  if (isDeleted) return undefined
+  return { objects: entries.sort((a, b) => (a.name < b.name ? -1 : 1)), missing: missing.sort() }
+}
+
+/** Copies an object unless the backup has it; undefined if it is not there any more. */
+async function storeObject(
+  { folder, backup: { path, seal }, index, signal, copied }: Task,
+  id: string,
+): Promise<Content | undefined> {
+  const known = await index.find(id)
+  // Ids are never reused for other content once a row refers to them.
+  if (known) return known
+  let content: Content | undefined
+  const onEnd = (found: Content) => {
+    content = found
+  }
+  const onBytes = () => signal.throwIfAborted()
+  try {
+    const file = objectPath(join(folder, 'objects'), id)
+    const source = measured(readFrom(file), seal, { onBytes, onEnd })
+    await writeWhole(backupObjectPath(path, id), seal.close(`objects/${id}`, source))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  await index.add(id, content!)
+  copied.objects++
+  copied.size += content!.size
+  return content
+}

@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import { AppError } from '../../errors.ts'
+import type { Db } from '../db.ts'
+
+/** What an account used this month, in seconds of audio times channels. */
+export type MonthUsage = {
+  used: number
+  /** What jobs and sessions that have not ended are going to use, as far as that is known. */
+  inProgress: number
+  /** When the next month begins, in milliseconds since 1970. */
+  resetsAt: number
+}
+
+/** A recording whose length is not known yet counts as this long, in seconds. */
+const UNKNOWN_SECONDS = 600
+const MICROSECONDS = 1e6
+
+/**
+ * Returns what an account used in the UTC month of a time, and what its work in progress is going
+ * to use: a recording its length on all its channels, a session the time since its creation.
+ */
+export async function readMonthUsage(
+  { sql: db }: Pick<Db, 'sql'>,
+  { account, now }: { account: string; now: number },
+): Promise<MonthUsage> {
+  const { start, end } = monthOf(now)
+  const isActive = sql`(status = 'queued' or status = 'processing')`
+  const { rows } = await sql<{ used: number; recorded: number; live: number }>`
+    select
+      coalesce((select sum(amount) from usage where account = ${account}
+        and measure = 'channel_microseconds' and day >= ${start} and day < ${end}), 0) as used,
+      coalesce((select sum(coalesce(file_duration, ${UNKNOWN_SECONDS}) * coalesce(file_channels, 1))
+        from jobs where kind = 'pre-recorded' and ${isActive} and account = ${account}), 0)
+        as recorded,
+      coalesce((select sum(case when created_at < ${now}
+          then (${now} - created_at) * coalesce(file_channels, 1) else 0 end)
+        from jobs where kind = 'live' and ${isActive} and account = ${account}), 0) as live
+    `.execute(db)
+  const { used, recorded, live } = rows[0]!
+  const inProgress = Number(recorded) + Number(live) / 1000
+  return { used: Number(used) / MICROSECONDS, inProgress, resetsAt: end }
+}
+
+/** Returns the bounds of the UTC month of a time, in milliseconds since 1970. */
+function monthOf(at: number): { start: number; end: number } {
+  const date = new Date(at)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) }
+}
+
+/** New work of an account and what it is known to use, in seconds. */
+export type QuotaQuery = {
+  account: string
+  now: number
+  /** 0 = unknown. */
+  seconds: number
+  /** Undefined or 0 = no limit. */
+  maxSeconds: number | undefined
+}
+
+/**
+ * Returns the error that refuses new work of an account that has used up its month, or would by
+ * this; undefined where it may go on. What is in progress counts, so that many requests at a time
+ * exceed the limit no further than one.
+ */
+export async function findSpentQuota(
+  tx: Db,
+  { account, now, seconds, maxSeconds }: QuotaQuery,
+): Promise<AppError | undefined> {
+  if (!maxSeconds) return undefined
+  const { used, inProgress, resetsAt } = await readMonthUsage(tx, { account, now })
+  const taken = used + inProgress
+  if (taken < maxSeconds && taken + seconds <= maxSeconds) return undefined
+  const parts = [
+    `it used ${written(used)} of the ${maxSeconds} s of this month`,
+    ...(inProgress > 0 ? [`${written(inProgress)} are in progress`] : []),
+    ...(seconds > 0 ? [`this takes ${written(seconds)}`] : []),
+  ]
+  const reset = `the next month begins at ${new Date(resetsAt).toISOString()}`
+  const detail = `${parts.join(', ')} (STENO_ACCOUNT_MAX_SECONDS_PER_MONTH); ${reset}`
+  return new AppError('quota_exceeded', detail)
+}
+
+function written(seconds: number): string {
+  return `${Math.round(seconds * 10) / 10} s`
+}

@@ -1,0 +1,98 @@
+import type { Db } from '../db.ts'
+import type { JobKind } from '../jobs/jobs.ts'
+import { ADD_ON, type LlmUsage } from './usage.ts'
+
+/** By what usage is grouped. */
+export type UsageGroup = 'day' | 'key' | 'kind' | 'account'
+
+/** Whose usage, of which days (from the first to before the last, at UTC midnights), and by what. */
+export type UsageQuery = {
+  /** Undefined = all. */
+  account: string | undefined
+  from: number
+  to: number
+  by: readonly UsageGroup[]
+}
+
+/** What was used; times in seconds. The fields of its group say by whom and when. */
+export type UsageSum = {
+  account?: string
+  /** UTC midnight, in milliseconds since 1970. */
+  day?: number
+  /** The id of the key; null for jobs from before usage was counted. */
+  key?: string | null
+  kind?: JobKind
+  jobs: number
+  failedJobs: number
+  audioSeconds: number
+  channelSeconds: number
+  /** How many jobs had an add-on. */
+  addOns: Record<string, number>
+  llm: LlmUsage
+}
+
+const columns = { account: 'account', day: 'day', key: 'key_id', kind: 'kind' } as const
+const MICROSECONDS = 1e6
+
+/**
+ * Adds up what was used, ordered by the fields of the group in their given order. Without any there
+ * is one sum, also of nothing.
+ */
+export async function sumUsage(
+  { readonly }: Pick<Db, 'readonly'>,
+  { account, from, to, by }: UsageQuery,
+): Promise<UsageSum[]> {
+  const grouping = by.map((name) => columns[name])
+  let query = readonly
+    .selectFrom('usage')
+    .select([...grouping, 'measure'])
+    .select((row) => row.fn.sum<number>('amount').as('amount'))
+    .where('day', '>=', from)
+    .where('day', '<', to)
+    .groupBy([...grouping, 'measure'])
+  if (account !== undefined) query = query.where('account', '=', account)
+  for (const name of [...grouping, 'measure'] as const) query = query.orderBy(name)
+  const rows = (await query.execute()) as SumRow[]
+  const sums = new Map<string, UsageSum>()
+  if (by.length === 0) sums.set('[]', nothing({}))
+  for (const row of rows) {
+    const key = JSON.stringify(grouping.map((name) => row[name]))
+    const sum = sums.get(key) ?? nothing(groupOf(row, by))
+    sums.set(key, sum)
+    addTo(sum, row.measure, Number(row.amount))
+  }
+  return [...sums.values()]
+}
+
+type SumRow = {
+  account?: string
+  day?: number
+  key_id?: string
+  kind?: JobKind
+  measure: string
+  amount: number
+}
+
+type Group = Pick<UsageSum, UsageGroup>
+
+function groupOf({ account, day, key_id, kind }: SumRow, by: readonly UsageGroup[]): Group {
+  const fields = { account, day, key: key_id || null, kind }
+  return Object.fromEntries(by.map((name) => [name, fields[name]]))
+}
+
+function nothing(group: Group): UsageSum {
+  const llm = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
+  const times = { audioSeconds: 0, channelSeconds: 0 }
+  return { ...group, jobs: 0, failedJobs: 0, ...times, addOns: {}, llm }
+}
+
+function addTo(sum: UsageSum, measure: string, amount: number): void {
+  if (measure === 'jobs') sum.jobs += amount
+  else if (measure === 'failed_jobs') sum.failedJobs += amount
+  else if (measure === 'audio_microseconds') sum.audioSeconds += amount / MICROSECONDS
+  else if (measure === 'channel_microseconds') sum.channelSeconds += amount / MICROSECONDS
+  else if (measure === 'llm_requests') sum.llm.requests += amount
+  else if (measure === 'prompt_tokens') sum.llm.prompt_tokens += amount
+  else if (measure === 'completion_tokens') sum.llm.completion_tokens += amount
+  else if (measure.startsWith(ADD_ON)) sum.addOns[measure.slice(ADD_ON.length)] = amount
+}

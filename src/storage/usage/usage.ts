@@ -1,0 +1,111 @@
+import type { Db } from '../db.ts'
+import type { JobRow } from '../tables.ts'
+
+/** What language models took, as their providers count it. */
+export type LlmUsage = { requests: number; prompt_tokens: number; completion_tokens: number }
+
+/** What a job took: seconds of its audio, the same times the distinct channels, and tokens. */
+export type JobUsage = {
+  audioSeconds: number
+  channelSeconds: number
+  llm?: LlmUsage | undefined
+}
+
+/** The columns of a job that has just ended. */
+export type UsageJob = Pick<
+  JobRow,
+  'account' | 'kind' | 'key_id' | 'status' | 'request_params' | 'completed_at'
+>
+
+/** The columns that `UsageJob` is read from. */
+export const usageColumns = [
+  'account',
+  'kind',
+  'key_id',
+  'status',
+  'request_params',
+  'completed_at',
+] as const satisfies (keyof JobRow)[]
+
+/** Prefixes the measure that counts the jobs with an add-on. */
+export const ADD_ON = 'add-on '
+const MICROSECONDS = 1e6
+const DAY_MS = 86_400_000
+
+/**
+ * Counts a job that ends, in the transaction that ends it: exactly once, whatever happens to the
+ * server. Of a failed job the add-ons do not count; what it took otherwise does.
+ */
+export function noteJobEnd(tx: Db, job: UsageJob, used?: JobUsage): Promise<void> {
+  const isDone = job.status === 'done'
+  const amounts = new Map([[isDone ? 'jobs' : 'failed_jobs', 1]])
+  if (used) {
+    amounts.set('audio_microseconds', Math.round(used.audioSeconds * MICROSECONDS))
+    amounts.set('channel_microseconds', Math.round(used.channelSeconds * MICROSECONDS))
+  }
+  for (const [name, amount] of llmAmounts(used?.llm)) amounts.set(name, amount)
+  const addOns = isDone ? requestedAddOns(job.request_params) : []
+  for (const name of addOns) amounts.set(`${ADD_ON}${name}`, 1)
+  return add(tx, { ...job, at: job.completed_at! }, amounts)
+}
+
+/** Counts what a language model took after the end of a job, for an add-on that is made again. */
+export function noteTokens(
+  tx: Db,
+  job: Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number },
+  llm: LlmUsage,
+): Promise<void> {
+  return add(tx, job, new Map(llmAmounts(llm)))
+}
+
+function llmAmounts(llm: LlmUsage | undefined): [string, number][] {
+  if (!llm) return []
+  return [
+    ['llm_requests', llm.requests],
+    ['prompt_tokens', llm.prompt_tokens],
+    ['completion_tokens', llm.completion_tokens],
+  ]
+}
+
+/** Returns the switches that a request turned on; those of a session are grouped. */
+function requestedAddOns(requestParams: string | null): string[] {
+  const params = JSON.parse(requestParams ?? '{}') as Record<string, unknown>
+  const { realtime_processing, post_processing } = params
+  return [params, realtime_processing, post_processing].flatMap((group) => {
+    const switches = Object.entries(group ?? {})
+    return switches.flatMap(([name, value]) => (value === true && name !== 'callback' ? name : []))
+  })
+}
+
+type Owner = Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number }
+
+async function add(
+  tx: Db,
+  { account, kind, key_id, at }: Owner,
+  amounts: ReadonlyMap<string, number>,
+): Promise<void> {
+  const day = startOfDay(at)
+  const owner = { account, kind, key_id: key_id ?? '', day }
+  // In one order, so that transactions of several servers lock the rows in the same one.
+  const rows = [...amounts]
+    .filter(([, amount]) => amount > 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([measure, amount]) => ({ ...owner, measure, amount }))
+  if (rows.length === 0) return
+  await tx.sql
+    .insertInto('usage')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account', 'measure', 'day', 'key_id', 'kind'])
+        .doUpdateSet(({ eb, ref }) => ({
+          amount: eb(ref('usage.amount'), '+', ref('excluded.amount')),
+        })),
+    )
+    .execute()
+}
+
+/** Returns the midnight in UTC before a time, in milliseconds since 1970. */
+export function startOfDay(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS
+}
