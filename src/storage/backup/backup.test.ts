@@ -233,6 +233,7 @@ test('wrong keys, folders in use and folders of others are refused', async (t) =
   const keyless = { target, key: undefined, signal }
   await assert.rejects(checkBackup(keyless), /is encrypted: name its key/)
   await assert.rejects(restore({ folder }), /Cannot restore into .*: it is not empty/)
+  await assert.rejects(take({ target: join(folder, 'b') }), /it is inside of the data folder/)
   const other = await makeFolder(t)
   await writeFile(join(other, 'diary.txt'), '')
   await assert.rejects(take({ target: other }), /it holds other files/)
