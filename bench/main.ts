@@ -33,6 +33,7 @@ if (values.help) {
   console.log('npm run bench -- isolation [--attack NAME]… [--seconds N] [--fake]')
   console.log('npm run bench -- live [--sessions N]… [--no-partials]')
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
+  console.log('npm run bench -- cluster needs PostgreSQL with pg_stat_statements')
   console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
   process.exit()
 }

@@ -1,10 +1,14 @@
 // The server in a process of its own, with a fake engine, for benchmarks that load it from outside.
-// Reads STENO_*; sends its address when it listens, and its memory when asked.
+// Reads STENO_*, and BENCH_WAIT_MS, which a batch takes; sends its address when it listens.
+import { setTimeout as delay } from 'node:timers/promises'
 import { createApp } from '../src/app.ts'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/log.ts'
 
-const speech = createFakeSpeechEngine('one two three')
+const { BENCH_WAIT_MS: waitMs } = process.env
+const onBatch = (_batch: unknown, signal: AbortSignal) =>
+  delay(Number(waitMs), undefined, { signal })
+const speech = createFakeSpeechEngine('one two three', waitMs ? { onBatch } : {})
 const app = await createApp(readConfig(process.env), { speech, log: createLog('fatal') })
 process.send!({ url: await app.http.listen({ host: '127.0.0.1', port: 0 }) })

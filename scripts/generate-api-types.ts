@@ -35,6 +35,11 @@ const ROOTS = [
   'Capabilities',
   'EndpointList',
   'UsageReport',
+  'SearchHits',
+  'TranscriptEdits',
+  'CreatedShare',
+  'ShareList',
+  'SharedRecording',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

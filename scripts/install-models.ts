@@ -1,5 +1,5 @@
 // Puts the embedded models into place, compiles the modules and removes what this platform does not
-// need; `npm ci` runs it. Run it again by hand after a failed download.
+// need; `npm ci` runs it. `npm run models` runs it again.
 
 import { spawnSync } from 'node:child_process'
 import { globSync, rmSync } from 'node:fs'

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
+import { userCacheFolder } from './config/installation.ts'
 import { readClientConfig, readConfig, unknownSettings } from './config.ts'
 
 /** What is wrong with `env`, line by line. */
@@ -251,4 +254,15 @@ test('the commands look for a server where this machine would run one', () => {
 test('a misspelt setting is found, a variable of another program is none', () => {
   const env = { STENO_PROT: '1', STENO_PORT: '1', STENO_URL: 'http://x', PATH: '/bin' }
   assert.deepEqual(unknownSettings(env), ['STENO_PROT'])
+})
+
+test('the models of a package are in the cache folder of the user, on each platform', () => {
+  const home = homedir()
+  assert.equal(userCacheFolder({}, 'linux'), join(home, '.cache'))
+  assert.equal(userCacheFolder({ XDG_CACHE_HOME: '/caches' }, 'linux'), '/caches')
+  assert.equal(
+    userCacheFolder({ XDG_CACHE_HOME: '/caches' }, 'darwin'),
+    join(home, 'Library/Caches'),
+  )
+  assert.equal(userCacheFolder({ LOCALAPPDATA: 'C:\\Users\\ada' }, 'win32'), 'C:\\Users\\ada')
 })

@@ -1,9 +1,9 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import { type DatabaseConfig, readDatabase } from './config/database.ts'
 import { type DeliveryConfig, readDelivery } from './config/delivery.ts'
 import { createReader, type Rate, splitOnce } from './config/env-reader.ts'
+import { defaultModelsFolder } from './config/installation.ts'
 import { type LiveConfig, readLive } from './config/live.ts'
 import { type LlmConfig, readLlm } from './config/llm.ts'
 import { type NodeConfig, readNode } from './config/node.ts'
@@ -159,9 +159,6 @@ const LIMITS = {
 /** Half of the memory that this machine or container has. */
 const MODEL_MEMORY = Math.floor(Math.min(process.constrainedMemory() || totalmem(), totalmem()) / 2)
 
-/** The folder of the checkout: models are installed in it. */
-const projectFolder = fileURLToPath(new URL('..', import.meta.url))
-
 /** The settings of the commands that talk to a server; the server itself needs none of them. */
 export type ClientConfig = {
   /** The server to use; undefined = one on this machine. */
@@ -211,7 +208,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       return []
     }),
     models: {
-      folder: resolve(read.text('MODELS_DIR', join(projectFolder, 'models'))),
+      folder: resolve(read.text('MODELS_DIR', defaultModelsFolder(env))),
       inResults: read.boolean('RESULT_MODEL', false),
       memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
       autoPull: read.boolean('MODELS_AUTO_PULL', false),

@@ -5,17 +5,27 @@ import { DeliveriesPage } from './deliveries-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { Notices, report } from './parts/notices.tsx'
 import { ReaderPage } from './reader/reader-page.tsx'
+import { SharedPage } from './reader/shared-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
 import { route } from './route.ts'
+import { SearchPage } from './search/search-page.tsx'
 import { ServerPage } from './server-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { texts } from './texts.ts'
 
-/** The whole dashboard: the page that the address names, or the one that signs in. */
+/** The whole dashboard: what a link shows, the page that the address names, or the one that signs in. */
 export function App(): JSX.Element {
+  const isShared = route.value[0] === 'shared'
   useEffect(() => {
-    loadSignIn().catch(report)
-  }, [])
+    if (!isShared) loadSignIn().catch(report)
+  }, [isShared])
+  if (isShared) {
+    return (
+      <Frame>
+        <SharedPage secret={route.value[1] ?? ''} />
+      </Frame>
+    )
+  }
   if (signedIn.value === undefined) {
     return (
       <Frame>
@@ -40,6 +50,7 @@ function Page(): JSX.Element {
     return <ReaderPage key={`${name}/${id}`} kind={name} id={id} />
   }
   if (name === 'live') return <LivePage />
+  if (name === 'search') return <SearchPage />
   if (name === 'deliveries') return <DeliveriesPage />
   if (name === 'server') return <ServerPage />
   return <RecordingsPage />
@@ -79,6 +90,7 @@ function Navigation(): JSX.Element {
   const [current = 'recordings'] = route.value
   const links = [
     ['recordings', '#/', texts.nav.recordings],
+    ['search', '#/search', texts.nav.search],
     ['live', '#/live', texts.nav.live],
     ['deliveries', '#/deliveries', texts.nav.deliveries],
     ['server', '#/server', texts.nav.server],

@@ -26,6 +26,8 @@ import { modelRoutes } from './routes/models.ts'
 import { nodeRoutes } from './routes/nodes.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
+import { searchRoutes } from './routes/search.ts'
+import { sharedRoutes } from './routes/shared.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
@@ -81,6 +83,7 @@ async function registerApi(
 ): Promise<void> {
   await http.register(descriptionRoutes(app))
   await http.register(dashboardRoutes(app))
+  await http.register(sharedRoutes(app))
   await http.register(signInRoutes(app, admission))
   await http.register(async (guarded) => {
     guarded.decorateRequest('account', '')
@@ -111,5 +114,6 @@ async function registerApi(
     await guarded.register(usageRoutes(app))
     await guarded.register(auditRoutes(app))
     await guarded.register(nodeRoutes(app))
+    await guarded.register(searchRoutes(app))
   })
 }

@@ -71,7 +71,10 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['models', 'check', 'x'], /check takes no names/],
     [['models', 'pull'], /name at least one model/],
     [['models', 'pull', 'whisper-huge'], /the catalog has no 'whisper-huge', only whisper-tiny, /],
-    [['models', 'pull', 'silero-vad'], /silero-vad comes with Steno: 'npm run/],
+    [
+      ['models', 'pull', 'silero-vad'],
+      /silero-vad comes with Steno; to install it again, run 'npm run/,
+    ],
     [['models', 'import'], /import takes a FOLDER/],
     [['models', 'import', '/no/folder'], /Cannot import \/no\/folder: there is no such folder/],
     [['models', 'import', '/', '--languages', 'de'], /--languages needs --as/],
@@ -112,18 +115,9 @@ test('settings that cannot be used end with code 2 and a line for each', async (
 test('--help explains the program and every command', async () => {
   const { code, stdout } = await run(['--help'])
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
-  const verbs = ['serve', 'transcribe', 'live', 'jobs', 'keys', 'webhooks', 'deliveries', 'usage']
-  const all = [
-    ...verbs,
-    'audit',
-    'models',
-    'setup',
-    'nodes',
-    'store',
-    'backup',
-    'restore',
-    'doctor',
-  ]
+  const verbs = ['serve', 'transcribe', 'live', 'jobs', 'search', 'keys', 'webhooks', 'deliveries']
+  const operating = ['nodes', 'store', 'backup', 'restore', 'doctor']
+  const all = [...verbs, 'usage', 'audit', 'models', 'setup', ...operating]
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

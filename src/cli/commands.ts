@@ -26,6 +26,10 @@ const commands: Record<string, Entry> = {
     summary: "list, show and delete a server's jobs",
     load: async () => (await import('./jobs.ts')).jobsCommand,
   },
+  search: {
+    summary: "find what was said in a server's recordings",
+    load: async () => (await import('./search.ts')).searchCommand,
+  },
   keys: {
     summary: 'list, make and revoke the keys of a data folder',
     load: async () => (await import('./keys/keys.ts')).keysCommand,

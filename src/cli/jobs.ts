@@ -5,14 +5,17 @@ import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
 import { formatSeconds } from './terminal/progress.ts'
 import type { Command } from './terminal/terminal.ts'
 import { refuseTerminal } from './transcribe/formats.ts'
+import { formatVersion } from './transcript-versions.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
-       steno jobs show ID [--format txt|srt|vtt|json|docx]
+       steno jobs show ID [--format txt|srt|vtt|json|docx [--no-edited]]
+       steno jobs edits ID
        steno jobs cancel ID...
        steno jobs retry ID ADDON
        steno jobs delete ID...
 
-Lists a server's jobs, newest first, shows one as JSON or its transcript in a format, cancels jobs that wait or run,
+Lists a server's jobs, newest first, shows one as JSON or its transcript in a format, lists the versions of its
+transcript that people made with corrections, newest first, cancels jobs that wait or run,
 makes an add-on again that failed (such as subtitles) and prints it as JSON, or deletes ended jobs with their audio.
 Jobs that cannot be canceled or deleted are reported; the exit code is then 1, as it is when an add-on failed again.
 The list says how many warnings a result has; \`show\` prints them, in result.metadata.
@@ -20,6 +23,7 @@ The list says how many warnings a result has; \`show\` prints them, in result.me
   --status STATES  only those queued, processing, done or error; several with commas
   --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
   --format FORMAT  of show: the transcript as txt, srt, vtt, json or docx instead of the whole job
+  --edited         with the corrections of people, if there are any (default); --no-edited: as the machine wrote it
   --limit N        jobs per page; default 20
   --offset N       jobs to skip; default 0
 ${serverHelp}`
@@ -32,6 +36,8 @@ export const jobsCommand: Command = {
       status: { type: 'string' },
       metadata: { type: 'string' },
       format: { type: 'string' },
+      edited: { type: 'boolean' },
+      'no-edited': { type: 'boolean' },
       limit: { type: 'string' },
       offset: { type: 'string' },
       ...serverOptions,
@@ -54,7 +60,16 @@ export const jobsCommand: Command = {
       const choices = ['txt', 'srt', 'vtt', 'json', 'docx'] as const
       const format = readChoice(values.format, { name: 'format', choices })
       refuseTerminal(format, stdout)
-      stdout.write(await client.transcript(ids[0]!, format))
+      const edited = readEdited(values)
+      stdout.write(await client.transcript(ids[0]!, format, { edited }))
+      return 0
+    }
+    if (values.edited || values['no-edited']) {
+      throw new UsageError('--edited and --no-edited need show ID --format FORMAT')
+    }
+    if (verb === 'edits' && ids.length === 1) {
+      const { versions } = await client.transcriptEdits(ids[0]!)
+      stdout.write(versions.map(formatVersion).join(''))
       return 0
     }
     if (verb === 'show' && ids.length === 1) {
@@ -86,6 +101,13 @@ export const jobsCommand: Command = {
 /** Subtitles are an array of files, empty when they failed; all other add-ons have an envelope. */
 function hasFailed(made: ApiAddOnAnswer): boolean {
   return Array.isArray(made) ? made.length === 0 : !made.success
+}
+
+function readEdited(values: { edited?: boolean; 'no-edited'?: boolean }): boolean {
+  if (values.edited && values['no-edited']) {
+    throw new UsageError('--edited and --no-edited contradict each other')
+  }
+  return !values['no-edited']
 }
 
 type Filters = { status?: string | undefined; metadata?: string | undefined }

@@ -2,12 +2,13 @@ import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
-import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
-import { readResult, replaceResult, type StoredResult } from '../storage/jobs/results.ts'
+import type { JobId } from '../storage/jobs/jobs.ts'
+import { readResult, replaceResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { Retried, Retry } from '../text/result/retry.ts'
 import { type Usage, usageOf } from '../text/result/usage.ts'
 import type { Services } from '../text/service-add-on.ts'
+import { findDoneJob } from './done-job.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
 
 /** The dependencies of a retry. */
@@ -45,7 +46,7 @@ export async function retryAddOn(
   const answers = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
     signal.throwIfAborted()
-    const job = await findDone(db, id)
+    const job = await findDoneJob(db, id)
     const result = await readResult(db, job.result)
     if (result === undefined) {
       // Only an object can disappear: either another one has replaced it, or none ever will.
@@ -88,16 +89,6 @@ function storeIn(answers: Map<string, unknown>): AnswerStore {
     find: (key) => answers.get(key),
     append: async (key, answer) => void answers.set(key, answer),
   }
-}
-
-type DoneJob = Job & { result: StoredResult }
-
-async function findDone(db: Db, id: JobId): Promise<DoneJob> {
-  const job = await findJob(db, id)
-  if (!job) throw new AppError('job_not_found', id.id)
-  const { result } = job
-  if (job.status !== 'done' || !result) throw new AppError('job_not_done', `it is ${job.status}`)
-  return { ...job, result }
 }
 
 function refusal(outcome: keyof typeof refusals, name: string): AppError {

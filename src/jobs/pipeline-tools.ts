@@ -19,7 +19,10 @@ export type PipelineTools = {
   media: MediaTools
   /** Resolves the host name of a source. */
   resolve: Resolve
-  resultBuilder: Pick<ResultBuilder, 'build' | 'merge' | 'retry' | 'transcript' | 'describe'>
+  resultBuilder: Pick<
+    ResultBuilder,
+    'build' | 'merge' | 'retry' | 'transcript' | 'searchable' | 'edit' | 'describe'
+  >
   /** Services over the network for add-ons; undefined when none is configured. */
   services?: Services | undefined
   config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'models' | 'network' | 'storage'>

@@ -7,6 +7,7 @@ import { runMaintenance } from './maintenance.ts'
 import { transcribe } from './pipeline.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import { QueueLoop } from './queue-loop.ts'
+import { runSearchIndex } from './search-index.ts'
 
 /** The dependencies of the runner. */
 export type JobRunnerOptions = Observers & {
@@ -31,7 +32,7 @@ export class JobRunner {
   readonly #options: JobRunnerOptions
   readonly #queue: QueueLoop
   readonly #closed = new AbortController()
-  #maintenance: Promise<void> = Promise.resolve()
+  #maintenance: Promise<unknown> = Promise.resolve()
 
   constructor(options: JobRunnerOptions) {
     const { tools, log, metrics, tracing, graceMs = GRACE_MS, onEvents, spacePauseMs } = options
@@ -57,7 +58,11 @@ export class JobRunner {
     const mayDelete = () => deletionClock?.mayDelete() ?? true
     const days = { retentionDays, orphanDays, auditDays }
     const kept = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
-    this.#maintenance = runMaintenance({ db, log, ...kept, signal: this.#closed.signal })
+    const { signal } = this.#closed
+    this.#maintenance = Promise.all([
+      runMaintenance({ db, log, ...kept, signal }),
+      runSearchIndex({ db, resultBuilder: tools.resultBuilder, log, signal }),
+    ])
   }
 
   /** Looks for a job to run now: one of this account was queued. */

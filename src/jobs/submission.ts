@@ -13,6 +13,7 @@ import {
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob, findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
+import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
@@ -26,6 +27,12 @@ import type { JobWaits } from './job-waits.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import type { QueueLoop } from './queue-loop.ts'
 import { filenameOf } from './source-url.ts'
+import {
+  type Correction,
+  correctTranscript,
+  readTranscriptEdits,
+  type TranscriptEdits,
+} from './transcript-edits.ts'
 import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
 
 /** A job request, after validation. */
@@ -188,9 +195,25 @@ export class JobSubmission {
     return retryAddOn(this.#tools, addOn, { signal: this.#closed.signal })
   }
 
-  /** Writes the transcript of a finished job or session as a file. */
-  transcript(job: JobId, form: TranscriptForm): Promise<string | Uint8Array> {
+  /**
+   * Writes the transcript of a finished job or session as a file; `isEdited` with the corrections of
+   * people.
+   */
+  transcript(
+    job: JobId,
+    form: TranscriptForm & { isEdited: boolean },
+  ): Promise<string | Uint8Array> {
     return writeJobTranscript(this.#tools, job, { ...form, signal: this.#closed.signal })
+  }
+
+  /** Returns the corrections of a transcript, with its last `limit` versions. */
+  transcriptEdits(job: JobId, { limit }: { limit: number }): Promise<TranscriptEdits> {
+    return readTranscriptEdits(this.#tools, job, { limit, signal: this.#closed.signal })
+  }
+
+  /** Corrects the transcript of a finished job or session; returns the new version. */
+  correctTranscript(job: JobId, correction: Correction): Promise<TranscriptVersion> {
+    return correctTranscript(this.#tools, job, { ...correction, signal: this.#closed.signal })
   }
 
   /** Returns the add-ons that a transcript can have. */

@@ -1,5 +1,30 @@
 import type { Kysely, RawBuilder, SqlBool } from 'kysely'
+import type { TermQuery } from './search/term-query.ts'
 import type { Tables } from './tables.ts'
+
+/** A full-text index of terms, each utterance with the term of its owner. */
+export type SearchDialect = {
+  /** The columns of `utterances` that hold terms, and what they hold of an utterance. */
+  readonly columns: RawBuilder<unknown>
+  values(owner: string, terms: readonly string[]): RawBuilder<unknown>
+  /**
+   * The ways to find the utterances of an owner that a query finds, each with what to select from and
+   * under which condition. The first that fills the page is enough; the last one finds all.
+   */
+  find(owner: string, query: TermQuery): readonly FoundUtterances[]
+  /**
+   * Has the planner choose between the index of terms and the order of the utterances; for a
+   * transaction on the connections for lists, which only walk indexes in order.
+   */
+  choosePlan?(tx: Transaction): Promise<void>
+}
+
+/** Parts of a `select` in which `u` is the utterance; `id` is what it is ordered by. */
+export type FoundUtterances = {
+  from: RawBuilder<unknown>
+  where: RawBuilder<SqlBool>
+  id: RawBuilder<unknown>
+}
 
 type Transaction = { readonly sql: Kysely<Tables> }
 
@@ -34,6 +59,8 @@ export type Dialect = {
   readonly keepRows: RawBuilder<unknown>
   /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
   takeRows(table: string): RawBuilder<unknown>
+  /** How terms are stored with utterances, and how they are searched for. */
+  readonly search: SearchDialect
   /** Whether no transaction that still runs can have a lower number than `tx`. */
   isSettled(tx: string): RawBuilder<SqlBool>
   /** Whether a transaction failed only because of others, so that it may be repeated. */

@@ -14,6 +14,8 @@ export type NodeState = {
   version: string
   /** It stops: nothing new is sent to it. */
   isDraining: boolean
+  /** Where it keeps objects; see `findObjectPlace`. */
+  objects?: string
   /** Absent on a node that runs no live sessions. */
   live?: NodeLoad
 }

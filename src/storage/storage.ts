@@ -19,6 +19,7 @@ import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
 import { type NodeState, OwnNode } from './nodes.ts'
 import { openDiskObjects } from './objects/disk-objects.ts'
 import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
+import { findObjectPlace, refuseOtherObjects } from './objects/object-place.ts'
 import type { Objects } from './objects/objects.ts'
 import { takeBackObjects } from './objects/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans.ts'
@@ -125,9 +126,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
   }
-  const node = new OwnNode(options.node ?? { roles, version: '', isDraining: false }, log)
+  const place = db.isShared ? await findObjectPlace(folder, options.objectStore) : undefined
+  const state = options.node ?? { roles, version: '', isDraining: false }
+  const node = new OwnNode({ ...state, ...(place && { objects: place }) }, log)
   const owning = { log, isAlone, onDeaths, node, heartbeatMs: options.heartbeatMs }
   opened.defer(await registerOwner(db, owning))
+  if (place) await refuseOtherObjects(db, place)
   const taken = await takeBackObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
   const { done } = await beginSweep(sweeping, { isAlone })

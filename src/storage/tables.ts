@@ -10,6 +10,8 @@ export type Tables = {
   keys: KeyRow
   sign_ins: SignInRow
   events: EventRow
+  transcript_edits: TranscriptEditsRow
+  shares: ShareRow
   idempotency_keys: IdempotencyRow
   live_sessions: LiveSessionRow
   endpoints: EndpointRow
@@ -20,6 +22,9 @@ export type Tables = {
   owners: OwnerRow
   usage: UsageRow
   audit_log: AuditRow
+  search_queue: { job_id: string }
+  search_languages: { account: string; language: string }
+  utterances: UtteranceRow
   /** Only in PostgreSQL. */
   live_batches: LiveBatchRow
 }
@@ -212,6 +217,19 @@ export type OwnerRow = {
   state: string
 }
 
+/** A row of `utterances`; how its terms are stored differs between the databases. */
+export type UtteranceRow = {
+  id: Generated<number>
+  job_id: string
+  n: number
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+}
+
 /** A row of `live_batches`: a part of the audio and the log of an open live session. */
 export type LiveBatchRow = {
   job_id: string
@@ -281,4 +299,35 @@ export type EventRow = {
   /** The new one of the job or the delivery; `deleted` for a job that is gone. */
   status: string
   at: number
+}
+
+/** A row of `transcript_edits`: a version of a corrected transcript. */
+export type TranscriptEditsRow = {
+  job_id: string
+  /** From 1; before it are the machine's words. */
+  version: number
+  account: string
+  created_at: number
+  /** The name of the key that made it. */
+  key_name: string | null
+  /** The version that it brings back. */
+  restored: number | null
+  /** How many operations it came from. */
+  operations: number
+  /** JSON; empty where it brings another version back. */
+  changes: string
+}
+
+/** A row of `shares`: a link that shows a job to whoever has it. */
+export type ShareRow = {
+  /** The SHA-256, in hex, of the secret in the link. */
+  hash: string
+  id: string
+  account: string
+  job_id: string
+  created_at: number
+  expires_at: number
+  /** Whether it shows the corrections of people. */
+  is_edited: 0 | 1
+  key_name: string | null
 }

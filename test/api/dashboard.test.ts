@@ -27,6 +27,7 @@ test('the page allows files of this server only, and is not kept', { skip }, asy
   )
   assert.doesNotMatch(policy, /unsafe|https?:|\*/)
   assert.equal(page.headers.get('cache-control'), 'no-store')
+  assert.match(page.headers.get('x-robots-tag')!, /noindex/)
   const text = await page.text()
   const nonce = /nonce-([\w-]+)/.exec(policy)![1]!
   assert.ok(text.includes(`content="${nonce}"`))

@@ -131,7 +131,7 @@ test('errors have one schema, and that of OpenAI’s API on its paths', () => {
   }
 })
 
-test('only what tells about the server itself needs no key', () => {
+test('only what tells about the server itself, and links, need no key', () => {
   const open = operations().filter(([, { security }]) => security?.length === 0)
   const paths = open.map(([path]) => path)
   assert.deepEqual(paths, [
@@ -141,6 +141,8 @@ test('only what tells about the server itself needs no key', () => {
     '/openapi.json',
     '/docs',
     '/docs/scalar.js',
+    '/v2/shared/{secret}',
+    '/v2/shared/{secret}/file',
     '/v2/sign-in',
     '/v2/sign-in',
     '/v2/sign-in',

@@ -203,7 +203,10 @@ test('the private server of a command traces nothing', async (t) => {
   t.after(() => collector.close())
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }
   setEnvironment(t, env)
-  const server = await startPrivateServer({ ...env, STENO_WORKERS: '1' })
+  const server = await startPrivateServer(
+    { ...env, STENO_WORKERS: '1' },
+    { say() {}, signal: t.signal },
+  )
   await fetch(`${server.url}/health`)
   await server.close()
   assert.deepEqual(collector.requests, [])

@@ -67,6 +67,23 @@ test('from an empty server to an exported transcript', { skip }, async (t) => {
   const srt = readFileSync(await (await download).path(), 'utf8')
   assert.match(srt, /00:00:\d\d,\d{3} --> .*\n.*fellow Americans/i)
 
+  await page.getByRole('link', { name: 'Search' }).click()
+  const hit = page.locator('.hits a')
+  await page.getByRole('searchbox').fill('countries')
+  while ((await hit.count()) === 0) {
+    // The recording is indexed some seconds after its end.
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.reload()
+    await page
+      .getByText(/Nobody said that|Add|\d:\d\d/)
+      .first()
+      .waitFor()
+  }
+  assert.match((await page.locator('mark').first().textContent())!, /country/i)
+  await checkPage(page, 'search')
+  await hit.first().click()
+  await page.locator('.utterance.target').waitFor()
+
   await page.getByRole('link', { name: 'Server' }).click()
   await page.getByText('Ready for work').waitFor()
   await checkPage(page, 'server')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { makeKey } from '../../src/cli/keys/make-key.ts'
 import { beginLiveJob, findLiveOwner } from '../../src/storage/live/live-jobs.ts'
+import { listNodes } from '../../src/storage/nodes.ts'
 import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { defaultLiveParams } from '../support/default-live-params.ts'
 import { call } from '../support/http-client.ts'
@@ -16,10 +17,18 @@ import { makeFolder } from '../support/test-storage.ts'
 /** Starts what starts a node of given roles on one database. */
 async function openCluster(t: TestContext) {
   const { url } = await takeDatabase(t)
+  const folder = await makeFolder(t)
   return async (roles: string): Promise<ChildServer> => {
     const env = { STENO_DATABASE_URL: url, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' }
-    return (await startChild(t, await makeFolder(t), { env }))!
+    return (await startChild(t, folder, { env }))!
   }
+}
+
+/** Returns what starts a server of given roles in this process, likewise. */
+async function openServers(t: TestContext, env: Record<string, string> = {}) {
+  const { url } = await takeDatabase(t)
+  const shared = { STENO_DATABASE_URL: url, STENO_DATA_DIR: await makeFolder(t) }
+  return (roles: string) => startServer({ env: { ...shared, ...env, STENO_ROLES: roles } })
 }
 
 /** Returns the node that runs a session with a client. */
@@ -78,11 +87,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
   })
 
   test('clients of a node that stops go on at another at once, wherever they connect', async (t) => {
-    const { url: database } = await takeDatabase(t)
-    const start = (roles: string) => {
-      const env = { STENO_DATABASE_URL: database, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' }
-      return startServer({ env })
-    }
+    const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })
     const [one, two] = await Promise.all([start('api,live,worker'), start('api,live')])
     try {
       const { id, url } = await openSession(one)
@@ -107,10 +112,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
   })
 
   test('a node serves what its roles are', async (t) => {
-    const { url: database } = await takeDatabase(t)
-    const start = (roles: string) => {
-      return startServer({ env: { STENO_DATABASE_URL: database, STENO_ROLES: roles } })
-    }
+    const start = await openServers(t)
     const [api, worker] = await Promise.all([start('api'), start('worker')])
     try {
       for (const { url } of [api, worker]) {
@@ -161,6 +163,18 @@ describe('nodes of one database', { skip: noPostgres }, () => {
       )
     } finally {
       await server.close()
+    }
+  })
+
+  test('a server that keeps its recordings elsewhere is refused', async (t) => {
+    const start = await openServers(t)
+    const one = await start('api')
+    try {
+      const env = { STENO_DATABASE_URL: one.app.config.storage.database!.url }
+      await assert.rejects(startServer({ env }), /keeps its recordings elsewhere; set the same/)
+      assert.equal((await listNodes(one.app.storage.db)).length, 1)
+    } finally {
+      await one.close()
     }
   })
 })

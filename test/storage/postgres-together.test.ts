@@ -12,7 +12,6 @@ import { deleteUnusedFiles } from '../../src/storage/objects/files.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { addFile, addJob, claim } from '../support/test-jobs.ts'
 import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
-import { makeFolder } from '../support/test-storage.ts'
 
 /** Opens one database as two servers would. */
 async function openTwo(t: TestContext): Promise<[Db, Db]> {
@@ -20,8 +19,8 @@ async function openTwo(t: TestContext): Promise<[Db, Db]> {
   let close = async () => {}
   t.after(() => close())
   const first = await openTestPostgres(t)
-  const { database } = first
-  const options = { folder: await makeFolder(t), database, log: createLog('silent') }
+  const { database, folder } = first
+  const options = { folder, database, log: createLog('silent') }
   const second = await openStorage(options)
   close = () => second.close()
   return [first.db, second.db]

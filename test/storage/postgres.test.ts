@@ -2,11 +2,15 @@ import { describe } from 'node:test'
 import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
 import { jobCreationTests } from './job-creation.ts'
 import { leaseTests } from './leases.ts'
+import { liveJobTests } from './live-jobs.ts'
+import { nodeTests } from './nodes.ts'
 import { queueTests } from './queue.ts'
+import { searchTests } from './search.ts'
 import { usageTests } from './usage.ts'
 
 // What depends most on the database; `test/long/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
-  const suites = [jobCreationTests, leaseTests, queueTests, usageTests]
+  const jobs = [jobCreationTests, leaseTests, liveJobTests, queueTests]
+  const suites = [...jobs, nodeTests, searchTests, usageTests]
   for (const suite of suites) suite.define(openTestPostgres)
 })

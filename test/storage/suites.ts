@@ -15,7 +15,10 @@ import { queueTests } from './queue.ts'
 import { queueMaintenanceTests } from './queue-maintenance.ts'
 import { resendingTests } from './resending.ts'
 import { retentionTests } from './retention.ts'
+import { searchTests } from './search.ts'
+import { shareTests } from './shares.ts'
 import { signInTests } from './sign-ins.ts'
+import { transcriptEditTests } from './transcript-edits.ts'
 import { usageTests } from './usage.ts'
 
 /** The tests that every database passes. */
@@ -37,6 +40,9 @@ export const suites = [
   queueTests,
   resendingTests,
   retentionTests,
+  searchTests,
+  shareTests,
   signInTests,
+  transcriptEditTests,
   usageTests,
 ]

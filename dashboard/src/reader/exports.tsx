@@ -1,23 +1,35 @@
 import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
 import { addressOf, type Job } from '../api.ts'
 import { texts } from '../texts.ts'
 import { soundOf } from './player.tsx'
 
 const t = texts.reader
 
+type ExportsProps = {
+  job: Job
+  /** Whether there are corrections, which may be left out. */
+  isEdited: boolean
+}
+
 /** Links to the transcript in every format, and to the sound. */
-export function Exports({ job }: { job: Job }): JSX.Element {
+export function Exports({ job, isEdited }: ExportsProps): JSX.Element {
   const sound = soundOf(job)
+  const [hasEdits, setHasEdits] = useState(true)
+  const transcript = `v2/${job.kind}/${job.id}/transcript?words=true&edited=${hasEdits}`
   return (
     <section class="card">
       <h2>{t.export}</h2>
+      {isEdited && (
+        <label class="choice">
+          <input type="checkbox" checked={hasEdits} onChange={() => setHasEdits(!hasEdits)} />
+          <span>{texts.corrections.inExports}</span>
+        </label>
+      )}
       <ul class="plain">
         {Object.entries(t.formats).map(([format, label]) => (
           <li key={format}>
-            <a
-              download
-              href={addressOf(`v2/${job.kind}/${job.id}/transcript?format=${format}&words=true`)}
-            >
+            <a download href={addressOf(`${transcript}&format=${format}`)}>
               {label}
             </a>
           </li>

@@ -8,16 +8,21 @@ const t = texts.reader
 const MAX_WAVEFORM_SECONDS = 1800
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 
-type PlayerProps = { job: Job; audio: RefObject<HTMLAudioElement | null> }
+type PlayerProps = {
+  address: string | undefined
+  /** How long it is, if that is known. */
+  seconds: number | null | undefined
+  audio: RefObject<HTMLAudioElement | null>
+}
 
-/** The sound of a job, with its waveform unless it is long. */
-export function Player({ job, audio }: PlayerProps): JSX.Element | null {
-  const address = soundOf(job)
+/** The sound at an address, with its waveform unless it is long. */
+export function Player({ address, seconds, audio }: PlayerProps): JSX.Element | null {
   if (address === undefined) return null
-  const seconds = job.file?.audio_duration ?? Number.POSITIVE_INFINITY
   return (
     <section class="player" aria-label={t.player}>
-      {seconds <= MAX_WAVEFORM_SECONDS && <Waveform audio={audio} address={address} />}
+      {(seconds ?? Number.POSITIVE_INFINITY) <= MAX_WAVEFORM_SECONDS && (
+        <Waveform audio={audio} address={address} />
+      )}
       <div class="row">
         {/* biome-ignore lint/a11y/useMediaCaption: the transcript follows it. */}
         <audio ref={audio} controls preload="metadata" src={address} />

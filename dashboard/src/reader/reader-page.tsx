@@ -1,15 +1,20 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type Job, RequestError, request } from '../api.ts'
+import { type Job, may, RequestError, request } from '../api.ts'
 import { onEvent } from '../events.ts'
 import { formatMoment, formatTime, languageName } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { nameOf } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
 import { AddOns } from './add-ons.tsx'
+import { useEdits } from './edits.ts'
 import { Exports } from './exports.tsx'
-import { Player } from './player.tsx'
-import { SpeakerNames, useSpeakerNames } from './speaker-names.tsx'
+import { History } from './history.tsx'
+import { useJump } from './jump.ts'
+import { Player, soundOf } from './player.tsx'
+import { Share } from './share.tsx'
+import { SpeakerNames } from './speaker-names.tsx'
+import { useSpeakers } from './speakers.ts'
 import { Transcript } from './transcript.tsx'
 
 const t = texts.reader
@@ -72,8 +77,12 @@ function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
 
 function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
   const audio = useRef<HTMLAudioElement>(null)
-  const speakers = useSpeakerNames(job)
-  const { utterances } = job.result!.transcription
+  const edits = useEdits(job)
+  const { state, apply } = edits
+  const speakers = useSpeakers(edits.utterances, state)
+  const canEdit = may('write') && state !== undefined
+  const text = useRef<HTMLDivElement>(null)
+  useJump(edits.utterances, { audio, text })
   const play = useCallback((seconds: number) => {
     const element = audio.current
     if (!element) return
@@ -82,13 +91,15 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   }, [])
   return (
     <div class="reader">
-      <div class="reader-text">
-        <Player job={job} audio={audio} />
-        <Transcript utterances={utterances} nameOf={speakers.nameOf} audio={audio} play={play} />
+      <div class="reader-text" ref={text}>
+        <Player address={soundOf(job)} seconds={job.file?.audio_duration} audio={audio} />
+        <Transcript {...{ edits, speakers, canEdit, audio, play }} />
       </div>
       <aside aria-label={t.details}>
-        <Exports job={job} />
-        <SpeakerNames speakers={speakers} />
+        <Exports job={job} isEdited={state !== undefined && state.version > 0} />
+        <SpeakerNames {...{ speakers, apply, canEdit }} />
+        <History {...{ state, apply, canEdit }} />
+        {may('write') && <Share job={job} />}
         <AddOns job={job} play={play} reload={reload} />
       </aside>
     </div>

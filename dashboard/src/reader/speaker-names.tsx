@@ -1,75 +1,93 @@
 import type { JSX } from 'preact'
-import { useCallback, useMemo, useState } from 'preact/hooks'
-import type { ApiUtterance, Job } from '../api.ts'
+import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '../texts.ts'
+import type { Edits } from './edits.ts'
+import { type Speakers, titleOf, type Voice } from './speakers.ts'
 
 const t = texts.reader
 
-/** The speakers of a transcript with the names that people gave them. */
-export type Speakers = {
-  labels: readonly string[]
-  names: Readonly<Record<string, string>>
-  rename: (label: string, name: string) => void
-  /** Empty where there is only one speaker and channel. */
-  nameOf: (utterance: ApiUtterance) => string
-}
+type SpeakerNamesProps = { speakers: Speakers; apply: Edits['apply']; canEdit: boolean }
 
-/** Names speakers, or else channels, where there are several. The browser keeps the names. */
-export function useSpeakerNames(job: Job): Speakers {
-  const key = `steno.speakers.${job.id}`
-  const [names, setNames] = useState<Record<string, string>>(() => readNames(key))
-  const labels = useMemo(() => {
-    const found = new Set(job.result?.transcription.utterances.map(labelOf))
-    return found.size > 1 ? [...found].sort() : []
-  }, [job])
-  const rename = (label: string, name: string) => {
-    const changed = { ...names, [label]: name }
-    setNames(changed)
-    localStorage.setItem(key, JSON.stringify(changed))
-  }
-  const nameOf = useCallback(
-    (utterance: ApiUtterance) => {
-      if (labels.length === 0) return ''
-      const label = labelOf(utterance)
-      return names[label] || label
-    },
-    [labels, names],
-  )
-  return { labels, names, rename, nameOf }
-}
-
-function labelOf({ speaker, channel }: ApiUtterance): string {
-  return speaker === undefined ? t.channel(channel + 1) : t.speaker(speaker + 1)
-}
-
-function readNames(key: string): Record<string, string> {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, string>
-  } catch {
-    return {}
-  }
-}
-
-export function SpeakerNames({ speakers }: { speakers: Speakers }): JSX.Element | null {
-  const { labels, names, rename } = speakers
-  if (labels.length === 0) return null
+/** Names speakers and joins those who are one person. */
+export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): JSX.Element | null {
+  const { voices } = speakers
+  if (voices.length === 0 || (voices.length === 1 && voices[0]!.kind === 'channel')) return null
   return (
     <section class="card">
       <h2>{t.speakers}</h2>
-      {labels.map((label) => (
-        <label key={label} class="field">
-          <span>{label}</span>
-          <input
-            type="text"
-            dir="auto"
-            maxLength={80}
-            aria-label={t.nameOf(label)}
-            value={names[label] ?? ''}
-            onInput={(event) => rename(label, event.currentTarget.value)}
-          />
-        </label>
+      {voices.map((voice) => (
+        <div key={voice.label} class="voice">
+          <NameField voice={voice} apply={apply} canEdit={canEdit} />
+          {canEdit && voice.kind === 'speaker' && (
+            <JoinField voice={voice} voices={voices} apply={apply} />
+          )}
+        </div>
       ))}
-      <p class="hint">{t.namesHint}</p>
     </section>
+  )
+}
+
+type VoiceProps = Pick<SpeakerNamesProps, 'apply'> & { voice: Voice }
+
+/** Stored when the field is left, or by Enter. */
+function NameField({ voice, apply, canEdit }: VoiceProps & { canEdit: boolean }): JSX.Element {
+  const { kind, number, label, name } = voice
+  const input = useRef<HTMLInputElement>(null)
+  const sent = useRef(name)
+  const show = () => {
+    sent.current = name
+    if (input.current) input.current.value = name
+  }
+  useEffect(show, [name])
+  const save = async () => {
+    const given = input.current!.value.trim()
+    if (given === sent.current) return
+    sent.current = given
+    if (!(await apply({ op: 'name_speaker', [kind]: number, name: given }))) show()
+  }
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        ref={input}
+        type="text"
+        dir="auto"
+        maxLength={80}
+        aria-label={t.nameOf(label)}
+        disabled={!canEdit}
+        onBlur={() => void save()}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') void save()
+          if (event.key === 'Escape') show()
+        }}
+      />
+    </label>
+  )
+}
+
+function JoinField({
+  voice,
+  voices,
+  apply,
+}: VoiceProps & { voices: readonly Voice[] }): JSX.Element | null {
+  const others = voices.filter((one) => one.kind === 'speaker' && one !== voice)
+  if (others.length === 0) return null
+  return (
+    <select
+      aria-label={texts.corrections.joinOf(titleOf(voice))}
+      value=""
+      onChange={(event) => {
+        const into = Number(event.currentTarget.value)
+        event.currentTarget.value = ''
+        void apply({ op: 'join_speakers', speaker: voice.number, into })
+      }}
+    >
+      <option value="">{texts.corrections.join}</option>
+      {others.map((one) => (
+        <option key={one.number} value={one.number}>
+          {titleOf(one)}
+        </option>
+      ))}
+    </select>
   )
 }

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
+import type { Db } from '../../storage/db.ts'
 import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/keys.ts'
 import { createKeyUse } from './key-use.ts'
 
@@ -71,6 +72,12 @@ export function createFindKey(
     noteUse(stored, at)
     return stored
   }
+}
+
+/** Returns what people call a key: its name, or else how it begins; null for one of the settings. */
+export async function keyNameOf(db: Pick<Db, 'sql'>, hash: string): Promise<string | null> {
+  const key = await findKeyByHash(db, hash)
+  return key ? (key.name ?? key.prefix) : null
 }
 
 /** Returns the hash under which a key is stored and looked up. */

@@ -20,6 +20,9 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['GET', '/v2/audit', 'admin'],
   ['PATCH', '/v2/live/:id', 'live'],
   ['DELETE', '/v2/live/:id', 'live'],
+  ['PATCH', '/v2/live/:id/transcript/edits', 'write'],
+  ['POST', '/v2/live/:id/share', 'write'],
+  ['DELETE', '/v2/live/:id/shares/:share', 'write'],
 ]
 
 for (const [method, route, scope] of needed) {

@@ -20,5 +20,7 @@ const adminRoutes = ['/v2/nodes', '/v2/audit']
 function scopeOf(method: string, route: string): Scope {
   if (adminRoutes.includes(route)) return 'admin'
   if (method === 'GET' || method === 'HEAD') return 'read'
+  // These concern the transcript, whatever it was made of.
+  if (/\/:id\/(?:transcript|shares?)\b/.test(route)) return 'write'
   return route === '/v2/live' || route.startsWith('/v2/live/') ? 'live' : 'write'
 }

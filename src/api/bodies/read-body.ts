@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { ResendRequest } from '../schemas/resend-request.ts'
+import { ShareRequest } from '../schemas/share.ts'
 import { UploadRequest } from '../schemas/upload.ts'
 import {
   addMissing,
@@ -11,6 +12,7 @@ import {
   findMissing,
   findMissingLive,
 } from './creation-rules.ts'
+import { type RequestedEdits, readEditRequest } from './edit-request.ts'
 import { inFieldOrder } from './field-order.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { toLiveParams } from './live-params.ts'
@@ -59,6 +61,8 @@ export type BodyOutcomes = {
   'upload-address': { audio_url: string }
   resend: { since: string; endpoint_id?: string; job_id?: string }
   'post-session-metadata': PostSessionMetadata
+  edits: RequestedEdits
+  share: { expires_in_s: number; edited: boolean }
 }
 
 /** Kinds of bodies, by their reader. */
@@ -121,7 +125,9 @@ export function createBodyReader(settings: BodySettings): ReadBody {
     },
     'upload-address': plain(UploadRequest),
     resend: plain(ResendRequest),
+    share: plain(ShareRequest),
     'post-session-metadata': readMetadata,
+    edits: (body) => readEditRequest(body, settings.requests),
   }
   return (task) => readers[task.kind](parseJson(task.bytes), task) as never
 }

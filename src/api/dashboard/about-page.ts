@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { commandName, isPackage } from '../../config/installation.ts'
 import type { Config } from '../../config.ts'
 import { baseUrlOf } from '../answers/urls.ts'
 
@@ -35,7 +36,7 @@ type AboutOptions = { base: string; header: string; isBuilt: boolean }
 
 /** Links are relative, so that they work behind a proxy under any path. */
 function aboutPage({ base, header, isBuilt }: AboutOptions): string {
-  const request = `KEY=...   # npx steno keys create
+  const request = `KEY=...   # ${commandName} keys create
 curl -H "${header}: $KEY" -F audio=@talk.mp3 ${base}/v2/upload
 curl -H "${header}: $KEY" -H 'content-type: application/json' \\
   -d '{"audio_url": "..."}' ${base}/v2/pre-recorded
@@ -67,8 +68,8 @@ ${isBuilt ? DASHBOARD_LINK : ''}      <li><a href="docs">Reference</a>: every ro
     <pre>${escapeHtml(request)}</pre>
     <p>The first answer holds the <code>audio_url</code> for the second request, the second the
       <code>id</code> for the others. Without programming:
-      <code>npx steno transcribe talk.mp3</code> in the folder of Steno. The guide is
-      <code>README.md</code> there.</p>
+      <code>${commandName} transcribe talk.mp3</code>${isPackage ? '' : ' in the folder of Steno'}. The guide is
+      <code>README.md</code> in the folder of Steno.</p>
   </body>
 </html>
 `

@@ -31,6 +31,7 @@ export async function sendDashboard(
     )
     .header('referrer-policy', 'no-referrer')
     .header('vary', 'accept')
+    .header('x-robots-tag', 'noindex, nofollow')
     .header('x-content-type-options', 'nosniff')
     .send(page.replace(NONCE_MARK, nonce))
 }

@@ -115,7 +115,7 @@ export function transcriptionRoute(
     }
     const translation = form.task === 'translate' ? 'en' : undefined
     const shape = format === 'openai' ? { format, ...form } : { format, ...subtitles }
-    const written = { ...shape, translation }
+    const written = { ...shape, translation, isEdited: false }
     return jobs.submission.transcript({ id: job.id, account: job.account }, written)
   }
 }

@@ -4,7 +4,9 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { jobRoutes } from './job-routes.ts'
 import { liveCreation } from './live-creation.ts'
 import { liveMetadata } from './live-metadata.ts'
+import { shareRoutes } from './shares.ts'
 import { transcriptRoute } from './transcript.ts'
+import { transcriptEditRoutes } from './transcript-edits.ts'
 
 /** Serves live sessions, except for their sockets. */
 export function liveRoutes(
@@ -15,5 +17,7 @@ export function liveRoutes(
     await http.register(liveMetadata(app))
     await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
     await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(transcriptEditRoutes(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(shareRoutes(app, { path: '/v2/live', kind: 'live' }))
   }
 }

@@ -12,7 +12,9 @@ import { Type } from '../schemas/type.ts'
 import { cancellationRoute } from './cancellation.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
+import { shareRoutes } from './shares.ts'
 import { transcriptRoute } from './transcript.ts'
+import { transcriptEditRoutes } from './transcript-edits.ts'
 
 const path = '/v2/pre-recorded'
 
@@ -31,6 +33,8 @@ export function preRecordedRoutes(
     await http.register(createRoute(app, { path }))
     await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
+    await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))
+    await http.register(shareRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(cancellationRoute(app))
 
     http.get(

@@ -5,8 +5,8 @@ import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { jobOperations } from '../schemas/operations.ts'
+import { TranscriptJson } from '../schemas/transcript-edits.ts'
 import { Type } from '../schemas/type.ts'
-import { FreeObject } from '../schemas/values.ts'
 import { serializeByKey } from '../serialize-by-key.ts'
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
@@ -30,6 +30,10 @@ const TranscriptQuery = Type.Object({
     description: 'Names speakers, or else channels, where there are several, counted from 1',
   }),
   words: Type.Boolean({ default: false, description: 'Includes the words, in `json`' }),
+  edited: Type.Boolean({
+    default: true,
+    description: 'With the corrections of people, if there are any; else as the machine wrote it',
+  }),
 })
 
 /** The transcript of a finished job as a file, from the stored words. Our extension of the API. */
@@ -54,9 +58,7 @@ export function transcriptRoute(
                 'text/plain': { schema: Type.String() },
                 'application/x-subrip': { schema: Type.String() },
                 'text/vtt': { schema: Type.String() },
-                'application/json': {
-                  schema: FreeObject('`full_transcript`, `languages` and `utterances`'),
-                },
+                'application/json': { schema: TranscriptJson },
                 [DOCX]: { schema: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }) },
               },
             },
@@ -64,10 +66,11 @@ export function transcriptRoute(
           },
         },
       },
-      async ({ account, params: { id }, query: form }, reply) => {
+      async ({ account, params: { id }, query }, reply) => {
+        const { edited: isEdited, ...form } = query
         // One after the other: the threads that write them also build the results of others.
         const file = await inTurn(account, () => {
-          return jobs.submission.transcript({ id, account, kind }, form)
+          return jobs.submission.transcript({ id, account, kind }, { ...form, isEdited })
         })
         reply.header('content-disposition', `attachment; filename="${id}.${form.format}"`)
         return reply.type(types[form.format]).send(file)

@@ -3,7 +3,9 @@ import type { App } from '../../server-parts.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { createRoute } from './create-route.ts'
 import { jobRoutes } from './job-routes.ts'
+import { shareRoutes } from './shares.ts'
 import { transcriptRoute } from './transcript.ts'
+import { transcriptEditRoutes } from './transcript-edits.ts'
 
 const path = '/v2/transcription'
 
@@ -22,5 +24,7 @@ export function transcriptionRoutes(
     await http.register(createRoute(app, { path }))
     await http.register(jobRoutes(app, { path }))
     await http.register(transcriptRoute(app, { path }))
+    await http.register(transcriptEditRoutes(app, { path }))
+    await http.register(shareRoutes(app, { path }))
   }
 }

@@ -65,3 +65,24 @@ export const MAX_METADATA_KEY_CHARS = 1000
 
 /** Length of Idempotency-Key; a UUID has 36. */
 export const MAX_IDEMPOTENCY_KEY_CHARS = 255
+
+/** Corrections in one request: a page of a transcript has fewer words. */
+export const MAX_EDIT_OPERATIONS = 500
+
+/** An utterance, however long it is. */
+export const MAX_EDIT_CHARS = 20_000
+
+/** All corrections of one request, as JSON. */
+export const MAX_EDIT_BYTES = 1_000_000
+
+/** No transcript has so many utterances, words or versions. */
+export const MAX_EDIT_INDEX = 10_000_000
+
+/** Numbers of speakers, with those that people add. */
+export const MAX_EDIT_SPEAKER = 999
+
+/** A name stands before words in files, in one row of a subtitle. */
+export const MAX_SPEAKER_NAME_CHARS = 80
+
+/** Versions of a transcript that are listed at once. */
+export const MAX_EDIT_VERSIONS = 10_000

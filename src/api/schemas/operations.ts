@@ -58,7 +58,31 @@ export function jobOperations(kind: JobKind | undefined) {
     transcript: operation(
       'get*Transcript',
       `Get the transcript of ${one} as a file`,
-      'As text, subtitles or JSON, from the stored words, once the job is `done`. An extension.',
+      'As text, subtitles or JSON, from the stored words, once the job is `done`, with the corrections of people unless ' +
+        '`edited` is false. An extension.',
+    ),
+    edits: operation(
+      'get*TranscriptEdits',
+      `Get the corrections of the transcript of ${one}`,
+      'Its versions, and what all corrections add up to. The `result` of the job stays as the machine made it. An extension.',
+    ),
+    edit: operation(
+      'edit*Transcript',
+      `Correct the transcript of ${one}`,
+      'Adds a version. Answers 409 if `base_version` is not the current one, or if other words stand in the result than ' +
+        'an operation expects. Needs the scope `write`. An extension.',
+    ),
+    share: operation(
+      'share*',
+      `Make a link to ${one}`,
+      'Whoever has the link reads the transcript and hears the recording, without a key, until it ends. Needs the scope ' +
+        '`write`. An extension.',
+    ),
+    shares: operation('list*Shares', `List the links to ${one}`, 'Those that work. An extension.'),
+    unshare: operation(
+      'end*Share',
+      `End a link to ${one}`,
+      'It shows nothing any more. Needs the scope `write`. An extension.',
     ),
     file: operation(
       'get*File',

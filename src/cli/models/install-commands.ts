@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/language-codes.ts'
 import { conversions } from '../../app/conversions.ts'
+import { REINSTALL_MODELS } from '../../config/installation.ts'
 import { readConfig } from '../../config.ts'
 import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
 import {
@@ -16,7 +17,6 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
-import { INSTALL_MODELS } from './require-models.ts'
 
 /** `steno models pull`: downloads and installs models of the catalog. */
 export async function pull(args: string[], terminal: Terminal): Promise<number> {
@@ -149,7 +149,7 @@ function findModel(name: string): CatalogModel {
   const model = readCatalog().find(({ id }) => id === name)
   if (model) return model
   if (embeddedModelList.some(({ id }) => id === name)) {
-    throw new UsageError(`${name} comes with Steno: '${INSTALL_MODELS}' installs it again`)
+    throw new UsageError(`${name} comes with Steno; to install it again, ${REINSTALL_MODELS}`)
   }
   const names = readCatalog().map(({ id }) => id)
   throw new UsageError(`the catalog has no '${name}', only ${names.join(', ')}`)

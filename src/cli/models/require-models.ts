@@ -1,17 +1,50 @@
-import { findDamage } from '../../asr/models/install-embedded.ts'
+import { findDamage, isCurrent } from '../../asr/models/embedded-record.ts'
+import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import type { Config } from '../../config.ts'
+import { withModelLock } from '../../models/lock.ts'
+import { makeFolder } from '../../models/make-folder.ts'
 
-/** The command that reinstalls the models; npm runs it on the pinned Node. */
-export const INSTALL_MODELS = 'npm run postinstall'
+type Reporting = {
+  /** Gets a line about each step of an installation. */
+  say: (line: string) => void
+  signal: AbortSignal
+}
 
 /**
- * Rejects, with the remedy, when the models are missing: better at the start than at the first job.
+ * Rejects, with the remedy, when the embedded models are missing: better at the start than at the
+ * first job. A package installs them here, at its first use.
  */
-export async function requireModels({ models: { folder } }: Pick<Config, 'models'>): Promise<void> {
+export async function requireModels(
+  { models: { folder } }: Pick<Config, 'models'>,
+  reporting: Reporting,
+): Promise<void> {
+  if (isPackage) await installEmbeddedModels(folder, reporting)
   const damaged = await findDamage(folder, { hashes: false })
   if (damaged.length === 0) return
   throw new Error(
     `Cannot find the speech models in ${folder}: ${damaged.join(', ')} missing or damaged; ` +
-      `run '${INSTALL_MODELS}' in the project folder`,
+      REINSTALL_MODELS,
   )
+}
+
+/**
+ * Installs the embedded models of this version in `folder`, unless they are there. If an earlier
+ * version has installed its own and they cannot be replaced now, those remain.
+ */
+export async function installEmbeddedModels(
+  folder: string,
+  { say, signal }: Reporting,
+): Promise<void> {
+  if (await isCurrent(folder)) return
+  try {
+    await makeFolder(folder)
+    const onWait = () => say('Waiting for another process that installs the speech models')
+    await withModelLock(folder, { id: 'embedded', signal, onWait }, async () => {
+      const { installModels } = await import('../../asr/models/install-embedded.ts')
+      await installModels(folder, say)
+    })
+  } catch (error) {
+    if ((await findDamage(folder, { hashes: false })).length > 0) throw error
+    say(`The speech models are those of an earlier version: ${(error as Error).message}`)
+  }
 }

@@ -99,6 +99,18 @@ export type ApiCreatedSession = {
   url: string
 }
 
+export type ApiCreatedShare = {
+  id: string
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
+  edited: boolean
+  key_name: string | null
+  /** Only here: the server keeps no more than a hash of the secret in it */
+  url: string
+}
+
 export type ApiDelivery = {
   /** The `webhook-id` of every attempt */
   id: string
@@ -599,6 +611,33 @@ export type ApiResultMetadata = {
   usage?: ApiLanguageModelUsage
 }
 
+export type ApiSearchHit = {
+  job: {
+    id: string
+    kind: 'pre-recorded' | 'live'
+    created_at: string
+    filename: string | null
+  }
+  /** Seconds from the start of the recording */
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+  /** Where the text has the words: start and end, in UTF-16 code units */
+  highlights: number[][]
+  before: string | null
+  after: string | null
+}
+
+export type ApiSearchHits = {
+  first: string
+  current: string
+  next: string | null
+  items: ApiSearchHit[]
+}
+
 export type ApiSentenceSentiment = {
   /** One sentence */
   text: string
@@ -633,6 +672,33 @@ export type ApiSentimentAnalysisResult = {
   error: ApiAddOnError | null
   /** JSON text, unless the server has `STENO_ADDON_RESULTS=native` */
   results: string | ApiSentenceSentiment[]
+}
+
+export type ApiShare = {
+  id: string
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
+  edited: boolean
+  key_name: string | null
+}
+
+export type ApiShareList = {
+  items: ApiShare[]
+}
+
+export type ApiSharedRecording = {
+  name: string | null
+  kind: 'pre-recorded' | 'live'
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  audio_duration: number | null
+  has_audio: boolean
+  /** ISO 8601, UTC, with milliseconds */
+  expires_at: string
+  /** As `…/transcript?format=json&words=true` returns it */
+  transcript: Record<string, unknown>
 }
 
 export type ApiSignIn = {
@@ -682,6 +748,54 @@ export type ApiSummarizationResult = {
   exec_time: number
   error: ApiAddOnError | null
   results: string | null
+}
+
+export type ApiTranscriptEdits = {
+  /** 0 is the transcript of the machine */
+  version: number
+  /** Newest first */
+  versions: ApiTranscriptVersion[]
+  /** What all corrections add up to */
+  edits: {
+    words: {
+      utterance: number
+      from: number
+      /** Exclusive */
+      to: number
+      /** The words of the machine */
+      expected: string
+      text: string
+    }[]
+    speakers: {
+      utterance: number
+      from: number
+      /** Exclusive */
+      to: number
+      /** The words of the machine */
+      expected: string
+      speaker: number
+    }[]
+    joined: {
+      speaker: number
+      into: number
+    }[]
+    names: {
+      speaker?: number
+      channel?: number
+      name: string
+    }[]
+    /** Whether the corrections were made for other words, and so are left out */
+    ignored: boolean
+  }
+}
+
+export type ApiTranscriptVersion = {
+  version: number
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  key_name: string | null
+  operations: number
+  restored: number | null
 }
 
 export type ApiTranscription = {

@@ -8,6 +8,8 @@ import type {
   ApiLiveJob,
   ApiPreRecordedJob,
   ApiPreRecordedJobList,
+  ApiSearchHits,
+  ApiTranscriptEdits,
   ApiUsageReport,
 } from './api-types.ts'
 
@@ -39,6 +41,19 @@ export type ListQuery = {
   offset: number
   limit: number
   status?: string
+  custom_metadata?: string
+}
+
+/** What to search for, in which utterances, and a page of what is found. */
+export type SearchRequest = {
+  q: string
+  offset: number
+  limit: number
+  language?: string
+  speaker?: number
+  kind?: string
+  after_date?: string
+  before_date?: string
   custom_metadata?: string
 }
 
@@ -107,6 +122,7 @@ export function createClient(server: Server, signal: AbortSignal) {
       return id
     },
     list: (query: ListQuery) => json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
+    search: (query: SearchRequest) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
     find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id)),
     /** Creates a live session; its `url` is the address of its socket. */
     createLive: (params: Record<string, unknown>) => {
@@ -138,10 +154,12 @@ export function createClient(server: Server, signal: AbortSignal) {
       await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
     },
     /** Gets the transcript of a job as a file of a format. */
-    async transcript(id: string, format: string): Promise<Buffer> {
-      const path = `${jobUrl(id)}/transcript?${toParams({ format })}`
+    async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
+      const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
       return readBytes(await request(path, async () => ({})))
     },
+    /** Gets the corrections of a job's transcript. */
+    transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
@@ -167,7 +185,7 @@ export function createClient(server: Server, signal: AbortSignal) {
   }
 }
 
-function toParams(query: Record<string, string | number>): URLSearchParams {
+function toParams(query: Record<string, string | number | boolean>): URLSearchParams {
   const params = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) params.append(name, String(value))
   return params

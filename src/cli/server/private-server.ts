@@ -9,6 +9,7 @@ import { createSpeechEngine, engineOptions } from '../../asr/engine.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import { readSettings } from '../arguments.ts'
+import { requireModels } from '../models/require-models.ts'
 import type { Server } from './client.ts'
 
 /**
@@ -16,15 +17,24 @@ import type { Server } from './client.ts'
  */
 export type PrivateServer = Server & { close(): Promise<void> }
 
+type StartOptions = {
+  /** Whether live sessions are served too. */
+  live?: boolean
+  /** Gets a line about each step when the models are installed first. */
+  say: (line: string) => void
+  signal: AbortSignal
+}
+
 /**
  * Starts a private server, on request for live sessions too. Its errors reach the user through the
  * jobs, not as a log.
  */
 export async function startPrivateServer(
   env: Record<string, string | undefined>,
-  { live = false } = {},
+  { live = false, say, signal }: StartOptions,
 ): Promise<PrivateServer> {
   const config = readSettings(readConfig, env)
+  await requireModels(config, { say, signal })
   const folder = await mkdtemp(join(tmpdir(), 'steno-'))
   // An interruption ends the process without a `close`; a decoder may still write for a moment.
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -40,11 +50,7 @@ export async function startPrivateServer(
     ...{ workersAtStart: 1, log },
   })
   try {
-    const [{ createApp }, { requireModels }] = await Promise.all([
-      import('../../app.ts'),
-      import('../models/require-models.ts'),
-    ])
-    await requireModels(config)
+    const { createApp } = await import('../../app.ts')
     const app = await createApp(settings, { log, speech })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     return {

@@ -32,7 +32,11 @@ export async function connectServer(
   progress.show('steno', { stage: 'loading the models' })
   // Loaded on demand: a client of another server starts without the server's modules.
   const { startPrivateServer } = await import('./private-server.ts')
-  const own = await startPrivateServer(terminal.env, { live })
+  const own = await startPrivateServer(terminal.env, {
+    live,
+    signal: terminal.signal,
+    say: (stage) => progress.show('steno', { stage }),
+  })
   progress.end('steno')
   async function close(): Promise<void> {
     // After an interruption nobody waits for jobs to end: they end with the process. Sessions have

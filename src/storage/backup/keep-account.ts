@@ -1,7 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** Tables that belong to no account; the servers in `owners` are gone. */
-const common = ['schema_version', 'owners']
+/**
+ * Tables that belong to no account: the servers in `owners` are gone; triggers keep the index of
+ * utterances.
+ */
+const common = ['schema_version', 'owners', 'utterance_terms']
 /** Whom the rows of other tables belong to, by the first of these columns that they have. */
 const owned = [
   { column: 'account', condition: 'account is not :account' },

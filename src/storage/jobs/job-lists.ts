@@ -146,6 +146,19 @@ function within({ from, before }: JobFilter, { after }: Part): Sql {
   return sql.join(conditions, sql` `)
 }
 
+/** Returns the conditions that a row of `jobs` has this metadata; none without metadata. */
+export function hasMetadata(
+  account: string,
+  metadata: Record<string, unknown> | undefined,
+): RawBuilder<unknown>[] {
+  const tokens = metadataTokens(account, metadata ?? {})
+  if (tokens.length === 0) return []
+  return [
+    sql`(select count(*) from job_metadata o where o.token in (${sql.join(tokens)})
+      and o.created_at = jobs.created_at and o.id = jobs.id) = ${tokens.length}`,
+  ]
+}
+
 function hasTokens(tokens: readonly Buffer[], job: Sql): Sql {
   if (tokens.length === 0) return sql``
   return sql`and (select count(*) from job_metadata o where o.token in (${sql.join(tokens)})

@@ -8,6 +8,8 @@ import type { JobRow } from '../tables.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
 import { type StoredResult, storedResult } from './results.ts'
+import { deleteSharesOfJob } from './shares.ts'
+import { deleteTranscriptEdits } from './transcript-edits.ts'
 
 /** Recorded audio or a live session. */
 export type JobKind = 'pre-recorded' | 'live'
@@ -90,8 +92,8 @@ export async function findActive(db: Db, ids: readonly string[]): Promise<Set<st
 export type DeletedJob = { objects: string[] }
 
 /**
- * Deletes a job that has ended, with its deliveries, and its file unless another job uses it, and notes
- * who did in the audit log.
+ * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless another job uses it,
+ * and notes who did in the audit log.
  * Returns undefined if there is no such job or it has not ended. The deleting statement itself
  * checks the status.
  */
@@ -110,6 +112,8 @@ export async function deleteEndedJob(
   const details = { kind: job.kind, created_at: new Date(job.created_at).toISOString() }
   await noteAudit(tx, { action: 'job.deleted', account, subject: id, details }, by)
   await forgetMetadata(tx, job)
+  await deleteTranscriptEdits(tx, id)
+  await deleteSharesOfJob(tx, id)
   if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
   const { objects } = await deleteJobDeliveries(tx, id)
   if (job.result_object) objects.push(job.result_object)

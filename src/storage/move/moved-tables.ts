@@ -11,6 +11,8 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'signing_secrets', key: ['id'] },
   { name: 'files', key: ['id'] },
   { name: 'jobs', key: ['id'] },
+  { name: 'transcript_edits', key: ['job_id', 'version'] },
+  { name: 'shares', key: ['hash'] },
   { name: 'idempotency_keys', key: ['account', 'key'] },
   { name: 'live_sessions', key: ['job_id'] },
   { name: 'deliveries', key: ['id'] },

@@ -316,6 +316,75 @@ const liveBatches = [
   `alter table live_batches alter column audio set storage external`,
 ]
 
+/** What was said, for searches: see `0014-search.ts`, which words the same for SQLite. */
+const search = [
+  `create table search_queue (
+    job_id ${TEXT} primary key references jobs (id) on delete cascade
+  )`,
+  `insert into search_queue select id from jobs where status = 'done'`,
+  `create table search_languages (
+    account ${TEXT} not null,
+    language ${TEXT} not null,
+    primary key (account, language)
+  )`,
+  `create table utterances (
+    id bigint generated always as identity primary key,
+    job_id ${TEXT} not null references jobs (id) on delete cascade,
+    n integer not null,
+    start double precision not null,
+    "end" double precision not null,
+    channel integer not null,
+    speaker integer,
+    language ${TEXT} not null,
+    text ${TEXT} not null,
+    terms tsvector not null,
+    unique (job_id, n)
+  ) with (${VACUUM})`,
+  `create index utterances_by_term on utterances using gin (terms)`,
+  `create function queue_for_search() returns trigger language plpgsql as $$ begin
+    insert into search_queue values (new.id) on conflict do nothing;
+    return null;
+  end $$`,
+  `create trigger search_new_job after insert on jobs
+    for each row when (new.status = 'done') execute function queue_for_search()`,
+  `create trigger search_done_job after update of status on jobs for each row
+    when (new.status = 'done' and old.status <> 'done') execute function queue_for_search()`,
+]
+
+const transcriptEdits = [
+  `create table transcript_edits (
+    job_id ${TEXT} not null,
+    version integer not null,
+    account ${TEXT} not null,
+    created_at bigint not null,
+    key_name ${TEXT},
+    restored integer,
+    operations integer not null,
+    changes ${TEXT} not null,
+    primary key (job_id, version)
+  )`,
+  ...noteBytes('bytes_of_new_edits', {
+    on: 'insert on transcript_edits',
+    ...{ account: 'new.account', bytes: 'octet_length(new.changes)' },
+  }),
+  ...noteBytes('bytes_of_old_edits', {
+    on: 'delete on transcript_edits',
+    ...{ account: 'old.account', bytes: '-octet_length(old.changes)' },
+  }),
+  `create table shares (
+    hash ${TEXT} primary key,
+    id ${TEXT} not null,
+    account ${TEXT} not null,
+    job_id ${TEXT} not null,
+    created_at bigint not null,
+    expires_at bigint not null,
+    is_edited integer not null,
+    key_name ${TEXT}
+  )`,
+  `create index shares_by_job on shares (job_id)`,
+  `create index shares_by_end on shares (expires_at)`,
+]
+
 /** See the migration of the same name of SQLite. */
 const usage = [
   `alter table jobs add column key_id ${TEXT}`,
@@ -362,6 +431,8 @@ export const laterVersions: readonly (readonly string[])[] = [
     `alter table owners add column url ${TEXT}, add column state ${TEXT} not null default '{}'`,
     ...liveBatches,
   ],
+  search,
+  transcriptEdits,
   usage,
   auditLog,
 ]

@@ -95,8 +95,14 @@ function undoMigration(folder: string): void {
   for (const name of triggers) database.exec(`drop trigger bytes_of_${name}`)
   const events = ['new_job', 'job', 'old_job', 'delivery']
   for (const name of events) database.exec(`drop trigger event_of_${name}`)
-  database.exec('drop table events; drop table sign_ins; drop table usage; drop table audit_log')
-  database.exec('alter table jobs drop column key_id')
+  const searches = ['new', 'done', 'old']
+  for (const name of searches) database.exec(`drop trigger search_${name}_job`)
+  const indexes = ['utterance_terms', 'utterances', 'search_queue', 'search_languages']
+  for (const name of indexes) database.exec(`drop table ${name}`)
+  database.exec(
+    'drop table events; drop table sign_ins; drop table transcript_edits; drop table shares',
+  )
+  database.exec('drop table usage; drop table audit_log; alter table jobs drop column key_id')
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']
   for (const column of leases) database.exec(`alter table deliveries drop column ${column}`)
   database.exec(`drop table owners; drop table account_bytes; alter table jobs drop column result_size;

@@ -12,7 +12,9 @@ import * as deliveryLeases from '../migrations/0010-delivery-leases.ts'
 import * as signIns from '../migrations/0011-sign-ins.ts'
 import * as events from '../migrations/0012-events.ts'
 import * as nodes from '../migrations/0013-nodes.ts'
+import * as search from '../migrations/0014-search.ts'
 import * as usage from '../migrations/0015-usage.ts'
+import * as transcriptEdits from '../migrations/0016-transcript-edits.ts'
 import * as auditLog from '../migrations/0017-audit-log.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
@@ -37,6 +39,8 @@ const migrations: readonly Migration[] = [
   signIns,
   events,
   nodes,
+  search,
+  transcriptEdits,
   usage,
   auditLog,
 ]

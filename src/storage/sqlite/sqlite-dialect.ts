@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
+import { toFts5 } from '../search/term-query.ts'
 
 /** The wording of SQLite. */
 export const sqliteDialect: Dialect = {
@@ -19,6 +20,18 @@ export const sqliteDialect: Dialect = {
   toBoolean: (value) => value === 1,
   keepRows: sql``,
   takeRows: () => sql``,
+  search: {
+    columns: sql`owner, terms`,
+    values: (owner, terms) => sql`${owner}, ${terms.join(' ')}`,
+    // The index yields the rows in their order, as many as are read.
+    find: (owner, query) => [
+      {
+        from: sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`,
+        where: sql`utterance_terms match ${toFts5(owner, query)}`,
+        id: sql`utterance_terms.rowid`,
+      },
+    ],
+  },
   isSettled: () => sql`1 = 1`,
   isConflict: () => false,
 }

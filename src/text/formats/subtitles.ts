@@ -1,6 +1,6 @@
 import type { Utterance } from '../../transcript/transcript.ts'
 import { type Caption, type CaptionLimits, cutCaptions } from './captions.ts'
-import { voicesOf, withVoices } from './voices.ts'
+import { type VoiceNames, voicesOf, withVoices } from './voices.ts'
 
 /** SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
@@ -15,12 +15,16 @@ export type SubtitleOptions = { lineEnd?: '\n' | '\r\n' }
 export function formatWithVoices(
   utterances: readonly Utterance[],
   format: SubtitleFormat,
-  { limits = {}, ...options }: SubtitleOptions & { limits?: Partial<CaptionLimits> } = {},
+  {
+    limits = {},
+    names,
+    ...options
+  }: SubtitleOptions & { limits?: Partial<CaptionLimits>; names?: VoiceNames } = {},
 ): string {
   const captions =
     format === 'vtt'
-      ? cutCaptions(utterances, limits, voicesOf(utterances))
-      : cutCaptions(withVoices(utterances), limits)
+      ? cutCaptions(utterances, limits, voicesOf(utterances, names))
+      : cutCaptions(withVoices(utterances, names), limits)
   return formatSubtitles(captions, format, options)
 }
 

@@ -1,5 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
+import type { Edited, EditTask } from '../edits/edit-task.ts'
+import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
 import { AccountTurns } from './account-turns.ts'
 import type { Merge } from './merge.ts'
 import type { Answers, ResultText, Task } from './result-task.ts'
@@ -84,6 +86,18 @@ export class ResultBuilder {
   transcript(file: TranscriptFile, options: ResultTaskOptions): Promise<WrittenTranscript> {
     const words = Math.ceil(file.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'transcript', file }, { ...options, words })
+  }
+
+  /** Returns the utterances of a stored result as they are indexed. Rejects as `build` does. */
+  searchable(searched: SearchedResult, options: ResultTaskOptions): Promise<SearchableUtterance[]> {
+    const words = Math.ceil(searched.result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'searchable', searched }, { ...options, words })
+  }
+
+  /** Adds corrections to those of a stored result, and describes them. Rejects as `build` does. */
+  edit(edit: EditTask, options: ResultTaskOptions): Promise<Edited> {
+    const words = Math.ceil(edit.result.length / CHARACTERS_PER_WORD)
+    return this.#enqueue({ kind: 'edit', edit }, { ...options, words })
   }
 
   /**

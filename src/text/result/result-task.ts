@@ -1,6 +1,8 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
+import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { RedactedSpan } from '../redaction/places.ts'
+import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
 import type { AddOnError } from './envelope.ts'
 import type { Merge } from './merge.ts'
 import type { ResultOptions } from './result-text.ts'
@@ -15,6 +17,8 @@ export type Task =
   | { kind: 'merge'; merge: Merge }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'transcript'; file: TranscriptFile }
+  | { kind: 'searchable'; searched: SearchedResult }
+  | { kind: 'edit'; edit: EditTask }
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
@@ -23,6 +27,8 @@ export type Answers = {
   merge: string
   retry: Retried
   transcript: WrittenTranscript
+  searchable: SearchableUtterance[]
+  edit: Edited
   describe: TextCapabilities
 }
 

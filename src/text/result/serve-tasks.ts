@@ -1,5 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { textCapabilities } from '../capabilities.ts'
+import { editTranscript } from '../edits/edit-task.ts'
+import { searchableUtterances } from '../search/searchable-utterances.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { buildResultText, RequiredStepFailed } from './build-result.ts'
 import { mergeAnswers } from './merge.ts'
@@ -26,7 +28,7 @@ type Watch = {
  * begins. Tests pass their own `serviceAddOns`.
  */
 export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
-  parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
+  parentPort!.on('message', async ({ id, task, given, step }: ResultTask) => {
     const tell = (message: FromThread) => parentPort!.postMessage(message)
     try {
       const onStep = (name: string) => {
@@ -36,7 +38,7 @@ export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } =
       const onFault = (name: string, error: unknown) => {
         tell({ id, kind: 'fault', name, fault: toSafeError(error) })
       }
-      const answer = perform(task, { given, onStep, onFault, ...addOns })
+      const answer = await perform(task, { given, onStep, onFault, ...addOns })
       tell({ id, kind: 'done', answer })
     } catch (error) {
       if (error instanceof RequiredStepFailed) tell({ id, kind: 'refused', message: error.message })
@@ -45,10 +47,12 @@ export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } =
   })
 }
 
-function perform(task: Task, watch: Watch): Answers[Task['kind']] {
+function perform(task: Task, watch: Watch): Answers[Task['kind']] | Promise<Answers[Task['kind']]> {
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)
+  if (task.kind === 'searchable') return searchableUtterances(task.searched)
+  if (task.kind === 'edit') return editTranscript(task.edit)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
   const { result, ...built } = buildResultText(task.transcript, task.result, watch)

@@ -1,15 +1,21 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { applyEdits } from '../edits/apply-edits.ts'
+import { readEdits } from '../edits/edit-task.ts'
 import { cutCaptions } from '../formats/captions.ts'
 import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
-import { voicesOf } from '../formats/voices.ts'
+import { type VoiceNames, voicesOf } from '../formats/voices.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
 import type { AddOnError, Envelope } from './envelope.ts'
+import { languagesBySpeech } from './result-text.ts'
 
-/** A transcript to write: the JSON text of a stored result, and the form. */
-export type TranscriptFile = { result: string } & TranscriptForm
+/**
+ * A transcript to write: the JSON text of a stored result, the corrections to apply (see `EditTask`;
+ * not to translations), and the form.
+ */
+export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptForm
 
 /** The form of a transcript: a file, or the answer of OpenAI's API. */
 export type TranscriptForm = FileForm | ({ format: 'openai' } & OpenAiForm & Translated)
@@ -29,6 +35,8 @@ type Transcription = {
   full_transcript: string
   languages: string[]
   utterances: UtteranceView[]
+  /** Of a corrected transcript. */
+  names?: VoiceNames
 }
 
 type Result = {
@@ -41,9 +49,14 @@ type Result = {
 export type WrittenTranscript = string | Uint8Array | { problem: string }
 
 /** Writes the words of a stored result as a file. */
-export function writeTranscriptFile({ result, ...form }: TranscriptFile): WrittenTranscript {
+export function writeTranscriptFile({
+  result,
+  edits = [],
+  ...form
+}: TranscriptFile): WrittenTranscript {
   const stored = JSON.parse(result) as Result
   const { metadata } = stored
+  if (edits.length > 0) stored.transcription = correct(stored.transcription, edits)
   const transcription = wordsOf(stored, form)
   if ('problem' in transcription) return transcription
   if (form.format === 'openai') {
@@ -54,8 +67,22 @@ export function writeTranscriptFile({ result, ...form }: TranscriptFile): Writte
   if (format === 'txt') return writeLines(transcription, form)
   if (format === 'docx') return writeDocument(transcription, form)
   const utterances = transcription.utterances.map(toUtterance)
-  if (speakers) return formatWithVoices(utterances, format)
+  const { names } = transcription
+  if (speakers) return formatWithVoices(utterances, format, names && { names })
   return formatSubtitles(cutCaptions(utterances), format)
+}
+
+/** Applies corrections, unless they are for other words. */
+function correct(transcription: Transcription, edits: readonly string[]): Transcription {
+  const { state, isIgnored } = readEdits(transcription.utterances, edits)
+  if (isIgnored) return transcription
+  const utterances = applyEdits(transcription.utterances, state)
+  return {
+    full_transcript: utterances.map(({ text }) => text.trim()).join(' '),
+    languages: languagesBySpeech(utterances),
+    utterances,
+    names: state,
+  }
 }
 
 function wordsOf(
@@ -72,18 +99,26 @@ function wordsOf(
 }
 
 function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 'speakers'>) {
-  const { full_transcript, languages } = transcription
-  const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => ({
-    ...rest,
-    text: rest.text.trim(),
-    ...(form.speakers && speaker !== undefined && { speaker }),
-    ...(form.words && { words }),
-  }))
+  const { full_transcript, languages, names } = transcription
+  const nameOf = names && voicesOf([], names)
+  const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => {
+    const name = nameOf?.({ speaker, channel: rest.channel })
+    return {
+      ...rest,
+      text: rest.text.trim(),
+      ...(form.speakers && speaker !== undefined && { speaker }),
+      ...(form.speakers && name !== undefined && { speaker_name: name }),
+      ...(form.words && { words }),
+    }
+  })
   return `${JSON.stringify({ full_transcript, languages, utterances }, undefined, 2)}\n`
 }
 
-function writeLines({ utterances }: Transcription, { speakers }: Pick<FileForm, 'speakers'>) {
-  const voiceOf = voicesOf(utterances)
+function writeLines(
+  { utterances, names }: Transcription,
+  { speakers }: Pick<FileForm, 'speakers'>,
+) {
+  const voiceOf = voicesOf(utterances, names)
   const lines = utterances.map((utterance) => {
     const voice = speakers ? voiceOf(utterance) : undefined
     return `${voice === undefined ? '' : `${voice}: `}${utterance.text.trim()}\n`
@@ -92,10 +127,10 @@ function writeLines({ utterances }: Transcription, { speakers }: Pick<FileForm, 
 }
 
 function writeDocument(
-  { utterances }: Transcription,
+  { utterances, names }: Transcription,
   { speakers }: Pick<FileForm, 'speakers'>,
 ): Uint8Array {
-  const voiceOf = voicesOf(utterances)
+  const voiceOf = voicesOf(utterances, names)
   const paragraphs = utterances.map((utterance) => {
     const { start, language, text } = utterance
     return { start, language, text: text.trim(), voice: speakers ? voiceOf(utterance) : undefined }

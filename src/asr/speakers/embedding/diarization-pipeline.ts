@@ -1,5 +1,6 @@
 import '../../no-telemetry.ts'
 import type { Clustering, SpeakerSegment } from 'sherpa-onnx-node'
+import { REINSTALL } from '../../../config/installation.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../speech-engine.ts'
 
 /** One speaker's turn in a recording, in seconds; turns of different speakers may overlap. */
@@ -30,10 +31,7 @@ export async function openDiarizationPipeline(models: {
   embedding: string
 }): Promise<DiarizationPipeline> {
   const { default: sherpa } = await import('sherpa-onnx-node').catch((cause) => {
-    throw new Error(
-      "the package sherpa-onnx-node does not load: run 'npm ci' in the project folder",
-      { cause },
-    )
+    throw new Error(`the package sherpa-onnx-node does not load: ${REINSTALL}`, { cause })
   })
   const pipeline = new sherpa.OfflineSpeakerDiarization({
     segmentation: { pyannote: { model: models.segmentation }, numThreads: 1 },

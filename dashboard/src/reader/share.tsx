@@ -1,0 +1,94 @@
+import type { JSX } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { ApiCreatedShare, ApiShareList } from '../../../src/cli/server/api-types.ts'
+import { type Job, request } from '../api.ts'
+import { formatMoment } from '../parts/format.ts'
+import { notify, report } from '../parts/notices.tsx'
+import { texts } from '../texts.ts'
+
+const t = texts.share
+const DAY_S = 86_400
+const DAYS = [1, 7, 30]
+const NOTICE_MS = 4000
+
+/** Makes links that show the recording to whoever has them, and ends them. */
+export function Share({ job }: { job: Job }): JSX.Element {
+  const path = `v2/${job.kind}/${job.id}`
+  const [links, setLinks] = useState<ApiShareList['items']>([])
+  const [made, setMade] = useState<ApiCreatedShare>()
+  const [days, setDays] = useState(7)
+  const load = useCallback(async () => {
+    setLinks((await request<ApiShareList>(`${path}/shares`)).items)
+  }, [path])
+  useEffect(() => {
+    load().catch(report)
+  }, [load])
+  const make = async () => {
+    setMade(await request(`${path}/share`, { json: { expires_in_s: days * DAY_S } }))
+    await load()
+  }
+  const end = async (id: string) => {
+    await request(`${path}/shares/${id}`, { method: 'DELETE' })
+    if (made?.id === id) setMade(undefined)
+    await load()
+  }
+  return (
+    <section class="card">
+      <h2>{t.title}</h2>
+      <p class="hint">{t.hint}</p>
+      <div class="row">
+        <label>
+          {t.duration}
+          <select value={days} onChange={(event) => setDays(Number(event.currentTarget.value))}>
+            {DAYS.map((count) => (
+              <option key={count} value={count}>
+                {t.days(count)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={() => void make().catch(report)}>
+          {t.make}
+        </button>
+      </div>
+      {made && <NewLink url={made.url} />}
+      {links.length > 0 && (
+        <ul class="plain links" aria-label={t.links}>
+          {links.map(({ id, expires_at }) => (
+            <li key={id} class="version">
+              <span>{t.until(formatMoment(expires_at))}</span>
+              <button
+                type="button"
+                aria-label={`${t.end}: ${t.until(formatMoment(expires_at))}`}
+                onClick={() => void end(id).catch(report)}
+              >
+                {t.end}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** Shown once: the server does not know it any more. */
+function NewLink({ url }: { url: string }): JSX.Element {
+  const copy = () => {
+    // Only pages over HTTPS, or on this machine, may write to the clipboard.
+    navigator.clipboard?.writeText(url).then(() => notify(t.copied, { ms: NOTICE_MS }), report)
+  }
+  return (
+    <div class="new-link">
+      <label class="field">
+        {t.link}
+        <input type="text" readOnly value={url} onFocus={(event) => event.currentTarget.select()} />
+      </label>
+      {'clipboard' in navigator && (
+        <button type="button" onClick={copy}>
+          {t.copy}
+        </button>
+      )}
+    </div>
+  )
+}

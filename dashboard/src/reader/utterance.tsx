@@ -1,0 +1,161 @@
+import type { JSX } from 'preact'
+import { memo } from 'preact/compat'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatTime } from '../parts/format.ts'
+import { texts } from '../texts.ts'
+import type { Edits, ShownUtterance } from './edits.ts'
+import { type Speakers, titleOf } from './speakers.ts'
+import { SpeakerOptions, UtteranceEditor } from './utterance-editor.tsx'
+import { watchVisibility } from './visibility.ts'
+
+const t = texts.reader
+
+type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
+  utterance: ShownUtterance
+  speakers: Speakers
+  /** Whether the utterance before it is of the same speaker. */
+  isSame: boolean
+  /** Whether a click corrects, instead of playing. */
+  isCorrecting: boolean
+  play: (seconds: number) => void
+}
+
+/** Long transcripts have tens of thousands of words: only those near the view are elements. */
+export const Utterance = memo((props: UtteranceProps): JSX.Element => {
+  const { utterance, speakers, isSame, isCorrecting, play } = props
+  const time = formatTime(utterance.start)
+  const row = useRef<HTMLDivElement>(null)
+  const [isNear, setNear] = useState(false)
+  useEffect(() => watchVisibility(row.current!, setNear), [])
+  const [word, setWord] = useState<number>()
+  const opener = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setWord(undefined)
+    // The button is there again after this.
+    setTimeout(() => opener.current?.focus())
+  }
+  const name = speakers.nameOf(utterance)
+  const isEditing = isCorrecting && word !== undefined
+  return (
+    <div ref={row} class="utterance">
+      <button
+        type="button"
+        class="time"
+        aria-label={t.jump(time)}
+        onClick={() => play(utterance.start)}
+      >
+        {time}
+      </button>
+      <div>
+        {isCorrecting && isNear && !isEditing ? (
+          <div class="tools">
+            <SpeakerField {...props} time={time} />
+            <button
+              ref={opener}
+              type="button"
+              aria-label={texts.corrections.correctAt(time)}
+              onClick={() => setWord(0)}
+            >
+              {texts.corrections.correct}
+            </button>
+          </div>
+        ) : (
+          name &&
+          (!isSame || isEditing) && (
+            <strong class="speaker">
+              <bdi>{name}</bdi>
+            </strong>
+          )
+        )}
+        {isEditing ? (
+          <UtteranceEditor {...{ ...props, voices: speakers.voices, word, time, close }} />
+        ) : (
+          <Words {...{ utterance, isNear, open: isCorrecting ? setWord : undefined }} />
+        )}
+      </div>
+    </div>
+  )
+})
+
+type WordsProps = {
+  utterance: ShownUtterance
+  isNear: boolean
+  /** Opens the editor at a word. */
+  open: ((word: number) => void) | undefined
+}
+
+function Words({ utterance, isNear, open }: WordsProps): JSX.Element {
+  const { text, words, language } = utterance
+  const click = (event: MouseEvent) => {
+    const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
+    if (!open || index === undefined || !getSelection()?.isCollapsed) return
+    event.stopPropagation()
+    open(Number(index))
+  }
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the button above does the same.
+    <p dir="auto" lang={language} onClick={click}>
+      {isNear && words.length > 0
+        ? words.map(({ word, start, confidence, edited }, i) => (
+            <span
+              key={i}
+              data-start={start}
+              data-index={i}
+              class={edited ? undefined : confidenceClass(confidence)}
+            >
+              {edited ? <Corrected word={word} /> : word}
+            </span>
+          ))
+        : text}
+    </p>
+  )
+}
+
+/** The mark does not begin with the blank before the word. */
+function Corrected({ word }: { word: string }): JSX.Element {
+  const own = word.trimStart()
+  return (
+    <>
+      {word.slice(0, word.length - own.length)}
+      <span class="edited" title={texts.corrections.corrected}>
+        {own}
+      </span>
+    </>
+  )
+}
+
+/** Who says an utterance; another one may. */
+function SpeakerField({
+  utterance,
+  speakers,
+  apply,
+  at,
+  time,
+}: UtteranceProps & { time: string }): JSX.Element {
+  const { speaker, source } = utterance
+  const { voices } = speakers
+  const channel = voices.find(({ kind, number }) => {
+    return kind === 'channel' && number === utterance.channel
+  })
+  return (
+    <select
+      aria-label={texts.corrections.speakerAt(time)}
+      value={speaker ?? ''}
+      onChange={(event) => {
+        const given = Number(event.currentTarget.value)
+        event.currentTarget.value = String(speaker ?? '')
+        void apply({ op: 'set_speaker', ...at(source), speaker: given })
+      }}
+    >
+      {speaker === undefined && (
+        <option value="">{channel ? titleOf(channel) : texts.corrections.noSpeaker}</option>
+      )}
+      <SpeakerOptions voices={voices} />
+    </select>
+  )
+}
+
+function confidenceClass(confidence: number): string {
+  if (confidence < 0.5) return 'unsure'
+  return confidence < 0.8 ? 'less-sure' : ''
+}

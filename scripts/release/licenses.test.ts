@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { describeLicenses, reportLicenses } from './licenses.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** The names that are refused among packages with these licenses. */
+function refused(licenses: Record<string, string | undefined>): string[] {
+  const packages = Object.entries(licenses).map(([name, license]) => {
+    return [`node_modules/${name}`, { version: '1.0.0', ...(license && { license }) }]
+  })
+  return reportLicenses(Object.fromEntries(packages)).refused.map(({ name }) => name)
+}
+
+test('every package of a release may be linked, or was reviewed', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const report = reportLicenses(packages)
+  assert.deepEqual(report.refused, [])
+  const names = report.accepted.map(({ name }) => name)
+  assert.ok(names.includes('fastify') && names.includes('preact') && !names.includes('vite'))
+  const decoder = report.accepted.find(({ name }) => name === '@seydx/node-av-linux-x64')
+  assert.equal(decoder?.license, 'GPL-3.0-or-later')
+})
+
+test('copyleft, unknown and unclear licenses are refused, a choice is accepted', () => {
+  const licenses = {
+    ...{ gpl: 'GPL-3.0-only', agpl: 'AGPL-3.0-or-later', sspl: 'SSPL-1.0', lgpl: 'LGPL-2.1-only' },
+    ...{ none: undefined, file: 'SEE LICENSE IN LICENSE', both: 'MIT AND GPL-2.0-only' },
+    ...{ nested: '(MIT OR (ISC AND GPL-2.0-only))', own: 'UNLICENSED' },
+    ...{ choice: '(MIT OR GPL-3.0-only)', mit: 'MIT', several: 'MIT AND ISC' },
+  }
+  assert.deepEqual(refused(licenses), [
+    ...['gpl', 'agpl', 'sspl', 'lgpl', 'none', 'file', 'both', 'nested', 'own'],
+  ])
+})
+
+test('a reviewed package that declares another license is reviewed anew', () => {
+  assert.deepEqual(refused({ mediabunny: 'MPL-2.0' }), [])
+  assert.deepEqual(refused({ mediabunny: 'GPL-3.0-only' }), ['mediabunny'])
+})
+
+test('only the decoder loads the GPL build of FFmpeg, as its review says', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const loading = files.filter((file) => {
+    return /(?:^import (?!type )[^'"`;]*?from |import\()'(?:node-av|@seydx)/m.test(
+      readFileSync(join(root, file), 'utf8'),
+    )
+  })
+  assert.ok(loading.length > 0)
+  assert.deepEqual(
+    loading.filter((file) => !/^src\/audio\/libav-[\w-]+\.ts$/.test(file)),
+    [],
+  )
+  assert.deepEqual(importersOf('libav-', files), ['src/audio/decoding.ts'])
+  assert.deepEqual(importersOf('decoding.ts', files), ['src/audio/decoder-process.ts'])
+  assert.deepEqual(importersOf('decoder-process.ts', files), [])
+})
+
+/** The files, beside the libav ones, that import a module whose path contains `part`. */
+function importersOf(part: string, files: readonly string[]): string[] {
+  const pattern = new RegExp(`(?:^import (?!type )[^'"\`;]*?from |import\\()'\\./[^']*${part}`, 'm')
+  return files.filter((file) => {
+    return (
+      !file.startsWith('src/audio/libav-') && pattern.test(readFileSync(join(root, file), 'utf8'))
+    )
+  })
+}
+
+test('the report names refused packages first, and reasons', () => {
+  const report = describeLicenses({
+    accepted: [{ name: 'a', version: '1.0.0', license: 'MPL-2.0', reason: 'not loaded' }],
+    refused: [{ name: 'z', version: '2.0.0', license: 'GPL-3.0-only' }],
+  })
+  assert.match(
+    report,
+    /REFUSED z 2\.0\.0: GPL-3\.0-only\na 1\.0\.0: MPL-2\.0\n {2}reviewed: not loaded\n/,
+  )
+})

@@ -1,0 +1,56 @@
+import type { ModelPackage } from '../../src/asr/models/embedded.ts'
+import type { LicensedPackage } from './licenses.ts'
+
+/** The part of a CycloneDX document that is read and changed here. */
+export type Sbom = {
+  bomFormat: string
+  metadata: { component: { name: string; type: string } }
+  components: { name: string; version: string; 'bom-ref': string; [field: string]: unknown }[]
+  dependencies: { ref: string; dependsOn?: string[] }[]
+}
+
+/**
+ * Returns the bill of materials of a release: of all packages that npm lists, those that are
+ * shipped, with the licenses that hold for them, and the models that the first use fetches.
+ */
+export function completeSbom(
+  sbom: Sbom,
+  { name, shipped, models }: { name: string; shipped: LicensedPackage[]; models: ModelPackage[] },
+): Sbom {
+  const licenses = new Map(shipped.map((one) => [`${one.name}@${one.version}`, one]))
+  const components = sbom.components
+    .filter((component) => licenses.has(`${component.name}@${component.version}`))
+    .map((component) => {
+      const { license, reason } = licenses.get(`${component.name}@${component.version}`)!
+      return reason ? { ...component, licenses: [{ license: { id: license } }] } : component
+    })
+  const known = new Set([...components.map((one) => one['bom-ref']), sbom.dependencies[0]?.ref])
+  const dependencies = sbom.dependencies
+    .filter(({ ref }) => known.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({
+      ref,
+      dependsOn: dependsOn.filter((one) => known.has(one)),
+    }))
+  return {
+    ...sbom,
+    metadata: {
+      ...sbom.metadata,
+      component: { ...sbom.metadata.component, name, type: 'application' },
+    },
+    components: [...components, ...models.map(describeModel)],
+    dependencies,
+  }
+}
+
+function describeModel({ name, version, integrity }: ModelPackage): Sbom['components'][number] {
+  const [, hash = ''] = integrity.split('-')
+  return {
+    'bom-ref': `${name}@${version}`,
+    type: 'machine-learning-model',
+    name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    hashes: [{ alg: 'SHA-512', content: Buffer.from(hash, 'base64').toString('hex') }],
+    licenses: [{ license: { id: 'MIT' } }],
+  }
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findVersionProblems, type VersionFiles } from './versions.ts'
+
+const ready: VersionFiles = {
+  manifest: { name: 'steno-server', version: '1.2.3' },
+  lock: { name: 'steno-server', version: '1.2.3', packages: { '': { version: '1.2.3' } } },
+  changelog: '# Changelog\n\n## 1.2.3 (2026-03-04)\n\n- News.\n\n## 1.2.2 (2026-03-03)\n',
+  tags: ['v1.2.2'],
+}
+
+test('a version is released once its files agree', () => {
+  assert.deepEqual(findVersionProblems(ready), [])
+})
+
+const wrong: [string, Partial<VersionFiles>, RegExp][] = [
+  ['no version', { manifest: { ...ready.manifest, version: '1.2' } }, /1\.2 is no version/],
+  ['an old lock file', { lock: { ...ready.lock, packages: {} } }, /^package-lock\.json/],
+  [
+    'no entry',
+    { changelog: '# Changelog\n\n## 1.2.2 (2026-03-03)\n' },
+    /first entry is 1\.2\.2, not/,
+  ],
+  ['an empty changelog', { changelog: '' }, /first entry is missing/],
+  ['an entry without a date', { changelog: '## 1.2.3 (not released yet)\n' }, /needs its date/],
+  ['a released version', { tags: ['v1.2.3'] }, /tag v1\.2\.3 exists/],
+]
+for (const [name, change, problem] of wrong) {
+  test(`${name} stops a release`, () => {
+    const problems = findVersionProblems({ ...ready, ...change })
+    assert.ok(
+      problems.some((one) => problem.test(one)),
+      problems.join('\n'),
+    )
+  })
+}

@@ -1,0 +1,29 @@
+/** What the files of a release say of its version. */
+export type VersionFiles = {
+  manifest: { name: string; version: string }
+  lock: { name: string; version: string; packages: Record<string, { version?: string }> }
+  changelog: string
+  /** The tags of the repository. */
+  tags: readonly string[]
+}
+
+/** Returns what keeps the version of `manifest` from being released; empty when nothing does. */
+export function findVersionProblems({ manifest, lock, changelog, tags }: VersionFiles): string[] {
+  const { name, version } = manifest
+  const problems: string[] = []
+  if (!/^\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version)) {
+    problems.push(`package.json: ${version} is no version such as 1.2.3 or 1.2.3-rc.1`)
+  }
+  const locked = [lock.version, lock.packages['']?.version]
+  if (lock.name !== name || locked.some((one) => one !== version)) {
+    problems.push("package-lock.json names another version: run 'npm install --package-lock-only'")
+  }
+  const entry = /^## (\S+) \(([^)]*)\)$/m.exec(changelog)
+  if (entry?.[1] !== version) {
+    problems.push(`CHANGELOG.md: its first entry is ${entry?.[1] ?? 'missing'}, not ${version}`)
+  } else if (!/^\d{4}-\d{2}-\d{2}$/.test(entry[2]!)) {
+    problems.push(`CHANGELOG.md: the entry of ${version} needs its date, such as (2026-03-04)`)
+  }
+  if (tags.includes(`v${version}`)) problems.push(`the tag v${version} exists: raise the version`)
+  return problems
+}

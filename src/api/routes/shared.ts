@@ -1,0 +1,115 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../errors.ts'
+import type { App } from '../../server-parts.ts'
+import { findJob, type Job } from '../../storage/jobs/jobs.ts'
+import { findShare, type Share } from '../../storage/jobs/shares.ts'
+import { findJobFile } from '../answers/job-file.ts'
+import { mediaTypeOf } from '../answers/media-types.ts'
+import { type SentFile, sendFile } from '../answers/send-file.ts'
+import { sha256 } from '../auth/auth.ts'
+import { createRateLimit } from '../auth/rate-limit.ts'
+import { ignoreBodies } from '../bodies/json-body.ts'
+import { toDateTime } from '../lists/moments.ts'
+import { errorAnswers } from '../schemas/error.ts'
+import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
+import { SharedView } from '../schemas/share.ts'
+import { Type } from '../schemas/type.ts'
+import { serializeByKey } from '../serialize-by-key.ts'
+
+const SecretParams = Type.Object({
+  secret: Type.String({ description: 'The last part of the address of the link' }),
+})
+
+const open = { tags: ['Server'], security: [], params: SecretParams }
+
+const form = { format: 'json', words: true, speakers: true } as const
+
+/** Shows one job to whoever has a link to it, and nothing else. Our extension of the API. */
+export function sharedRoutes({
+  config,
+  storage,
+  jobs,
+}: Pick<App, 'config' | 'storage' | 'jobs'>): FastifyPluginAsyncTypebox {
+  const { db } = storage
+  const inTurn = serializeByKey()
+  const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
+
+  async function findShared(secret: string): Promise<{ share: Share; job: Job }> {
+    const hash = sha256(secret).toString('hex')
+    const share = await findShare(db, hash, { now: Date.now() })
+    if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
+    takeToken?.(hash)
+    const job = await findJob(db, { id: share.jobId, account: share.account })
+    if (!job) throw new AppError('share_not_found', 'its time is over, or it was ended')
+    return { share, job }
+  }
+
+  /** The sound may hold what the transcript hides. */
+  function findAudio(job: Job): Promise<SentFile> {
+    const { pii_redaction } = JSON.parse(job.requestParams ?? '{}') as { pii_redaction?: boolean }
+    return findJobFile(job, { db, redacted: pii_redaction === true })
+  }
+
+  async function hasAudio(job: Job): Promise<boolean> {
+    try {
+      await findAudio(job)
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'file_not_found') return false
+      throw error
+    }
+  }
+
+  return async (http) => {
+    ignoreBodies(http)
+    http.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+      reply.header('referrer-policy', 'no-referrer')
+      reply.header('x-robots-tag', 'noindex, nofollow')
+      reply.header('x-content-type-options', 'nosniff')
+      reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
+    })
+
+    const view = {
+      ...open,
+      operationId: 'getShared',
+      summary: 'Get what a link shows',
+      description:
+        'The transcript of one job, for whoever has the link. It needs no key, and tells no id. An extension.',
+      response: { 200: Type.Unsafe<string>(SharedView), ...errorAnswers(404, 429) },
+    }
+    http.get('/v2/shared/:secret', { schema: view }, async ({ params: { secret } }, reply) => {
+      const { share, job } = await findShared(secret)
+      const { id, account, file } = job
+      const transcript = await inTurn(account, () => {
+        return jobs.submission.transcript({ id, account }, { ...form, isEdited: share.isEdited })
+      })
+      const head = JSON.stringify({
+        ...{ name: file?.filename ?? null, kind: job.kind, created_at: toDateTime(job.createdAt) },
+        ...{ audio_duration: file?.duration ?? null, has_audio: await hasAudio(job) },
+        expires_at: toDateTime(share.expiresAt),
+      })
+      reply.type('application/json; charset=utf-8')
+      return reply.send(`${head.slice(0, -1)},"transcript":${transcript}}`)
+    })
+
+    const file = {
+      ...open,
+      operationId: 'getSharedFile',
+      summary: 'Get the recording that a link shows',
+      description:
+        'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
+      headers: RangeHeaders,
+      response: {
+        ...downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
+        ...errorAnswers(429),
+      },
+    }
+    http.get('/v2/shared/:secret/file', { schema: file }, async (request, reply) => {
+      const { job } = await findShared(request.params.secret)
+      const audio = await findAudio(job)
+      const contentType = mediaTypeOf(audio.extension)
+      return sendFile(request, reply, { file: audio, contentType, objects: storage.objects })
+    })
+  }
+}

@@ -1,0 +1,66 @@
+import type { Static } from 'typebox'
+import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS, MAX_NAME_CHARS } from './limits.ts'
+import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
+import { Type } from './type.ts'
+import { FreeObject, Nullable, OneOf } from './values.ts'
+
+/** Longer texts are no questions. */
+const MAX_QUERY_CHARS = 500
+
+/** What to search for, and in which jobs. */
+export const SearchQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: MAX_QUERY_CHARS,
+    description:
+      'Words that one utterance must have, in any form of the word; `"…"` for words in this order, `-word` for one ' +
+      'that it must not have, `word*` for the beginning of one',
+  }),
+  language: Type.Optional(
+    Type.String({ maxLength: MAX_NAME_CHARS, description: 'The language of the utterance' }),
+  ),
+  speaker: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'The speaker of the utterance, as in its job' }),
+  ),
+  ...pageFields('Utterances'),
+  date: Moment('In jobs created on this UTC day'),
+  before_date: Moment('In jobs created before this moment'),
+  after_date: Moment('In jobs created after this moment'),
+  kind: AnyOf(['pre-recorded', 'live'], 'In jobs of any of these kinds'),
+  custom_metadata: Type.Optional(
+    FreeObject('In jobs with these keys and values, as lists have them', {
+      maxProperties: MAX_METADATA_KEYS,
+      propertyNames: { maxLength: MAX_METADATA_KEY_CHARS },
+    }),
+  ),
+})
+
+/** The query of a search. */
+export type SearchQuery = Static<typeof SearchQuery>
+
+/** An utterance that was found. */
+export const SearchHitView = Type.Object(
+  {
+    job: Type.Object({
+      id: Type.String(),
+      kind: OneOf('pre-recorded', 'live'),
+      created_at: Type.String({ format: 'date-time' }),
+      filename: Nullable(Type.String()),
+    }),
+    start: Type.Number({ description: 'Seconds from the start of the recording' }),
+    end: Type.Number(),
+    channel: Type.Integer(),
+    speaker: Nullable(Type.Integer({ description: 'Null without diarization' })),
+    language: Type.String(),
+    text: Type.String(),
+    highlights: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
+      description: 'Where the text has the words: start and end, in UTF-16 code units',
+    }),
+    before: Nullable(Type.String({ description: 'The utterance before it' })),
+    after: Nullable(Type.String({ description: 'The utterance after it' })),
+  },
+  { title: 'SearchHit' },
+)
+
+/** One page of utterances that were found. */
+export const SearchHits = pageOf(SearchHitView, 'SearchHits')

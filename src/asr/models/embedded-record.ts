@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isPackage } from '../../config/installation.ts'
+import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedded.ts'
+
+/** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
+export type InstallRecord = {
+  recipe: string
+  files: Record<string, { bytes: number; sha256: string }>
+}
+
+/** Whether `folder` holds all embedded models, made by the recipe of this version. */
+export async function isCurrent(folder: string): Promise<boolean> {
+  const [installed, recipe] = await Promise.all([readRecord(folder), recipeId()])
+  if (installed?.recipe !== recipe) return false
+  return (await findDamage(folder, { hashes: false })).length === 0
+}
+
+/**
+ * Returns the files that are missing or differ from what was installed; with `hashes` it reads
+ * every byte. An empty list means that the models are intact.
+ */
+export async function findDamage(
+  folder: string,
+  { hashes }: { hashes: boolean },
+): Promise<string[]> {
+  const record = await readRecord(folder)
+  if (!record) return ['embedded.json']
+  const damaged: string[] = []
+  for (const [file, { bytes, sha256 }] of Object.entries(record.files)) {
+    const path = join(folder, file)
+    const found = await stat(path).catch(() => undefined)
+    const whole =
+      found?.size === bytes && (!hashes || hash('sha256', await readFile(path), 'hex') === sha256)
+    if (!whole) damaged.push(file)
+  }
+  return damaged
+}
+
+/** Reads what is installed in `folder`; undefined when nothing is. */
+export async function readRecord(folder: string): Promise<InstallRecord | undefined> {
+  const { record } = embeddedModels(folder)
+  if (!existsSync(record)) return undefined
+  try {
+    return JSON.parse(await readFile(record, 'utf8')) as InstallRecord
+  } catch {
+    return undefined // Damaged by a crash: the files are installed again.
+  }
+}
+
+/**
+ * Returns a hash that changes when a source package or the code that edits the graphs changes. A
+ * package holds the hash of the sources that it was built from: it and a checkout may share models.
+ */
+export async function recipeId(): Promise<string> {
+  if (isPackage) return readFile(new URL('recipe.txt', import.meta.url), 'utf8')
+  const files = [
+    ...['install-embedded.ts', 'onnx.ts', 'published-decoder.ts', 'block-quantize.ts'],
+    ...['onnx-graph.ts', 'write-moonshine-decoder.ts'],
+    '../onnx-runtime.ts',
+  ]
+  const texts = await Promise.all(
+    files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),
+  )
+  const sources = [moonshinePackage.integrity, voiceDetectorPackage.integrity, ...texts]
+  return hash('sha256', Buffer.from(sources.join('\n')), 'hex')
+}
+
+/** Returns the hash of `content` in the given encoding. */
+export function hash(algorithm: string, content: Uint8Array, encoding: 'hex' | 'base64'): string {
+  return createHash(algorithm).update(content).digest(encoding)
+}

@@ -1,0 +1,85 @@
+import { parseArguments, readChoice, readNumber, UsageError } from './arguments.ts'
+import type { ApiSearchHit } from './server/api-types.ts'
+import { createClient } from './server/client.ts'
+import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
+import { sanitize } from './terminal/sanitize-terminal.ts'
+import type { Command, Terminal } from './terminal/terminal.ts'
+
+const help = `Usage: steno search [options] WORDS...
+
+Finds what was said in the finished recordings and sessions of a server: utterances that have all the words, in any
+form of the word, the latest first. Prints the job, the time, and what was said.
+
+  "two words"      in quotes that reach the server ('"two words"'): in this order
+  -- -word         not this word; everything behind -- is part of the question
+  word*            the beginning of a word
+
+  --language CODE  only utterances in this language, such as de
+  --speaker N      only this speaker, as numbered in its job
+  --kind KIND      only in pre-recorded or live jobs
+  --after DATE     only in jobs created after this date or moment
+  --before DATE    only in jobs created before this date or moment
+  --metadata JSON  only in jobs with these keys in their custom_metadata, such as '{"team":"red"}'
+  --limit N        utterances per page; default 20
+  --offset N       utterances to skip; default 0
+  --json           prints the answer of the server
+${serverHelp}
+The exit code is 1 if nothing is found.
+`
+
+/** `steno search`: what was said in the jobs of a running server. */
+export const searchCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, {
+      language: { type: 'string' },
+      speaker: { type: 'string' },
+      kind: { type: 'string' },
+      after: { type: 'string' },
+      before: { type: 'string' },
+      metadata: { type: 'string' },
+      limit: { type: 'string' },
+      offset: { type: 'string' },
+      json: { type: 'boolean' },
+      ...serverOptions,
+    })
+    const q = positionals.join(' ').trim()
+    if (q === '') throw new UsageError('search needs words')
+    const { language, speaker, kind, after, before, metadata } = values
+    const kinds = ['pre-recorded', 'live'] as const
+    const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
+    const found = await createClient(readServer(values, terminal), terminal.signal).search({
+      q,
+      offset,
+      limit: readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 }),
+      ...(language && { language }),
+      ...(speaker && { speaker: readNumber(speaker, { name: 'speaker', fallback: 0, min: 0 }) }),
+      ...(kind && { kind: readChoice(kind, { name: 'kind', choices: kinds }) }),
+      ...(after && { after_date: after }),
+      ...(before && { before_date: before }),
+      ...(metadata && { custom_metadata: metadata }),
+    })
+    if (values.json) terminal.stdout.write(`${JSON.stringify(found, undefined, 2)}\n`)
+    else printHits(found.items, terminal)
+    if (found.next !== null) {
+      terminal.stderr.write(`More: the same with --offset ${offset + found.items.length}\n`)
+    }
+    return found.items.length > 0 ? 0 : 1
+  },
+}
+
+function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal): void {
+  if (hits.length === 0) stderr.write('Nothing is found.\n')
+  for (const { job, start, speaker, text } of hits) {
+    const name = job.filename ?? (job.kind === 'live' ? 'live session' : 'recording')
+    const who = speaker === null ? '' : ` speaker ${speaker}:`
+    stdout.write(`${job.id} ${formatPlace(start)} ${sanitize(name)}:${who} ${sanitize(text)}\n`)
+  }
+}
+
+/** Writes seconds as `1:02:03`. */
+function formatPlace(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  return parts.map((part, i) => (i === 0 ? part : String(part).padStart(2, '0'))).join(':')
+}

@@ -1,0 +1,15 @@
+import type { ApiTranscriptVersion } from './server/api-types.ts'
+import { sanitize } from './terminal/sanitize-terminal.ts'
+
+/** Formats a version of a corrected transcript as one line: number, time, what it is, whose it is. */
+export function formatVersion({
+  version,
+  created_at,
+  key_name,
+  operations,
+  restored,
+}: ApiTranscriptVersion): string {
+  const count = `${operations} ${operations === 1 ? 'operation' : 'operations'}`
+  const made = restored === null ? count : `restores ${restored}`
+  return `${version}  ${created_at}  ${made}  (${sanitize(key_name ?? '-')})\n`
+}

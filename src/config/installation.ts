@@ -1,0 +1,53 @@
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Whether this program came as an npm package, which holds JavaScript. A checkout runs TypeScript. */
+export const isPackage = !import.meta.filename.endsWith('.ts')
+
+/** How a person calls this program: as they called it now, if npm fetched it for one command. */
+export const commandName = nameCommand()
+
+/** What a person does when a part of the program is missing. */
+export const REINSTALL = isPackage
+  ? "install it again with 'npm install -g steno-server'"
+  : "run 'npm ci' in the project folder"
+
+/** What a person does when the embedded models are missing. */
+export const REINSTALL_MODELS = isPackage
+  ? `run '${commandName} setup'`
+  : "run 'npm run models' in the project folder"
+
+/**
+ * Returns the folder of the models unless a setting names one. A checkout holds its own. The folder
+ * of a package may belong to another user, and an update replaces it: its models are in the cache
+ * folder of the user.
+ */
+export function defaultModelsFolder(env: Record<string, string | undefined>): string {
+  if (!isPackage) return fileURLToPath(new URL('../../models', import.meta.url))
+  return join(userCacheFolder(env, process.platform), 'steno', 'models')
+}
+
+/** Returns where `platform` keeps what programs can fetch again. */
+export function userCacheFolder(
+  env: Record<string, string | undefined>,
+  platform: NodeJS.Platform,
+): string {
+  if (platform === 'win32') return env.LOCALAPPDATA || join(homeFolder(), 'AppData', 'Local')
+  if (platform === 'darwin') return join(homeFolder(), 'Library', 'Caches')
+  return env.XDG_CACHE_HOME || join(homeFolder(), '.cache')
+}
+
+/** A user of a container may have no home. */
+function homeFolder(): string {
+  try {
+    return homedir()
+  } catch {
+    return tmpdir()
+  }
+}
+
+function nameCommand(): string {
+  if (!isPackage) return 'npx steno'
+  return process.env.npm_command === 'exec' ? 'npx steno-server' : 'steno'
+}

@@ -1,0 +1,42 @@
+import { AppError } from '../errors.ts'
+import type { Db } from '../storage/db.ts'
+import {
+  listSearchLanguages,
+  type SearchFilter,
+  type SearchHit,
+  searchUtterances,
+} from '../storage/search/utterances.ts'
+import { findHighlights, readQuery } from '../text/search/search-query.ts'
+
+/** What a client searches for: its own words, and the jobs in which. */
+export type SearchRequest = Omit<SearchFilter, 'query'> & { q: string }
+
+/** An utterance that was found; `highlights` are parts of its text, in UTF-16 code units. */
+export type HighlightedHit = SearchHit & { highlights: [start: number, end: number][] }
+
+/** Words of more languages are searched for as they are. */
+const MAX_LANGUAGES = 10
+
+/**
+ * Finds what was said in finished jobs of an account, last indexed first. Fails with
+ * `request_invalid` if no word is asked for.
+ */
+export async function searchJobs(
+  db: Db,
+  { q, ...filter }: SearchRequest,
+  part: { offset: number; limit: number },
+): Promise<{ hits: HighlightedHit[]; more: boolean }> {
+  const { account, language } = filter
+  const languages = language === undefined ? await listSearchLanguages(db, account) : [language]
+  const query = await readQuery(q, languages.slice(0, MAX_LANGUAGES))
+  if (!query) {
+    const validationErrors = ['q must name at least one word that is searched for']
+    throw new AppError('request_invalid', undefined, { validationErrors })
+  }
+  const { hits, more } = await searchUtterances(db, { ...filter, query }, part)
+  const highlighted = hits.map(async (hit) => {
+    const { text, language } = hit
+    return { ...hit, highlights: await findHighlights(text, { query, language }) }
+  })
+  return { hits: await Promise.all(highlighted), more }
+}

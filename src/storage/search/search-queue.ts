@@ -1,0 +1,10 @@
+import type { Db } from '../db.ts'
+
+/** Has a job indexed anew: its words have changed. */
+export async function queueForSearch(tx: Db, jobId: string): Promise<void> {
+  await tx.sql
+    .insertInto('search_queue')
+    .values({ job_id: jobId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import type { FoundUtterances } from '../dialect.ts'
+import { hasMetadata, type JobFilter } from '../jobs/job-lists.ts'
+import type { JobKind } from '../jobs/jobs.ts'
+import { findEditedSize } from '../jobs/transcript-edits.ts'
+import type { TermQuery } from './term-query.ts'
+
+/** An utterance to index; times are in seconds. */
+export type IndexedUtterance = {
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+  terms: readonly string[]
+}
+
+/** Rows of one statement: others can write between two of them. */
+const ROWS = 200
+/** To erase a row takes longer. */
+const ERASED_TOGETHER = 20
+
+/** Returns some of the finished jobs that are not indexed yet, newest first. */
+export async function findUnindexed(db: Db, { limit }: { limit: number }): Promise<UnindexedJob[]> {
+  const rows = await db.sql
+    .selectFrom('search_queue')
+    .innerJoin('jobs', 'jobs.id', 'search_queue.job_id')
+    .select(['jobs.id', 'jobs.account', 'jobs.kind'])
+    .limit(limit)
+    .execute()
+  return rows
+}
+
+/** A job whose words are to be indexed. */
+export type UnindexedJob = { id: string; account: string; kind: JobKind }
+
+/**
+ * Indexes the utterances of a job in place of those that were indexed before, and takes it out of the
+ * queue, unless it was corrected since `version`. A job that was deleted meanwhile leaves nothing.
+ * Two processes that index the same job at the same time do no harm.
+ */
+export async function indexUtterances(
+  db: Db,
+  { id, account, version = 0 }: Pick<UnindexedJob, 'id' | 'account'> & { version?: number },
+  utterances: readonly IndexedUtterance[],
+): Promise<void> {
+  while ((await deleteSome(db, id, ERASED_TOGETHER)) === ERASED_TOGETHER);
+  for (let from = 0; from < utterances.length; from += ROWS) {
+    const rows = utterances.slice(from, from + ROWS)
+    const isThere = await inTransaction(db, async (tx) => {
+      if (!(await isDone(tx, id))) return false
+      await insertUtterances(tx, { id, account, from }, rows)
+      return true
+    })
+    if (!isThere) return
+  }
+  await inTransaction(db, async (tx) => {
+    const languages = new Set(utterances.map(({ language }) => language))
+    if (languages.size > 0) {
+      await tx.sql
+        .insertInto('search_languages')
+        .values([...languages].sort().map((language) => ({ account, language })))
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    }
+    if ((await findEditedSize(tx, id)).version !== version) return
+    await tx.sql.deleteFrom('search_queue').where('job_id', '=', id).execute()
+  })
+}
+
+/** Deletes some utterances of a job; returns how many. */
+async function deleteSome(db: Pick<Db, 'sql'>, jobId: string, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from utterances where id in
+    (select id from utterances where job_id = ${jobId} limit ${limit})`.execute(db.sql)
+  return Number(numAffectedRows)
+}
+
+async function isDone(tx: Db, id: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from jobs where id = ${id} and status = 'done'
+    ${tx.dialect.keepRows}`.execute(tx.sql)
+  return rows.length > 0
+}
+
+async function insertUtterances(
+  tx: Db,
+  { id, account, from }: { id: string; account: string; from: number },
+  utterances: readonly IndexedUtterance[],
+): Promise<void> {
+  const owner = ownerOf(account)
+  const { columns, values } = tx.dialect.search
+  const rows = utterances.map(({ start, end, channel, speaker, language, text, terms }, i) => {
+    const fields = [id, from + i, start, end, channel, speaker, language, text]
+    return sql`(${sql.join(fields)}, ${values(owner, terms)})`
+  })
+  await sql`insert into utterances
+    (job_id, n, start, "end", channel, speaker, language, text, ${columns})
+    values ${sql.join(rows)} on conflict do nothing`.execute(tx.sql)
+}
+
+/** Returns some of the deleted jobs whose words are still in the index. */
+export async function findRemoved(db: Db, { limit }: { limit: number }): Promise<string[]> {
+  const { rows } = await sql<{ job_id: string }>`select job_id from search_queue
+    where not exists (select 1 from jobs where jobs.id = search_queue.job_id)
+    limit ${limit}`.execute(db.sql)
+  return rows.map(({ job_id }) => job_id)
+}
+
+/**
+ * Erases some utterances of a deleted job from the index, and takes the job out of the queue behind
+ * the last. Returns whether more are left.
+ */
+export function removeUtterances(
+  db: Db,
+  jobId: string,
+  { limit }: { limit: number },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    if ((await deleteSome(tx, jobId, limit)) === limit) return true
+    await tx.sql.deleteFrom('search_queue').where('job_id', '=', jobId).execute()
+    return false
+  })
+}
+
+/** Returns the languages that an account's recordings have or had. */
+export async function listSearchLanguages(db: Db, account: string): Promise<string[]> {
+  const rows = await db.readonly
+    .selectFrom('search_languages')
+    .select('language')
+    .where('account', '=', account)
+    .orderBy('language')
+    .execute()
+  return rows.map(({ language }) => language)
+}
+
+/** What to search for, and in which jobs; all given conditions must hold. */
+export type SearchFilter = Omit<JobFilter, 'statuses'> & {
+  query: TermQuery
+  language?: string | undefined
+  speaker?: number | undefined
+}
+
+/** An utterance that was found; times are in seconds. */
+export type SearchHit = {
+  jobId: string
+  kind: JobKind
+  createdAt: number
+  filename: string | null
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+  /** What was said before and after it, in the order of the transcript. */
+  before: string | null
+  after: string | null
+}
+
+/** One page of what was found, last indexed first, and whether more follows. */
+export async function searchUtterances(
+  db: Db,
+  { account, query, language, speaker, kinds, from, before, metadata }: SearchFilter,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ hits: SearchHit[]; more: boolean }> {
+  const conditions = [
+    sql`jobs.account = ${account}`,
+    ...(language === undefined ? [] : [sql`u.language = ${language}`]),
+    ...(speaker === undefined ? [] : [sql`u.speaker = ${speaker}`]),
+    ...(kinds === undefined ? [] : [sql`jobs.kind in (${sql.join(kinds)})`]),
+    ...(from === undefined ? [] : [sql`jobs.created_at >= ${from}`]),
+    ...(before === undefined ? [] : [sql`jobs.created_at < ${before}`]),
+    ...hasMetadata(account, metadata),
+  ]
+  const select = ({ from, where, id }: FoundUtterances) => sql<SearchHit>`
+    select found.*,
+      (select text from utterances where job_id = found."jobId" and n = found.n - 1) as before,
+      (select text from utterances where job_id = found."jobId" and n = found.n + 1) as after
+    from (select u.id, u.n, jobs.id as "jobId", jobs.kind, jobs.created_at as "createdAt",
+        jobs.file_filename as filename, u.start, u."end", u.channel, u.speaker, u.language, u.text
+      from ${from} join jobs on jobs.id = u.job_id
+      where ${sql.join([where, ...conditions], sql` and `)}
+      order by ${id} desc limit ${limit + 1} offset ${offset}) as found
+    order by found.id desc`
+  const rows = await withPlan(db, async (database) => {
+    let found: SearchHit[] = []
+    for (const way of db.dialect.search.find(ownerOf(account), query)) {
+      found = (await select(way).execute(database)).rows
+      if (found.length > limit) break
+    }
+    return found
+  })
+  return { hits: rows.slice(0, limit), more: rows.length > limit }
+}
+
+/** Runs a query where the planner may use the index of terms. */
+async function withPlan<T>(
+  { dialect, readonly }: Db,
+  query: (sql: Db['readonly']) => Promise<T>,
+): Promise<T> {
+  const { choosePlan } = dialect.search
+  if (!choosePlan) return query(readonly)
+  return readonly.transaction().execute(async (sql) => {
+    await choosePlan({ sql })
+    return query(sql)
+  })
+}
+
+/** A term that stands for an account: its name may have any characters. */
+function ownerOf(account: string): string {
+  return createHash('sha256').update(account).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,120 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import { separatorOf } from '../../transcript/separators.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { type EditState, type Replacement, speakerAt } from './edit-state.ts'
+import { bareWords } from './machine-words.ts'
+import { spreadTimes, timeFor } from './spread-times.ts'
+
+type WordView = UtteranceView['words'][number]
+
+/** A word of a corrected transcript. `source` is the machine's word that it begins with. */
+export type EditedWord = WordView & { source: number; edited?: true }
+
+/**
+ * An utterance of a corrected transcript, and the words of the machine's transcript that it stands
+ * for (`to` exclusive).
+ */
+export type EditedUtterance = Omit<UtteranceView, 'words'> & {
+  words: EditedWord[]
+  source: { utterance: number; from: number; to: number }
+}
+
+/**
+ * Applies corrections to the utterances of a result, which stay as they are. An utterance that
+ * several speakers share becomes several; one without words is left out. A corrected word has the
+ * confidence 1.
+ */
+export function applyEdits(
+  utterances: readonly UtteranceView[],
+  state: EditState,
+): EditedUtterance[] {
+  const edited = utterances.flatMap((utterance, i) => editUtterance(utterance, i, state))
+  return edited.sort((a, b) => a.start - b.start || a.channel - b.channel)
+}
+
+/** A word with the end of the range that it stands for, and who says it. */
+type Item = { word: EditedWord; to: number; speaker: number | undefined }
+
+function editUtterance(own: UtteranceView, utterance: number, state: EditState): EditedUtterance[] {
+  const isWhole = !state.words.has(utterance) && !state.speakers.has(utterance)
+  if (isWhole) return [keepUtterance(own, utterance, state)]
+  const turns: Item[][] = []
+  for (const item of itemsOf(own, utterance, state)) {
+    const turn = turns.at(-1)
+    if (turn && turn[0]!.speaker === item.speaker) turn.push(item)
+    else turns.push([item])
+  }
+  return turns.map((items) => viewTurn(own, utterance, items))
+}
+
+function keepUtterance(
+  own: UtteranceView,
+  utterance: number,
+  { joined }: EditState,
+): EditedUtterance {
+  const now = own.speaker === undefined ? undefined : joined.get(own.speaker)
+  const { speaker_confidence: _sure, ...rest } = own
+  return {
+    ...(now === undefined ? own : { ...rest, speaker: now }),
+    words: own.words.map((word, source) => ({ ...word, source })),
+    source: { utterance, from: 0, to: own.words.length },
+  }
+}
+
+function itemsOf(own: UtteranceView, utterance: number, state: EditState): Item[] {
+  const replaced = state.words.get(utterance) ?? []
+  const bare = bareWords(own)
+  const items: Item[] = []
+  const whoSays = (word: number) => speakerAt(state, { utterance, word }, own.speaker)
+  let next = 0
+  for (let i = 0; i < own.words.length; ) {
+    const replacement = replaced[next]
+    if (replacement?.from === i) {
+      const speaker = whoSays(i)
+      for (const word of newWords(own, replacement))
+        items.push({ word, to: replacement.to, speaker })
+      i = replacement.to
+      next++
+    } else {
+      const word = { ...own.words[i]!, word: bare[i]!, source: i }
+      items.push({ word, to: i + 1, speaker: whoSays(i) })
+      i++
+    }
+  }
+  return items
+}
+
+function newWords(own: UtteranceView, replacement: Replacement): EditedWord[] {
+  const { from, words } = replacement
+  if (words.length === 0) return []
+  const spans = spreadTimes(words, timeFor(own.words, replacement))
+  return words.map((word, i) => {
+    const { start, end } = spans[i]!
+    const times = { start: start / 1000, end: end / 1000 }
+    return { word, ...times, confidence: 1, source: from, edited: true }
+  })
+}
+
+function viewTurn(own: UtteranceView, utterance: number, items: readonly Item[]): EditedUtterance {
+  const blank = separatorOf(own.language)
+  // In sessions every word begins with its blank, also the first.
+  const first = blank !== '' && own.words[0]!.word.startsWith(blank) ? blank : ''
+  const words = items.map(({ word }, i) => ({
+    ...word,
+    word: (i === 0 ? first : blank) + word.word,
+  }))
+  const { speaker } = items[0]!
+  const { speaker: found, speaker_confidence: sure, ...rest } = own
+  const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
+  return {
+    ...rest,
+    start: words[0]!.start,
+    end: words.at(-1)!.end,
+    confidence: roundTo(confidence, 3),
+    ...(speaker !== undefined && { speaker }),
+    ...(speaker === found && sure !== undefined && { speaker_confidence: sure }),
+    text: words.map(({ word }) => word).join(''),
+    words,
+    source: { utterance, from: items[0]!.word.source, to: items.at(-1)!.to },
+  }
+}

@@ -1,0 +1,108 @@
+/** New words in place of the words `from` to `to` (exclusive) of an utterance; none deletes them. */
+export type Replacement = { from: number; to: number; words: readonly string[] }
+
+/** The speaker of the words `from` to `to` (exclusive) of an utterance. */
+export type Assignment = { from: number; to: number; speaker: number }
+
+/** Whom a name is for: a speaker, or where nobody told speakers apart, a channel. */
+export type Named = { speaker: number } | { channel: number }
+
+/**
+ * A correction as it is stored. Indexes count from 0 in the machine's transcript, which never
+ * changes. A change of words takes the place of all earlier ones in its range.
+ */
+export type Change =
+  | { kind: 'words'; utterance: number; from: number; to: number; replaced: readonly Replacement[] }
+  | ({ kind: 'speaker'; utterance: number } & Assignment)
+  | { kind: 'join'; speaker: number; into: number }
+  | ({ kind: 'name'; name: string } & Named)
+
+/** What all corrections of a transcript add up to. */
+export type EditState = {
+  /** By utterance: ranges in order that do not overlap. */
+  words: Map<number, Replacement[]>
+  speakers: Map<number, Assignment[]>
+  /** Who the speakers that the machine found are now. */
+  joined: Map<number, number>
+  speakerNames: Map<number, string>
+  channelNames: Map<number, string>
+}
+
+/** Creates the state without any correction. */
+export function createEditState(): EditState {
+  return {
+    words: new Map(),
+    speakers: new Map(),
+    joined: new Map(),
+    speakerNames: new Map(),
+    channelNames: new Map(),
+  }
+}
+
+/** Adds a change to a state. */
+export function applyChange(state: EditState, change: Change): void {
+  if (change.kind === 'words') {
+    const { utterance, replaced } = change
+    const rest = outside(state.words.get(utterance) ?? [], change)
+    put(state.words, utterance, [...rest, ...replaced])
+  } else if (change.kind === 'speaker') {
+    const { utterance, from, to, speaker } = change
+    const rest = outside(state.speakers.get(utterance) ?? [], change)
+    put(state.speakers, utterance, [...rest, { from, to, speaker }])
+  } else if (change.kind === 'join') joinSpeakers(state, change)
+  else if ('speaker' in change) setName(state.speakerNames, change.speaker, change.name)
+  else setName(state.channelNames, change.channel, change.name)
+}
+
+type Range = { from: number; to: number }
+
+/** Returns what of the ranges lies outside of one. */
+function outside<T extends Range>(ranges: readonly T[], { from, to }: Range): T[] {
+  return ranges.flatMap((one) => {
+    if (one.to <= from || one.from >= to) return [one]
+    const before = one.from < from ? [{ ...one, to: from }] : []
+    return one.to > to ? [...before, { ...one, from: to }] : before
+  })
+}
+
+function put<T extends Range>(all: Map<number, T[]>, utterance: number, ranges: T[]): void {
+  if (ranges.length === 0) all.delete(utterance)
+  else
+    all.set(
+      utterance,
+      ranges.sort((a, b) => a.from - b.from),
+    )
+}
+
+/** The words of a speaker become those of another one, also the words given to it by hand. */
+function joinSpeakers(
+  { speakers, joined, speakerNames }: EditState,
+  { speaker, into }: { speaker: number; into: number },
+): void {
+  for (const [found, now] of [...joined]) if (now === speaker) joined.set(found, into)
+  if (!joined.has(speaker)) joined.set(speaker, into)
+  for (const [found, now] of [...joined]) if (now === found) joined.delete(found)
+  for (const [utterance, all] of speakers) {
+    const moved = all.map((one) => (one.speaker === speaker ? { ...one, speaker: into } : one))
+    speakers.set(utterance, moved)
+  }
+  const name = speakerNames.get(speaker)
+  if (name !== undefined && !speakerNames.has(into)) speakerNames.set(into, name)
+  speakerNames.delete(speaker)
+}
+
+function setName(names: Map<number, string>, one: number, name: string): void {
+  if (name === '') names.delete(one)
+  else names.set(one, name)
+}
+
+/** Returns who says a word of an utterance, of whom the machine found `found`. */
+export function speakerAt(
+  { speakers, joined }: Pick<EditState, 'speakers' | 'joined'>,
+  { utterance, word }: { utterance: number; word: number },
+  found: number | undefined,
+): number | undefined {
+  const given = speakers.get(utterance)?.find(({ from, to }) => from <= word && word < to)
+  if (given) return given.speaker
+  return found === undefined ? undefined : (joined.get(found) ?? found)
+}

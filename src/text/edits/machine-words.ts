@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { separatorOf } from '../../transcript/separators.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+
+/** Returns the words of an utterance without the blanks before them. */
+export function bareWords({ language, words }: Pick<UtteranceView, 'language' | 'words'>) {
+  const isSpaced = separatorOf(language) !== ''
+  return words.map(({ word }) => (isSpaced ? word.trim() : word))
+}
+
+/** Returns the text of a range of words, as people copy it from the transcript. */
+export function textOf(
+  { words }: Pick<UtteranceView, 'words'>,
+  { from, to }: { from: number; to: number },
+): string {
+  const text = words.slice(from, to).map(({ word }) => word)
+  return cleanText(text.join(''))
+}
+
+/** Replaces control characters and runs of blanks by one blank, and drops them at both ends. */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+}
+
+/** Returns a hash of the words and of where utterances begin: corrections hold for these only. */
+export function hashWords(utterances: readonly UtteranceView[]): string {
+  const hash = createHash('sha256')
+  for (const { words } of utterances) {
+    hash.update(JSON.stringify(words.map(({ word }) => word)))
+    hash.update('\n')
+  }
+  return hash.digest('base64url')
+}

@@ -1,0 +1,138 @@
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { applyChange, type Change, type EditState, type Named, speakerAt } from './edit-state.ts'
+import { cleanText, textOf } from './machine-words.ts'
+import { replaceWords } from './replace-words.ts'
+
+/**
+ * Words of the machine's transcript: all of an utterance, or those from `from` to `to` (exclusive).
+ * `expected` is their text there.
+ */
+type WordRange = { utterance: number; from?: number; to?: number; expected: string }
+
+/** A correction as a client asks for it. Indexes count from 0 in the machine's transcript. */
+export type EditOperation =
+  | ({ op: 'replace_words'; text: string } & WordRange)
+  | ({ op: 'delete_words' } & WordRange)
+  | ({ op: 'set_speaker'; speaker: number } & WordRange)
+  | { op: 'join_speakers'; speaker: number; into: number }
+  | ({ op: 'name_speaker'; name: string } & Named)
+
+/** Why an operation is refused: `words_changed` if the words are not those that it expects. */
+export class EditProblem extends Error {
+  readonly code: 'words_changed' | 'edit_refused'
+
+  constructor(code: EditProblem['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/**
+ * Turns operations into changes, one after the other, and adds them to `state`. Throws `EditProblem`
+ * for the first that cannot be applied; its message quotes no words.
+ */
+export function planEdits(
+  utterances: readonly UtteranceView[],
+  state: EditState,
+  operations: readonly EditOperation[],
+): Change[] {
+  return operations.map((operation, i) => {
+    const refuse = (why: string): never => {
+      throw new EditProblem('edit_refused', `operations.${i}: ${why}`)
+    }
+    const change = planEdit(utterances, state, operation, {
+      refuse,
+      onOtherWords: () => {
+        const where = `operations.${i}: other words stand there than expected`
+        throw new EditProblem('words_changed', where)
+      },
+    })
+    applyChange(state, change)
+    return change
+  })
+}
+
+type Refusals = { refuse: (why: string) => never; onOtherWords: () => never }
+
+function planEdit(
+  utterances: readonly UtteranceView[],
+  state: EditState,
+  operation: EditOperation,
+  refusals: Refusals,
+): Change {
+  if (operation.op === 'join_speakers') {
+    const { speaker, into } = operation
+    if (speaker === into) refusals.refuse('a speaker cannot be joined to itself')
+    const known = speakersOf(utterances, state)
+    for (const one of [speaker, into]) {
+      if (!known.has(one)) refusals.refuse(`there is no speaker ${one}`)
+    }
+    return { kind: 'join', speaker, into }
+  }
+  if (operation.op === 'name_speaker') return planName(utterances, state, operation, refusals)
+  return planWords(utterances, state, operation, refusals)
+}
+
+function planName(
+  utterances: readonly UtteranceView[],
+  state: EditState,
+  { name: given, ...named }: Extract<EditOperation, { op: 'name_speaker' }>,
+  { refuse }: Refusals,
+): Change {
+  const name = cleanText(given)
+  if ('speaker' in named) {
+    const { speaker } = named
+    if (!speakersOf(utterances, state).has(speaker)) refuse(`there is no speaker ${speaker}`)
+    return { kind: 'name', speaker, name }
+  }
+  const { channel } = named
+  if (!utterances.some((one) => one.channel === channel)) refuse(`there is no channel ${channel}`)
+  return { kind: 'name', channel, name }
+}
+
+function planWords(
+  utterances: readonly UtteranceView[],
+  state: EditState,
+  operation: Extract<EditOperation, WordRange>,
+  { refuse, onOtherWords }: Refusals,
+): Change {
+  const { utterance, from = 0 } = operation
+  const own = utterances[utterance]
+  if (!own) return refuse(`there is no utterance ${utterance}`)
+  const { to = own.words.length } = operation
+  if (to > own.words.length) refuse(`utterance ${utterance} has ${own.words.length} words`)
+  if (from >= to) refuse('the range holds no word; name one beside it and repeat its text')
+  if (textOf(own, { from, to }) !== cleanText(operation.expected)) onOtherWords()
+  const cut = (state.words.get(utterance) ?? []).find(({ words, ...one }) => {
+    return words.length > 0 && (contains(one, from) || contains(one, to))
+  })
+  if (cut) {
+    refuse(`words ${cut.from} to ${cut.to} were corrected together, so they cannot be told apart`)
+  }
+  if (operation.op === 'set_speaker') {
+    return { kind: 'speaker', utterance, from, to, speaker: operation.speaker }
+  }
+  const text = operation.op === 'delete_words' ? '' : operation.text
+  const replaced = replaceWords(own, { from, to }, text)
+  if (!replaced) return refuse('the words have no time for so many')
+  return { kind: 'words', utterance, from, to, replaced }
+}
+
+/** Whether a range goes on over an index. */
+function contains({ from, to }: { from: number; to: number }, index: number): boolean {
+  return from < index && index < to
+}
+
+/** Returns who speaks in the corrected transcript. */
+function speakersOf(utterances: readonly UtteranceView[], state: EditState): Set<number> {
+  const speakers = new Set<number>()
+  for (const [utterance, { speaker: found, words }] of utterances.entries()) {
+    const isShared = state.speakers.has(utterance)
+    const count = isShared ? words.length : 1
+    for (let word = 0; word < count; word++) {
+      const speaker = speakerAt(state, { utterance, word }, found)
+      if (speaker !== undefined) speakers.add(speaker)
+    }
+  }
+  return speakers
+}

@@ -1,0 +1,127 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import type { Replacement } from './edit-state.ts'
+import { bareWords, cleanText } from './machine-words.ts'
+import { matchWords } from './match-words.ts'
+import { timeFor } from './spread-times.ts'
+
+type Range = { from: number; to: number }
+type Stretch = Range & { words: string[] }
+
+/**
+ * Finds what must be replaced so that the words of a range read as `text`. Words that stay keep
+ * their times, and as many new words as old ones take over theirs. Undefined if the range lasts fewer milliseconds than the text has words.
+ */
+export function replaceWords(
+  utterance: UtteranceView,
+  range: Range,
+  text: string,
+): Replacement[] | undefined {
+  const words = bareWords(utterance).slice(range.from, range.to)
+  const cleaned = cleanText(text)
+  const isSpaced = separatorOf(utterance.language) !== ''
+  const found = isSpaced
+    ? compareSpaced(words, cleaned)
+    : compareBlankless(words, cleaned, utterance)
+  const stretches = withNeighbors(found, words).map(({ from, to, words: now }) => {
+    return { from: range.from + from, to: range.from + to, words: now }
+  })
+  if (stretches.every((one) => isLongEnough(utterance, one))) {
+    return stretches.flatMap((one) => oneByOne(utterance, one))
+  }
+  const all = { ...range, words: isSpaced ? split(cleaned) : segment(cleaned, utterance.language) }
+  return isLongEnough(utterance, all) ? [all] : undefined
+}
+
+function oneByOne(utterance: UtteranceView, stretch: Stretch): Stretch[] {
+  const { from, to, words } = stretch
+  if (words.length !== to - from) return [stretch]
+  const single = words.map((word, i) => ({ from: from + i, to: from + i + 1, words: [word] }))
+  return single.every((one) => isLongEnough(utterance, one)) ? single : [stretch]
+}
+
+function isLongEnough(utterance: UtteranceView, stretch: Stretch): boolean {
+  const { start, end } = timeFor(utterance.words, stretch)
+  return end - start >= stretch.words.length
+}
+
+function split(text: string): string[] {
+  return text === '' ? [] : text.split(' ')
+}
+
+/** A word of the machine may hold blanks, such as `10 000`: it stays if all its parts do. */
+function compareSpaced(words: readonly string[], text: string): Stretch[] {
+  const parts = words.map((word) => split(cleanText(word)))
+  const starts: number[] = []
+  for (let i = 0, at = 0; i < parts.length; at += parts[i++]!.length) starts.push(at)
+  const now = split(text)
+  const places = new Map(matchWords(parts.flat(), now).map((old, k) => [old, k]))
+  const stretches: Stretch[] = []
+  let from = 0
+  let begin = 0
+  const close = (to: number, end: number) => {
+    if (to > from || end > begin) stretches.push({ from, to, words: now.slice(begin, end) })
+  }
+  for (const [i, own] of parts.entries()) {
+    const first = places.get(starts[i]!)
+    const stays =
+      first !== undefined &&
+      own.length > 0 &&
+      own.every((_, p) => places.get(starts[i]! + p) === first + p)
+    if (!stays) continue
+    close(i, first)
+    from = i + 1
+    begin = first + own.length
+  }
+  close(parts.length, now.length)
+  return stretches
+}
+
+/** Words are cut differently by everyone: only those at both ends are compared. */
+function compareBlankless(
+  words: readonly string[],
+  text: string,
+  { language }: Pick<UtteranceView, 'language'>,
+): Stretch[] {
+  let [from, begin] = [0, 0]
+  while (from < words.length && words[from] && text.startsWith(words[from]!, begin)) {
+    begin += words[from++]!.length
+  }
+  let [to, end] = [words.length, text.length]
+  while (to > from && words[to - 1]) {
+    const next = end - words[to - 1]!.length
+    if (next < begin || !text.startsWith(words[to - 1]!, next)) break
+    end = next
+    to--
+  }
+  if (from === to && begin === end) return []
+  return [{ from, to, words: segment(text.slice(begin, end), language) }]
+}
+
+/** Cuts text into words; punctuation and blanks stay with the word before them. */
+function segment(text: string, language: string): string[] {
+  const words: string[] = []
+  for (const { segment: part, isWordLike } of segmenterOf(language).segment(text)) {
+    if (isWordLike || words.length === 0) words.push(part)
+    else words[words.length - 1] += part
+  }
+  return words
+}
+
+function segmenterOf(language: string): Intl.Segmenter {
+  return new Intl.Segmenter(language, { granularity: 'word' })
+}
+
+/** What is only inserted has no time: it shares that of the word before it, or of the first one. */
+function withNeighbors(stretches: readonly Stretch[], words: readonly string[]): Stretch[] {
+  const wide: Stretch[] = []
+  for (const stretch of stretches) {
+    const { from, to } = stretch
+    const last = wide.at(-1)
+    if (from < to) wide.push(stretch)
+    else if (from === 0) wide.push({ from, to: 1, words: [...stretch.words, words[0]!] })
+    else if (last && last.to === from) last.words = [...last.words, ...stretch.words]
+    else wide.push({ from: from - 1, to, words: [words[from - 1]!, ...stretch.words] })
+  }
+  return wide
+}

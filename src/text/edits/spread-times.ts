@@ -1,0 +1,48 @@
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+
+type Words = UtteranceView['words']
+type Range = { from: number; to: number }
+
+/** Whole milliseconds. */
+export type Span = { start: number; end: number }
+
+/** With less time per word in milliseconds, new words also take the pause behind them. */
+const COMFORTABLE_MS = 50
+
+/**
+ * Returns the time that words in place of a range have, in milliseconds: that of the range, and if
+ * this is short, as much of the pause behind it as they need.
+ */
+export function timeFor(
+  words: Words,
+  { from, to, words: now }: Range & { words: readonly string[] },
+): Span {
+  const own = words.slice(from, to)
+  const start = milliseconds(own[0]!.start)
+  const end = own.reduce((latest, word) => Math.max(latest, milliseconds(word.end)), start)
+  const next = words[to]
+  const limit = next ? Math.max(end, milliseconds(next.start)) : end
+  return { start, end: Math.max(end, Math.min(limit, start + COMFORTABLE_MS * now.length)) }
+}
+
+/**
+ * Spreads words over a time in proportion to their characters. Each lasts at least a millisecond if
+ * the time has as many; they follow each other without pauses.
+ */
+export function spreadTimes(words: readonly string[], { start, end }: Span): Span[] {
+  const lengths = words.map((word) => Math.max(1, [...word].length))
+  const total = lengths.reduce((sum, length) => sum + length, 0)
+  let characters = 0
+  let at = start
+  return lengths.map((length, i) => {
+    characters += length
+    const fair = start + Math.round(((end - start) * characters) / total)
+    const begin = at
+    at = Math.min(Math.max(fair, at + 1), end - (words.length - 1 - i))
+    return { start: begin, end: at }
+  })
+}
+
+function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000)
+}

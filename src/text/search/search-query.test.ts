@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findHighlights, readQuery } from './search-query.ts'
+import { foldMarks, splitWords } from './search-words.ts'
+
+const wordsOf = (text: string) => splitWords(text).map((word) => word.text)
+
+test('words are letters, digits and marks; scripts without blanks are split by character', () => {
+  assert.deepEqual(wordsOf("Don't e-mail l'HÔTEL 3.5!"), [
+    'don',
+    't',
+    'e',
+    'mail',
+    'l',
+    'hôtel',
+    '3',
+    '5',
+  ])
+  assert.deepEqual(wordsOf('東京タワー in Tokyo'), ['東', '京', 'タ', 'ワ', 'ー', 'in', 'tokyo'])
+  assert.deepEqual(wordsOf('हिन्दी में, สวัสดี'), ['हिन्दी', 'में', 'ส', 'วั', 'ส', 'ดี'])
+  assert.deepEqual(splitWords('a bc')[1], { text: 'bc', start: 2, end: 4 })
+  assert.deepEqual(['naïve', 'Straße', 'Ελλάδα', 'हिन्दी'].map(foldMarks), [
+    'naive',
+    'Strasse',
+    'Ελλαδα',
+    'हिन्दी',
+  ])
+})
+
+test('a question is read as words, phrases, exclusions and beginnings, by language', async () => {
+  const [english, plain] = (await readQuery('"Running houses" -cars polic*', ['en']))!
+  assert.deepEqual(english, {
+    must: [
+      { terms: ['run', 'hous'], isPrefix: false },
+      { terms: ['polic'], isPrefix: true },
+    ],
+    not: ['car', 'cars'].map((term) => ({ terms: [term], isPrefix: false })),
+  })
+  assert.deepEqual(plain!.must[0]!.terms, ['running', 'houses'])
+  assert.equal((await readQuery('zanzibar', ['en', 'de']))!.length, 1, 'all make the same term')
+  for (const none of ['', '   ', '-no', '""', '*', '" - "'])
+    assert.equal(await readQuery(none, ['en']), undefined, none)
+})
+
+test('highlights are the words that were asked for, where they stand in order', async () => {
+  const text = 'The red house, a house that is RED.'
+  const find = async (q: string) => {
+    const query = (await readQuery(q, ['en']))!
+    const places = await findHighlights(text, { query, language: 'en' })
+    return places.map(([start, end]) => text.slice(start, end))
+  }
+  assert.deepEqual(await find('houses'), ['house', 'house'])
+  assert.deepEqual(await find('"red houses"'), ['red', 'house'])
+  assert.deepEqual(await find('th*'), ['The', 'that'])
+})

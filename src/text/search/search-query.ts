@@ -1,0 +1,81 @@
+import { foldMarks, splitWords } from './search-words.ts'
+import { loadToTerm, type ToTerm } from './stemmers.ts'
+
+/** Terms that follow each other; the last one may be the beginning of a word. */
+export type SearchPhrase = { terms: string[]; isPrefix: boolean }
+
+/** What an utterance must say, and what it must not. */
+export type SearchClause = { must: SearchPhrase[]; not: SearchPhrase[] }
+
+/** Any of these clauses: one for each way in which languages make terms of the words. */
+export type SearchQuery = SearchClause[]
+
+type Part = { words: string[]; isExcluded: boolean; isPrefix: boolean }
+
+/** A quoted phrase or a run of other characters, with the sign before and the star behind it. */
+const part = /(?<excluded>-?)(?:"(?<quoted>[^"]*)"?|(?<bare>[^\s"]+))/gu
+
+/**
+ * Reads what people type: all words must occur in an utterance, `"words in quotes"` in this order,
+ * `-word` must not, `word*` is the beginning of one. Returns undefined if no word is asked for.
+ */
+export async function readQuery(
+  text: string,
+  languages: readonly string[],
+): Promise<SearchQuery | undefined> {
+  const parts = Array.from(text.matchAll(part), ({ groups }): Part => {
+    const { excluded, quoted, bare = '' } = groups!
+    const words = splitWords(quoted ?? bare).map(({ text }) => text)
+    const isPrefix = quoted === undefined && /[\p{L}\p{N}\p{M}]\*+$/u.test(bare)
+    return { words, isExcluded: excluded === '-', isPrefix }
+  }).filter(({ words }) => words.length > 0)
+  if (parts.every(({ isExcluded }) => isExcluded)) return undefined
+  const clauses: SearchQuery = []
+  for (const language of new Set([...languages, ''])) {
+    const toTerm = await loadToTerm(language)
+    const phrases = parts.map((part) => ({ ...part, phrase: phraseOf(part, toTerm) }))
+    clauses.push({
+      must: phrases.filter(({ isExcluded }) => !isExcluded).map(({ phrase }) => phrase),
+      not: phrases.filter(({ isExcluded }) => isExcluded).map(({ phrase }) => phrase),
+    })
+  }
+  // A word is excluded whatever language made the term.
+  const not = distinct(clauses.flatMap((clause) => clause.not))
+  return distinct(clauses.map(({ must }) => ({ must, not })))
+}
+
+function phraseOf({ words, isPrefix }: Part, toTerm: ToTerm): SearchPhrase {
+  const terms = words.map(toTerm)
+  const [beginning, term] = [foldMarks(words.at(-1)!), terms.at(-1)!]
+  // Terms are stems: a longer beginning would miss the word itself.
+  if (isPrefix && beginning.length < term.length) terms[terms.length - 1] = beginning
+  return { terms, isPrefix }
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
+}
+
+/** Where a text says what a query asks for: start and end of each place, in UTF-16 code units. */
+export async function findHighlights(
+  text: string,
+  { query, language }: { query: SearchQuery; language: string },
+): Promise<[start: number, end: number][]> {
+  const toTerm = await loadToTerm(language)
+  const words = splitWords(text)
+  const terms = words.map((word) => toTerm(word.text))
+  const isFound = new Set<number>()
+  for (const { terms: wanted, isPrefix } of query.flatMap(({ must }) => must)) {
+    const isAt = (at: number) =>
+      wanted.every((term, i) => {
+        const found = terms[at + i]
+        return isPrefix && i === wanted.length - 1 ? found?.startsWith(term) : found === term
+      })
+    for (let at = 0; at + wanted.length <= terms.length; at++) {
+      if (isAt(at)) for (let i = 0; i < wanted.length; i++) isFound.add(at + i)
+    }
+  }
+  return words
+    .flatMap(({ start, end }, i) => (isFound.has(i) ? [[start, end] as const] : []))
+    .map(([start, end]) => [start, end])
+}

@@ -1,0 +1,41 @@
+import { applyEdits } from '../edits/apply-edits.ts'
+import { readEdits } from '../edits/edit-task.ts'
+import type { StoredResult } from '../result/stored-result.ts'
+import { splitWords } from './search-words.ts'
+import { loadToTerm } from './stemmers.ts'
+
+/** An utterance as it is indexed. Times are in seconds. */
+export type SearchableUtterance = {
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+  /** One for each word of the text, in order. */
+  terms: string[]
+}
+
+/** The JSON text of a stored result, and the corrections of its transcript, oldest first. */
+export type SearchedResult = { result: string; edits: readonly string[] }
+
+/**
+ * Returns the utterances of a stored result as they were corrected; what redaction removed is not
+ * among their words.
+ */
+export async function searchableUtterances({
+  result,
+  edits,
+}: SearchedResult): Promise<SearchableUtterance[]> {
+  const { utterances } = (JSON.parse(result) as StoredResult).transcription
+  const { state, isIgnored } = readEdits(utterances, edits)
+  const searchable: SearchableUtterance[] = []
+  const corrected = edits.length === 0 || isIgnored ? utterances : applyEdits(utterances, state)
+  for (const { start, end, channel, speaker, language, text } of corrected) {
+    const toTerm = await loadToTerm(language)
+    const terms = splitWords(text).map(({ text }) => toTerm(text))
+    const place = { start, end, channel, speaker: speaker ?? null, language }
+    if (terms.length > 0) searchable.push({ ...place, text: text.trim(), terms })
+  }
+  return searchable
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import type { Db } from '../../src/storage/db.ts'
+import { inTransaction } from '../../src/storage/db.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
+import type { TermPhrase, TermQuery } from '../../src/storage/search/term-query.ts'
+import {
+  findRemoved,
+  findUnindexed,
+  type IndexedUtterance,
+  indexUtterances,
+  listSearchLanguages,
+  removeUtterances,
+  type SearchFilter,
+  searchUtterances,
+} from '../../src/storage/search/utterances.ts'
+import { addJob } from '../support/test-jobs.ts'
+import { createSuite } from './suite.ts'
+
+/** The index of what was said. */
+export const searchTests = createSuite()
+const { test } = searchTests
+
+const account = 'acme'
+
+function phrase(text: string): TermPhrase {
+  return { terms: text.replace('*', '').split(' '), isPrefix: text.endsWith('*') }
+}
+
+/** Returns a query for phrases, of which those behind a minus must not occur. */
+function find(...phrases: string[]): TermQuery {
+  const must = phrases.filter((text) => !text.startsWith('-')).map(phrase)
+  const not = phrases.filter((text) => text.startsWith('-')).map((text) => phrase(text.slice(1)))
+  return [{ must, not }]
+}
+
+/** Returns an utterance that says `text` in its `n`-th second; its terms are its words. */
+function says(text: string, n = 0, change: Partial<IndexedUtterance> = {}): IndexedUtterance {
+  const place = { start: n, end: n + 1, channel: 0, speaker: null, language: 'en' }
+  return { ...place, text, terms: text.split(' '), ...change }
+}
+
+/** Ends a job as a recording that was transcribed. */
+async function finish(db: Db, id: string): Promise<void> {
+  const change = { status: 'done' as const, completed_at: 9000 }
+  await db.sql.updateTable('jobs').set(change).where('id', '=', id).execute()
+}
+
+/** Adds a finished job, and indexes what was said. */
+async function addIndexed(
+  db: Db,
+  utterances: readonly IndexedUtterance[],
+  given: Parameters<typeof addJob>[1] = {},
+): Promise<string> {
+  const id = (await addJob(db, { account, ...given }))!
+  await finish(db, id)
+  await indexUtterances(db, { id, account: given.account ?? account }, utterances)
+  return id
+}
+
+async function textsOf(db: Db, query: TermQuery, change: Partial<SearchFilter> = {}) {
+  const { hits } = await searchUtterances(
+    db,
+    { account, query, ...change },
+    { offset: 0, limit: 100 },
+  )
+  return hits.map(({ text }) => text)
+}
+
+test('utterances are found by terms, phrases, beginnings and what they lack', async ({ db }) => {
+  await addIndexed(db, [says('the red house'), says('the house is red'), says('a redder house')])
+  assert.deepEqual(await textsOf(db, find('red', 'house')), ['the house is red', 'the red house'])
+  assert.deepEqual(await textsOf(db, find('red house')), ['the red house'])
+  assert.deepEqual(await textsOf(db, find('red*')), [
+    'a redder house',
+    'the house is red',
+    'the red house',
+  ])
+  assert.deepEqual(await textsOf(db, find('house', '-the', '-nobody')), ['a redder house'])
+  assert.deepEqual(await textsOf(db, [...find('redder'), ...find('is')]), [
+    'a redder house',
+    'the house is red',
+  ])
+  assert.deepEqual(await textsOf(db, find('hous')), [])
+})
+
+test('terms of any script are found, and none is read as an operator', async ({ db }) => {
+  const texts = ['naïve café', 'не или', 'हिन्दी में', 'or and not near', '日 本 語', '3 5 kg']
+  await addIndexed(
+    db,
+    texts.map((text, n) => says(text, n)),
+  )
+  for (const text of texts) assert.deepEqual(await textsOf(db, find(text)), [text])
+  for (const bad of [`a'b`, 'a"b', 'a:b', 'a b) OR (c', '', '*'])
+    await assert.rejects(textsOf(db, [{ must: [{ terms: [bad], isPrefix: false }], not: [] }]))
+})
+
+test('a search finds only what its account said, in the jobs that its filter allows', async ({
+  db,
+}) => {
+  await addIndexed(db, [says('hello from us')], { createdAt: 1000, metadata: { team: 'a' } })
+  await addIndexed(db, [says('hello from them')], { account: 'other', createdAt: 2000 })
+  await addIndexed(
+    db,
+    [says('hello twice', 0, { speaker: 1, language: 'de' }), says('hello again', 1)],
+    { createdAt: 3000 },
+  )
+  const hello = find('hello')
+  assert.deepEqual(await textsOf(db, hello), ['hello again', 'hello twice', 'hello from us'])
+  assert.deepEqual(await textsOf(db, hello, { account: 'other' }), ['hello from them'])
+  assert.deepEqual(await textsOf(db, hello, { account: 'nobody' }), [])
+  assert.deepEqual(await textsOf(db, hello, { language: 'de' }), ['hello twice'])
+  assert.deepEqual(await textsOf(db, hello, { speaker: 1 }), ['hello twice'])
+  assert.deepEqual(await textsOf(db, hello, { before: 3000 }), ['hello from us'])
+  assert.deepEqual(await textsOf(db, hello, { from: 2000 }), ['hello again', 'hello twice'])
+  assert.deepEqual(await textsOf(db, hello, { metadata: { team: 'a' } }), ['hello from us'])
+  assert.deepEqual(await textsOf(db, hello, { kinds: ['live'] }), [])
+  assert.deepEqual(await listSearchLanguages(db, account), ['de', 'en'])
+})
+
+test('hits come in pages, with what was said around them', async ({ db }) => {
+  const id = await addIndexed(
+    db,
+    Array.from({ length: 450 }, (_, n) => says(`line ${n}`, n)),
+  )
+  const page = (offset: number) =>
+    searchUtterances(db, { account, query: find('line') }, { offset, limit: 3 })
+  const first = await page(0)
+  assert.deepEqual(
+    first.hits.map(({ text }) => text),
+    ['line 449', 'line 448', 'line 447'],
+  )
+  assert.deepEqual([first.more, (await page(447)).more], [true, false])
+  const { before, after, ...hit } = first.hits[1]!
+  assert.deepEqual([before, after], ['line 447', 'line 449'])
+  assert.equal(first.hits[0]!.after, null)
+  const place = { start: 448, end: 449, channel: 0, speaker: null, language: 'en' }
+  const { createdAt, filename, n, ...rest } = hit as typeof hit & { n: number }
+  assert.ok(createdAt > 0 && (filename === null || filename.length > 0) && n === 448)
+  assert.deepEqual(rest, { ...rest, jobId: id, kind: 'pre-recorded', ...place, text: 'line 448' })
+})
+
+test('finished jobs wait to be indexed, and deleted ones leave nothing', async ({ db }) => {
+  const unfinished = (await addJob(db, { account }))!
+  const id = (await addJob(db, { account }))!
+  await finish(db, id)
+  const waiting = async () => (await findUnindexed(db, { limit: 10 })).map((job) => job.id)
+  assert.deepEqual(await waiting(), [id])
+  await indexUtterances(db, { id, account }, [says('gone tomorrow'), says('gone today', 1)])
+  assert.deepEqual(await waiting(), [])
+  await indexUtterances(db, { id, account }, [says('gone tomorrow')])
+  assert.deepEqual(await textsOf(db, find('gone', 'tomorrow')), ['gone tomorrow'], 'only once')
+
+  await inTransaction(db, (tx) => deleteEndedJob(tx, { id, account }))
+  assert.deepEqual(await textsOf(db, find('gone')), [])
+  await indexUtterances(db, { id, account }, [says('gone tomorrow')])
+  await indexUtterances(db, { id: unfinished, account }, [says('gone tomorrow')])
+  for (const removed of await findRemoved(db, { limit: 10 }))
+    while (await removeUtterances(db, removed, { limit: 1 }));
+  assert.deepEqual(await findRemoved(db, { limit: 10 }), [])
+  for (const table of ['utterances', 'search_queue'] as const)
+    assert.deepEqual(await db.sql.selectFrom(table).selectAll().execute(), [])
+})
