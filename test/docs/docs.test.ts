@@ -68,3 +68,16 @@ test('every decision record has its number, and no number is used twice', () => 
   assert.ok(numbers.every((number) => number !== undefined))
   assert.equal(new Set(numbers).size, numbers.length)
 })
+
+test('the tests that pages name exist', () => {
+  const named = ['docs/security.md', 'docs/data-protection.md'].flatMap((page) => {
+    const text = read(page).replace(/\s+/g, ' ')
+    const found = [...text.matchAll(/\]\(\.\.\/(\S+?)\): ((?:"[^"]+"(?:, )?)+)/g)]
+    return found.flatMap(([, file, names]) => {
+      return [...names!.matchAll(/"([^"]+)"/g)].map(([, name]) => ({ file: file!, name: name! }))
+    })
+  })
+  assert.ok(named.length > 40, String(named.length))
+  const missing = named.filter(({ file, name }) => !read(file).includes(`'${name}'`))
+  assert.deepEqual(missing, [])
+})

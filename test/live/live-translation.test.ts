@@ -29,12 +29,16 @@ type Translation = {
 }
 type Job = {
   result: {
-    metadata: { warnings: string[]; usage?: { requests: number } }
+    metadata: { warnings: string[]; billing_time: number; usage?: { requests: number } }
     transcription: { utterances: Utterance[] }
     translation: Wrapper<Translation[] | null>
     summarization: Wrapper<string | null>
     named_entity_recognition: Wrapper<object[]>
   }
+}
+
+type Usage = {
+  total: { jobs: number; billing_time: number; usage: object; add_ons: Record<string, number> }
 }
 
 const SAID = 'My name is Lena.'
@@ -67,11 +71,12 @@ async function run(t: TestContext, reply = answer) {
   client.stop()
   assert.equal((await client.closed).code, 1000)
   const { result } = (await call<Job>(server, `/v2/live/${id}`)).body
-  return { messages: client.messages, result, provider }
+  const { total } = (await call<Usage>(server, '/v2/usage')).body
+  return { messages: client.messages, result, provider, used: total }
 }
 
 test('every final is translated into each language, and the result has all of it', async (t) => {
-  const { messages, result, provider } = await run(t)
+  const { messages, result, provider, used } = await run(t)
   const finals = finalsOf(messages)
   assert.equal(finals.length, 2)
   const sent = ofType(messages, 'translation')
@@ -110,6 +115,10 @@ test('every final is translated into each language, and the result has all of it
   const [summary] = ofType(messages, 'post_summarization')
   assert.deepEqual(summary!.data, { results: 'Lena says her name.' })
   assert.equal(result.metadata.usage!.requests, 5)
+  const { billing_time, usage } = result.metadata
+  assert.deepEqual([used.jobs, used.billing_time, used.usage], [1, billing_time, usage])
+  const addOns = ['translation', 'named_entity_recognition', 'summarization']
+  assert.deepEqual(Object.keys(used.add_ons).sort(), addOns.sort())
   assert.ok(result.named_entity_recognition.results.length > 0)
 })
 

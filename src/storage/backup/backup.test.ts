@@ -211,13 +211,21 @@ test('one account is restored without a trace of the others', async (t) => {
   const form = { filename: 'secret.wav', source: null, extension: 'wav', duration: 1, channels: 1 }
   await insertFile(storage.db, { ...form, id, size: 10, account: 'umbra', createdAt: 1 })
   await storage.close()
+  const database = new DatabaseSync(databaseFile(folder))
+  database.exec(`insert into jobs (id, account, kind, status, created_at, completed_at, run_after)
+    values ('j', 'umbra', 'pre-recorded', 'done', 1, 2, 0);
+    insert into utterances (job_id, n, start, "end", channel, language, text, owner, terms)
+    values ('j', 0, 0, 1, 0, 'en', 'said by umbra', 'umbra', 'said by umbra')`)
+  database.close()
   await take()
   const own = await restore({ account: 'umbra' })
-  const { files, jobs, keys, job_metadata, objects, account_bytes } = await contentOf(own)
-  assert.deepEqual([jobs, keys, job_metadata], [[], [], []])
+  const content = await contentOf(own)
+  const { files, jobs, utterances, keys, job_metadata, objects, account_bytes } = content
+  const counts = [jobs, utterances, keys, job_metadata].map((rows) => (rows as unknown[]).length)
+  assert.deepEqual(counts, [1, 1, 0, 0])
   assert.equal((files as unknown[]).length, 1)
   assert.deepEqual(objects, { [id]: 'of another' })
-  assert.deepEqual(JSON.stringify(account_bytes), '[{"account":"umbra","bytes":10}]')
+  assert.deepEqual(JSON.stringify(account_bytes), '[{"account":"umbra","bytes":12}]')
   const others = await restore({ account: 'acme' })
   const bytes = await readFile(databaseFile(others), 'latin1')
   assert.ok(!bytes.includes('umbra') && !bytes.includes('secret.wav'))
@@ -234,6 +242,7 @@ test('wrong keys, folders in use and folders of others are refused', async (t) =
   const keyless = { target, key: undefined, signal }
   await assert.rejects(checkBackup(keyless), /is encrypted: name its key/)
   await assert.rejects(restore({ folder }), /Cannot restore into .*: it is not empty/)
+  await assert.rejects(take({ target: join(folder, 'b') }), /it is inside of the data folder/)
   const other = await makeFolder(t)
   await writeFile(join(other, 'diary.txt'), '')
   await assert.rejects(take({ target: other }), /it holds other files/)

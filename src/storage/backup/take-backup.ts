@@ -1,5 +1,5 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readVersion } from '../../config/version.ts'
 import { databaseFile, liveFolder } from '../data-folder.ts'
 import { objectPath } from '../objects/disk-objects.ts'
@@ -68,6 +68,7 @@ type Task = BackupOptions & {
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
   const { folder, target, key, keep, signal, onProgress } = options
+  refuseInside(folder, target)
   using live = openLiveDatabase(databaseFile(folder))
   const backup = await createBackupFolder(target, { key })
   const lock = lockBackupFolder(target)
@@ -88,6 +89,13 @@ export async function takeBackup(options: BackupOptions): Promise<BackupOutcome>
   } finally {
     lock.release()
   }
+}
+
+/** A backup that is lost with the disk of the data folder is none, and would close its files. */
+function refuseInside(folder: string, target: string): void {
+  const path = relative(resolve(folder), resolve(target))
+  if (path.split(sep)[0] === '..' || isAbsolute(path)) return
+  throw new Error(`Cannot back up into ${target}: it is inside of the data folder ${folder}`)
 }
 
 /** Takes a snapshot; undefined if something was deleted before it was copied. */
