@@ -31,7 +31,9 @@ for (const result of done) {
 }
 
 async function installNpm(): Promise<void> {
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--loglevel=error']
+  const retries = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000']
+  const quiet = ['--no-audit', '--no-fund', '--no-save', '--loglevel=error']
+  const flags = ['--ignore-scripts', ...quiet, ...retries]
   for (const set of ['newest', 'previous'] as const) {
     await provide(`npm-${set}`, async (folder) => {
       // The clients of OpenAI expect it beside them.
@@ -43,13 +45,8 @@ async function installNpm(): Promise<void> {
 }
 
 async function installPython(): Promise<void> {
-  const flags = [
-    '--no-deps',
-    '--no-compile',
-    '--prefer-binary',
-    '--disable-pip-version-check',
-    '-q',
-  ]
+  const quiet = ['--disable-pip-version-check', '--quiet', '--retries', '1']
+  const flags = ['--no-deps', '--no-compile', '--prefer-binary', ...quiet]
   await provide('python-newest', async (folder) => {
     const python = await findPython()
     await run(python, ['-m', 'venv', '--without-pip', folder], { signal })
