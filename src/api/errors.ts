@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
-import { isOpenAiPath, toOpenAiError } from './openai/errors.ts'
+import { isOpenAiPath, openAiStatusOf, toOpenAiError } from './openai/errors.ts'
 import { newRequestId } from './request-id.ts'
 
 /** The body of every unsuccessful response (contract 1.9). */
@@ -50,10 +50,10 @@ export function sendError(
   // The framework would close the connection after a refused body; this one was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
   const { url: path, id: requestId } = request
-  const body = isOpenAiPath(path) ? toOpenAiError(known) : errorBody(known, { path, requestId })
+  const { status, body } = answerOf(known, { path, requestId })
   const text = JSON.stringify(body)
   return reply
-    .code(known.status)
+    .code(status)
     .header('x-error-code', known.code)
     .header('content-length', Buffer.byteLength(text))
     .type('application/json; charset=utf-8')
@@ -78,9 +78,10 @@ export function answerClientError(
   }
   const known = toAppError(error, 'request_unreadable')
   const requestId = newRequestId()
-  const body = JSON.stringify(errorBody(known, { path: parsedPath(error), requestId }))
+  const answer = answerOf(known, { path: parsedPath(error), requestId })
+  const body = JSON.stringify(answer.body)
   const head = [
-    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status]}`,
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     ...requestIdHeaderNames.map((name) => `${name}: ${requestId}`),
@@ -90,6 +91,15 @@ export function answerClientError(
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   // A client that keeps sending, or never closes, must not hold the connection.
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+/** Returns what an error becomes on a path: OpenAI's clients expect a form of their own. */
+function answerOf(
+  error: AppError,
+  request: { path: string; requestId: string },
+): { status: number; body: object } {
+  if (!isOpenAiPath(request.path)) return { status: error.status, body: errorBody(error, request) }
+  return { status: openAiStatusOf(error), body: toOpenAiError(error) }
 }
 
 function errorBody(

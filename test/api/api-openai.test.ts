@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { startChatProvider, textsToTranslate } from '../support/chat-provider.ts'
-import { call } from '../support/http-client.ts'
+import { call, sendRaw } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
@@ -126,10 +126,38 @@ test('what is wrong is told in the form of that API', async () => {
   form.set('file', new Blob(['no sound']), 'talk.mp3')
   const options = { method: 'POST', body: form }
   const broken = await call<Failure>(server, '/v1/audio/transcriptions', options)
-  assert.equal(broken.status, 415)
+  assert.equal(broken.status, 400)
   assert.equal(broken.body.error.code, 'media_unsupported')
   const language = await transcribe<Failure>({ language: 'tlh' })
   assert.equal(language.status, 400)
+})
+
+for (const [type, body] of [
+  [undefined, 'x'],
+  ['text/plain', 'x'],
+  ['application/json', '{"model":"whisper-1"}'],
+  ['multipart/form-data', 'x'],
+  ['multipart/form-data; boundary=x', 'x'],
+] as const) {
+  test(`a body of the type ${type} is answered 400, as by that API`, async () => {
+    for (const path of ['/v1/audio/transcriptions', '/v1/audio/translations']) {
+      // `fetch` names a type for a text, and none for bytes.
+      const init = { method: 'POST', body: Buffer.from(body) }
+      const answer = await call<Failure>(server, path, {
+        ...init,
+        ...(type && { headers: { 'content-type': type } }),
+      })
+      assert.equal(answer.status, 400)
+      assert.equal(answer.body.error.type, 'invalid_request_error')
+    }
+  })
+}
+
+test('what the HTTP parser refuses has the form of that API too', async () => {
+  const answer = await sendRaw(server, 'GET /v1/models HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n')
+  assert.match(answer, /^HTTP\/1.1 400 /)
+  const { error } = JSON.parse(answer.split('\r\n\r\n')[1]!) as Failure
+  assert.deepEqual([error.type, error.code], ['invalid_request_error', 'request_unreadable'])
 })
 
 test('the key may come as a bearer token, on these paths only', async () => {

@@ -10,6 +10,11 @@ export function isOpenAiPath(path: string): boolean {
   return path.startsWith('/v1/')
 }
 
+/** Returns the status of an error in OpenAI's API, which has no 415. */
+export function openAiStatusOf({ status }: AppError): number {
+  return status === 415 ? 400 : status
+}
+
 /** Returns an error in the form of OpenAI's API; the lines about single fields join its message. */
 export function toOpenAiError({ status, code, message, validationErrors }: AppError): OpenAiError {
   const [first] = validationErrors ?? []

@@ -62,7 +62,7 @@ export function describeRoute(
     ...(schema.querystring !== undefined && {
       querystring: describeQuery(schema.querystring as object),
     }),
-    response: { ...Object.fromEntries(response), default: otherErrors },
+    response: { ...Object.fromEntries(response), default: otherErrors(url) },
   }
 }
 
@@ -76,13 +76,15 @@ function describeQuery(schema: object): Schema {
 }
 
 /** What the HTTP parser refuses before there is a route. */
-const otherErrors = describeAnswer(
-  {
-    description: 'Any other error, such as 408 or 431 for a request that cannot be read.',
-    content: { 'application/json': { schema: ErrorView } },
-  },
-  { headers: { ...requestId, ...errorCode } },
-)
+function otherErrors(url: string): Schema {
+  return describeAnswer(
+    {
+      description: 'Any other error, such as 408 or 431 for a request that cannot be read.',
+      content: errorContent(url),
+    },
+    { headers: { ...requestId, ...errorCode } },
+  )
+}
 
 function errorContent(url: string): Schema {
   return { 'application/json': { schema: isOpenAiPath(url) ? OpenAiErrorView : ErrorView } }

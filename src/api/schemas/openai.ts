@@ -92,7 +92,7 @@ export const transcriptionOperation = {
         'text/event-stream': { schema: Type.String() },
       },
     },
-    ...errorAnswers(402, 413, 415, 422),
+    ...errorAnswers(402, 413, 422),
   },
 }
 
