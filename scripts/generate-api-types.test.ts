@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test from 'node:test'
-import { generateApiTypes, readSchemas, type Schema } from './generate-api-types.ts'
+import { generateApiTypes, ROOTS, readSchemas, type Schema } from './generate-api-types.ts'
 
 const file = new URL('../src/cli/server/api-types.ts', import.meta.url)
 /** The formatter may break lines elsewhere. */
@@ -13,22 +13,13 @@ test('the types of the command line are those that the API publishes', async () 
 })
 
 test('objects, lists, choices and references become their types', () => {
-  const names = ['Upload', 'CreatedJob', 'CreatedSession', 'PreRecordedJobList', 'LiveJob']
-  const others = [
-    'JobProgress',
-    'AddOnAnswer',
-    'DeliveryList',
-    'Error',
-    'SignIn',
-    'Capabilities',
-    'EndpointList',
-  ]
-  const empty = Object.fromEntries([...names, ...others].map((name) => [name, {}]))
+  const empty = Object.fromEntries(ROOTS.map((name) => [name, {}]))
   const upload: Schema = {
     properties: {
       size: { type: 'integer', description: 'Bytes' },
       kind: { enum: ['a', 'b'] },
       parts: { items: { anyOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] } },
+      places: { items: { items: { type: 'integer' } } },
     },
     required: ['size'],
   }
@@ -38,6 +29,7 @@ test('objects, lists, choices and references become their types', () => {
   size: number
   kind?: 'a' | 'b'
   parts?: (ApiPart | null)[]
+  places?: number[][]
 }
 `
   assert.ok(text.includes(expected), text)

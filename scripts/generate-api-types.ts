@@ -21,7 +21,7 @@ export type Schema = {
 export type Schemas = Readonly<Record<string, Schema>>
 
 /** The answers that the command line and the dashboard read; what they refer to comes with them. */
-const ROOTS = [
+export const ROOTS = [
   'Upload',
   'CreatedJob',
   'CreatedSession',
@@ -86,7 +86,7 @@ function typeOf(schema: Schema, indent: string): string {
   if (allOf) return allOf.map((one) => typeOf(one, indent)).join(' & ')
   if (items) {
     const item = typeOf(items, indent)
-    return /^\w+$/.test(item) ? `${item}[]` : `(${item})[]`
+    return /^\w+(\[\])*$/.test(item) ? `${item}[]` : `(${item})[]`
   }
   if (properties) return objectType(schema, indent)
   switch (schema.type) {
