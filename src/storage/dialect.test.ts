@@ -7,9 +7,11 @@ import test from 'node:test'
 const ofSqlite =
   /\bindexed by\b|\bjson_[a-z]+\(|\bjson\(|without rowid|\browid\b|\|\| ''|\bpragma\b|unixepoch|strftime|sqlite_master|SQLITE_|node:sqlite|errcode|row\.is_?\w+ (?:===|!==) [01]\b|[^.\w]Boolean\(row/i
 
-test('what only SQLite understands is in storage/sqlite alone', () => {
+test('what only SQLite understands is in storage/sqlite, and in what copies its files', () => {
   const files = globSync('**/*.ts', { cwd: import.meta.dirname }).filter((file) => {
-    return !/^(sqlite|postgres|migrations)[/\\]/.test(file) && !/\.(test|fixture)\.ts$/.test(file)
+    return (
+      !/^(sqlite|postgres|migrations|backup)[/\\]/.test(file) && !/\.(test|fixture)\.ts$/.test(file)
+    )
   })
   const found = files.flatMap((file) => {
     const lines = readFileSync(join(import.meta.dirname, file), 'utf8').split('\n')
