@@ -3,89 +3,24 @@ import { describe, type TestContext, test } from 'node:test'
 import { makeKey } from '../../src/cli/keys/make-key.ts'
 import { beginLiveJob, findLiveOwner } from '../../src/storage/live/live-jobs.ts'
 import { listNodes } from '../../src/storage/nodes.ts'
-import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { defaultLiveParams } from '../support/default-live-params.ts'
 import { call } from '../support/http-client.ts'
-import { connect, type LiveClient, openSession } from '../support/live-client.ts'
-import { ackedRanges, finalsOf } from '../support/live-messages.ts'
+import { connect, openSession } from '../support/live-client.ts'
 import { jobOf, speech } from '../support/live-session-jobs.ts'
 import { startServer } from '../support/start-server.ts'
 import { addLiveJob } from '../support/test-live-jobs.ts'
 import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
-/** Starts what starts a node of given roles on one database. */
-async function openCluster(t: TestContext) {
-  const { url } = await takeDatabase(t)
-  const folder = await makeFolder(t)
-  return async (roles: string): Promise<ChildServer> => {
-    const env = { STENO_DATABASE_URL: url, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' }
-    return (await startChild(t, folder, { env }))!
-  }
-}
-
-/** Returns what starts a server of given roles in this process, likewise. */
+/** Returns what starts a server of given roles in this process, on one database and folder. */
 async function openServers(t: TestContext, env: Record<string, string> = {}) {
   const { url } = await takeDatabase(t)
   const shared = { STENO_DATABASE_URL: url, STENO_DATA_DIR: await makeFolder(t) }
   return (roles: string) => startServer({ env: { ...shared, ...env, STENO_ROLES: roles } })
 }
 
-/** Returns the node that runs a session with a client. */
-async function findOwner(nodes: readonly ChildServer[]): Promise<ChildServer> {
-  for (;;) {
-    for (const node of nodes) {
-      const text = await (await fetch(`${node.url}/metrics`)).text()
-      if (/steno_live_sessions\{state="connected"\} 1/.test(text)) return node
-    }
-  }
-}
-
-/** Returns the finals that clients got; one that a client may not have got comes again as it was. */
-function distinctFinals(clients: readonly LiveClient[]) {
-  const finals = clients
-    .flatMap(({ messages }) => finalsOf(messages))
-    .map(({ data: { id, utterance } }) => `${id} ${utterance.start} ${utterance.text}`)
-  return [...new Set(finals)]
-}
-
-/** Whole servers on one database, with fake engines that recognize a hash of the audio. */
+/** Whole servers on one database; `test/long/live-nodes.test.ts` kills them. */
 describe('nodes of one database', { skip: noPostgres }, () => {
-  test('a session goes on at another node when its own is killed, as if nothing had happened', async (t) => {
-    const start = await openCluster(t)
-    const [api, ...nodes] = await Promise.all([
-      start('api,delivery'),
-      start('live,worker'),
-      start('live,worker'),
-    ])
-    const parts = [speech.subarray(0, 96_000), speech.subarray(96_000)]
-
-    const { id, url } = await openSession(api)
-    const first = await connect(url)
-    first.send(parts[0]!)
-    await first.waitForType('audio_chunk')
-    await first.waitForType('transcript', ({ data }) => data.is_final)
-    const owner = await findOwner(nodes)
-    await kill(owner)
-    await first.closed
-
-    const second = await connect(url)
-    second.send(parts[1]!)
-    second.stop()
-    assert.equal((await second.closed).code, 1000)
-    assert.deepEqual(ackedRanges([...first.messages, ...second.messages]).at(-1)![1], speech.length)
-    const job = await jobOf(id, api)
-    assert.equal(job.status, 'done')
-
-    // The same audio, undisturbed.
-    const calm = await openSession(api)
-    const undisturbed = await connect(calm.url)
-    for (const part of parts) undisturbed.send(part)
-    undisturbed.stop()
-    await undisturbed.closed
-    assert.deepEqual(distinctFinals([first, second]), distinctFinals([undisturbed]))
-  })
-
   test('clients of a node that stops go on at another at once, wherever they connect', async (t) => {
     const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })
     const [one, two] = await Promise.all([start('api,live,worker'), start('api,live')])
