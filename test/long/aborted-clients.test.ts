@@ -66,6 +66,12 @@ async function untilQuiet({ app: { http } }: TestServer): Promise<void> {
   }
 }
 
+/** Waits until all that was said is indexed: what that needs is opened in the background. */
+async function untilIndexed({ app }: TestServer): Promise<void> {
+  const queue = app.storage.db.sql.selectFrom('search_queue').select('job_id').limit(1)
+  while ((await queue.execute()).length > 0) await delay(20)
+}
+
 /** How a client leaves: after so many bytes of its request, or of the answer. */
 type Way = { name: string; request: Buffer; bytes: number; answered?: number }
 
@@ -126,6 +132,7 @@ test('clients that leave at any moment leave nothing open and nothing half done'
   await db.sql.updateTable('jobs').set({ status: 'done', completed_at: Date.now() }).execute()
   await server.app.jobs.idle()
   const ways = await waysToLeave(server, await giveLongResult(server))
+  await untilIndexed(server)
   async function leaveOften(way: Way): Promise<void> {
     await Promise.all(Array.from({ length: TIMES }, () => leave(server, way)))
     await untilQuiet(server)
