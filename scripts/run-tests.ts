@@ -45,7 +45,10 @@ if (values.help) {
 }
 
 /** Test files that take longer together have hung. */
-const TIMEOUT_MS = values.long ? 1_500_000 : 600_000
+const TIMEOUT_MS = 600_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
+
+/** How long a process may take to name its hung tests. */
+const REPORT_MS = 5000
 
 /** How long the output of a process that has exited may still come. */
 const CLOSE_MS = 5000
@@ -110,9 +113,9 @@ async function runGroups(): Promise<void> {
 async function run(files: readonly string[]): Promise<void> {
   const script = `${root}scripts/run-test-files.ts`
   const args = ['--disable-warning=ExperimentalWarning', script, ...files]
-  const limits = { timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio, ...limits })
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio, timeout: TIMEOUT_MS })
+  const end = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS + REPORT_MS)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
@@ -121,6 +124,7 @@ async function run(files: readonly string[]): Promise<void> {
   }
   const closed = once(child, 'close')
   const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
+  clearTimeout(end)
   const code = status ?? signal
   // A process that a test left behind may hold the streams open.
   await Promise.race([closed, delay(CLOSE_MS, undefined, { ref: false })])
