@@ -22,6 +22,7 @@ import {
   jobOf,
   type Transcript,
   undisturbed,
+  untilDone,
 } from '../support/live-comparison.ts'
 import type { LiveMessage } from '../support/live-messages.ts'
 import { createRandom } from '../support/random.ts'
@@ -124,7 +125,7 @@ test('a session goes on after every kill of its server, and becomes what it woul
       await within(TIMEOUT_MS, all)
       for (const { id, audio, expected, client } of sessions) {
         // One that was cut off at the very end comes too late to be told.
-        while ((await jobOf(server, id)).status !== 'done') await delay(20)
+        await untilDone(server, id)
         repeated += assertRecognized(client, await assertSame(server, { id, audio, expected }))
         messages += client.texts.length
       }
@@ -162,7 +163,7 @@ test('a kill at the very end leaves the session done, or to be done', async (t) 
     server = await line.start()
     await within(TIMEOUT_MS, client.ended)
     if (atEnd) assert.equal((await atEnd).status, 'done')
-    while ((await jobOf(server, id)).status !== 'done') await delay(20)
+    await untilDone(server, id)
     assertRecognized(client, await assertSame(server, { id, audio, expected }))
   }
 })
@@ -206,7 +207,7 @@ test('a session to which nobody comes after a restart ends when the time for tha
   await kill(first)
 
   const server = await line.start()
-  while ((await jobOf(server, id)).status !== 'done') await delay(50)
+  await untilDone(server, id)
   const { result } = await jobOf(server, id)
   assert.deepEqual(result!.transcription, expected.transcription)
   while ((await jobOf(server, never.id)).status === 'queued') await delay(50)

@@ -1,7 +1,6 @@
 // Who speaks is told the same, however often the server is killed meanwhile.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { kill, startChild } from '../support/child-server.ts'
 import { freePort } from '../support/free-port.ts'
@@ -11,9 +10,9 @@ import { openSession } from '../support/live-client.ts'
 import {
   assertRecognized,
   assertSame,
-  jobOf,
   type Transcript,
   undisturbed,
+  untilDone,
 } from '../support/live-comparison.ts'
 import { createRandom } from '../support/random.ts'
 import { rounds, SEED } from '../support/rounds.ts'
@@ -82,7 +81,7 @@ test('speakers are those of an undisturbed session after every kill of its serve
   }
   await within(TIMEOUT_MS, ended)
   for (const { id, audio, expected, client } of sessions) {
-    while ((await jobOf(server, id)).status !== 'done') await delay(20)
+    await untilDone(server, id)
     assertRecognized(client, await assertSame(server, { id, audio, expected }))
     const speakers = new Set(
       expected.channels.flatMap(({ finals }) => {

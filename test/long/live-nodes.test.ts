@@ -7,7 +7,7 @@ import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { makeLiveAudio, streamOf } from '../support/live-audio.ts'
 import { randomManner, randomParams, within } from '../support/live-chance.ts'
 import { openSession } from '../support/live-client.ts'
-import { assertRecognized, assertSame, jobOf, undisturbed } from '../support/live-comparison.ts'
+import { assertRecognized, assertSame, undisturbed, untilDone } from '../support/live-comparison.ts'
 import { createRandom } from '../support/random.ts'
 import { rounds, SEED } from '../support/rounds.ts'
 import { startSlowClosingClient } from '../support/slow-closing-client.ts'
@@ -105,7 +105,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
         }
         await within(TIMEOUT_MS, ended)
         for (const { id, audio, expected, client } of sessions) {
-          while ((await jobOf(server, id)).status !== 'done') await delay(50)
+          await within(TIMEOUT_MS, untilDone(server, id))
           assertRecognized(client, await assertSame(server, { id, audio, expected }))
         }
       } catch (cause) {

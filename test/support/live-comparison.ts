@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import { call } from './http-client.ts'
 import { type LiveTestAudio, recordingOf } from './live-audio.ts'
 import { connect, openSession } from './live-client.ts'
@@ -56,6 +57,16 @@ export async function jobOf(server: Server, id: string): Promise<Job> {
   const { status, body } = await call<Job>(server, `/v2/live/${id}`)
   assert.equal(status, 200)
   return body
+}
+
+/** Resolves when the job of a session is done; a job that failed is an error. */
+export async function untilDone(server: Server, id: string): Promise<void> {
+  for (;;) {
+    const { status, error_code } = await jobOf(server, id)
+    assert.notEqual(status, 'error', `the session failed with ${error_code}`)
+    if (status === 'done') return
+    await delay(20)
+  }
 }
 
 type Session = { id: string; audio: LiveTestAudio; expected: Transcript }
