@@ -94,11 +94,11 @@ describe('nodes of one database', { skip: noPostgres }, () => {
         const client = startSlowClosingClient({ url, stream: streamOf(audio), random, ...manner })
         return { id, audio, expected, client }
       }
-      const sessions = []
-      for (let i = 0; i < SESSIONS; i++) sessions.push(await begin())
-      const ended = Promise.all(sessions.map(({ client }) => client.ended))
+      const sessions: Awaited<ReturnType<typeof begin>>[] = []
       const faults: string[] = []
       try {
+        for (let i = 0; i < SESSIONS; i++) sessions.push(await begin())
+        const ended = Promise.all(sessions.map(({ client }) => client.ended))
         for (let i = 0; i < FAULTS; i++) {
           await delay(random() * 800)
           faults.push(await disturb(cluster, random))

@@ -129,7 +129,8 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
       const code = receives < 0 ? 1006 : spokenText
       received.closes.push({ code, reason: String(reason) })
       if (code === 1000 || code === 1001 || (code >= 4400 && code < 4500)) resolve(received)
-      else setTimeout(open, wasOpen ? 0 : RETRY_MS)
+      // A client that a failed test has left does not keep its process.
+      else setTimeout(open, wasOpen ? 0 : RETRY_MS).unref()
     })
   }
 

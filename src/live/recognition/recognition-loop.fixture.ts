@@ -35,15 +35,19 @@ export function open(channels: readonly string[], options: Options = {}) {
   const calls: string[] = []
   const listened: number[] = []
   const leaving = new AbortController()
+  /** Samples that were written for finals and partials. */
+  let samples = 0
   const models: LiveRecognizer = {
     capacity: undefined,
     load,
     withoutPartials: 0.5,
-    async listen({ channels: paths }, { from: at, frames }, { signal }) {
+    async listen({ channels: paths }, { from: at, frames, isEnd }, { signal }) {
       await before?.('vad')
       listened.push(at)
       signal.throwIfAborted()
-      const end = Math.min(at + MAX_DETECT_FRAMES, Math.floor(frames / FRAME))
+      const whole = isEnd ? Math.ceil(frames / FRAME) : Math.floor(frames / FRAME)
+      const end = Math.min(at + MAX_DETECT_FRAMES, whole)
+      if (end > at) samples = Math.max(samples, end * FRAME)
       const recognized = paths.map((_, i) => [...channels[i]!.slice(at, Math.max(at, end))])
       return {
         probabilities: recognized.map((frames) =>
@@ -56,6 +60,7 @@ export function open(channels: readonly string[], options: Options = {}) {
       calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
+      if (segment.end > samples) throw new TypeError('the samples are too short')
       const spokenText = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
       const [start, end] = [segment.start / 16_000, segment.end / 16_000]
       const words = spokenText === '' ? [] : [{ text: spokenText, start, end, confidence: 1 }]

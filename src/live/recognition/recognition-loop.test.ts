@@ -154,6 +154,16 @@ test('utterances whose final was under way at the snapshot are recognised after 
   assert.deepEqual(await resumed.advance(), ['final 0 0 0-24'])
 })
 
+test('from a snapshot at the very end, the last piece of a frame is heard too', async () => {
+  const audio = `${'.'.repeat(160)}${speech}`
+  const frames = audio.length - 0.5
+  const { advance, snapshots } = open([audio])
+  const [last] = finalsIn(await advance(frames))
+  const snapshot = snapshots.at(-1)!
+  assert.equal(snapshot.position, audio.length)
+  assert.deepEqual(finalsIn(await open([audio], { from: snapshot }).advance(frames)), [last])
+})
+
 const finalsIn = (all: readonly string[]) => all.filter((what) => what.startsWith('final'))
 
 /** Marks every word; those of finals wait for `final`, those of partials for `partial`. */

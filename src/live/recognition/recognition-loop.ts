@@ -184,26 +184,31 @@ export class RecognitionLoop {
     const open = this.#channels.map((channel) => channel.firstNeeded)
     const from = Math.floor(Math.min(...waiting, ...open) / FRAME_SAMPLES)
     const { signal } = this.#options
-    await this.#writeSamples({ from, to: this.#position, isEnd: false, signal })
+    const stretch = { to: this.#position, signal }
+    const at = await this.#writeSamples({ ...stretch, from, isEnd: false })
+    // The audio had ended: its last samples may be less than a frame.
+    if (at < this.#position) await this.#writeSamples({ ...stretch, from: at, isEnd: true })
   }
 
   /** Rewrites all samples up to the current position, for a second pass at the end. */
-  restoreAllSamples(signal: AbortSignal): Promise<void> {
-    return this.#writeSamples({ from: 0, to: Number.POSITIVE_INFINITY, isEnd: true, signal })
+  async restoreAllSamples(signal: AbortSignal): Promise<void> {
+    await this.#writeSamples({ from: 0, to: Number.POSITIVE_INFINITY, isEnd: true, signal })
   }
 
-  /** Rewrites the samples of some frames, as far as they exist. */
-  async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<void> {
+  /** Rewrites the samples of some frames, as far as they exist; returns the frame after the last. */
+  async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<number> {
     const { models, audio, log } = this.#options
-    for (let at = from; at < to; ) {
+    let at = from
+    while (at < to) {
       const request = { from: at, frames: this.#frames, isEnd }
       const { levels } = await retryEngineCall(() => models.listen(audio, request, { signal }), {
         signal,
         log,
       })
-      if (levels[0]!.length === 0) return
+      if (levels[0]!.length === 0) break
       at += levels[0]!.length
     }
+    return at
   }
 
   /**
