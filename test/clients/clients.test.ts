@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { testClients } from '../../scripts/test-clients.ts'
 import { clientSettings } from './client-server.ts'
 
-// The clients themselves run in test/long/clients.test.ts.
+// The clients themselves run in test/long/packages/clients.test.ts.
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/clients.md'), 'utf8')
 

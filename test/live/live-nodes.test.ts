@@ -19,7 +19,7 @@ async function openServers(t: TestContext, env: Record<string, string> = {}) {
   return (roles: string) => startServer({ env: { ...shared, ...env, STENO_ROLES: roles } })
 }
 
-/** Whole servers on one database; `test/long/live-nodes.test.ts` kills them. */
+/** Whole servers on one database; `test/long/live/nodes.test.ts` kills them. */
 describe('nodes of one database', { skip: noPostgres }, () => {
   test('clients of a node that stops go on at another at once, wherever they connect', async (t) => {
     const start = await openServers(t, { STENO_LIVE_SLOTS: '10' })

@@ -8,7 +8,7 @@ import { queueTests } from './queue.ts'
 import { searchTests } from './search.ts'
 import { usageTests } from './usage.ts'
 
-// What depends most on the database; `test/long/postgres.test.ts` runs all suites.
+// What depends most on the database; `test/long/storage/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
   const live = [liveJobTests, nodeTests]
   const suites = [jobCreationTests, leaseTests, ...live, queueTests, searchTests, usageTests]

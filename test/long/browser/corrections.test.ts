@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { utteranceOf } from '../../../src/text/edits/utterances.fixture.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { addDoneJob } from '../../support/done-job.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { hum } from '../../support/recordings.ts'
+import { startServer, type TestServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+const spoken = [
+  utteranceOf('We sale the grave new bread', { speaker: 0 }),
+  utteranceOf('Is it fresh of course it is', { start: 4, speaker: 1 }),
+  utteranceOf('Then I take two', { start: 9, speaker: 2 }),
+]
+
+let server: TestServer
+before(async () => {
+  if (!skip) server = await startServer()
+})
+after(() => server?.close())
+
+async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+}
+
+async function read(page: Page): Promise<string[]> {
+  return page.locator('.utterance p').allInnerTexts()
+}
+
+async function download(page: Page): Promise<string> {
+  const file = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Text' }).click()
+  return readFileSync(await (await file).path(), 'utf8')
+}
+
+test('a person corrects words and speakers, and takes it back', { skip }, async (t) => {
+  const browser = await openBrowser(t)
+  const id = await addDoneJob(server, spoken)
+  const { page, problems } = await openPage(browser, server.url)
+  await signIn(page)
+  await page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await page.getByLabel('Correct', { exact: true }).check()
+
+  // By mouse: the cursor stands at the word; Escape leaves all as it was.
+  await page.locator('[data-start]', { hasText: 'grave' }).click()
+  const words = page.getByRole('textbox', { name: 'Words at 0:00' })
+  await page.keyboard.type('very ')
+  assert.equal(await words.inputValue(), 'We sale the very grave new bread')
+  await checkPage(page, 'correcting')
+  await page.keyboard.press('Escape')
+  assert.deepEqual(
+    await read(page),
+    spoken.map(({ text }) => text),
+  )
+
+  // By keyboard: from the button, which has the focus again afterwards.
+  const opener = page.getByRole('button', { name: 'Correct the words at 0:00' })
+  await opener.press('Enter')
+  await words.fill('We sell the brave new bread')
+  await page.keyboard.press('Enter')
+  await page.locator('.edited', { hasText: 'brave' }).waitFor()
+  assert.deepEqual(await page.locator('.edited').allInnerTexts(), ['sell', 'brave'])
+  await page.waitForFunction(`document.activeElement?.ariaLabel === 'Correct the words at 0:00'`)
+
+  // An utterance of two speakers becomes two, and one is given away.
+  await page.locator('[data-start]', { hasText: 'of' }).first().click()
+  await page.getByLabel('From the cursor on…').selectOption('Speaker 1')
+  await page.getByText('Is it fresh', { exact: true }).waitFor()
+  await page.getByLabel('Speaker at 0:09').selectOption('New speaker')
+  await page.getByLabel('Name of Speaker 4').waitFor()
+
+  await page.getByLabel('Name of Speaker 1').fill('Ann')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Same person as Speaker 4').selectOption('Speaker 2')
+  await page.getByLabel('Name of Speaker 4').waitFor({ state: 'detached' })
+  assert.equal(
+    await download(page),
+    'Ann: We sell the brave new bread\nSpeaker 2: Is it fresh\nAnn: of course it is\nSpeaker 2: Then I take two\n',
+  )
+  await checkPage(page, 'corrected')
+  await page.getByLabel('With corrections').uncheck()
+  assert.match(await download(page), /^Speaker 1: We sale the grave/)
+
+  // Somebody else is faster.
+  const json = { base_version: 5, operations: [{ op: 'restore', version: 1 }] }
+  const path = `/v2/pre-recorded/${id}/transcript/edits`
+  assert.equal((await call(server, path, { method: 'PATCH', json })).status, 200)
+  await page.getByLabel('Name of Speaker 2').fill('Bo')
+  await page.keyboard.press('Enter')
+  await page.getByText('Somebody else corrected this transcript').waitFor()
+  await page.getByText('Version 6 (now)').waitFor()
+  assert.equal(await page.getByLabel('Name of Speaker 2').inputValue(), '')
+
+  await page.getByRole('button', { name: 'Restore: As it was recognized' }).click()
+  await page.getByText('Version 7 (now)').waitFor()
+  assert.deepEqual(
+    await read(page),
+    spoken.map(({ text }) => text),
+  )
+  assert.deepEqual(problems, [])
+})
+
+test('a link shows one recording to somebody without a key', { skip }, async (t) => {
+  const browser = await openBrowser(t)
+  const fileId = (await upload(server, hum(12))).split('/').at(-1)!
+  const id = await addDoneJob(server, spoken, { fileId })
+  const json = { base_version: 0, operations: [{ op: 'name_speaker', speaker: 0, name: 'Ann' }] }
+  await call(server, `/v2/pre-recorded/${id}/transcript/edits`, { method: 'PATCH', json })
+  const owner = await openPage(browser, server.url)
+  await signIn(owner.page)
+  await owner.page.goto(`${server.url}/#/pre-recorded/${id}`)
+  await owner.page.getByLabel('It works for').selectOption('1 day')
+  await owner.page.getByRole('button', { name: 'Make a link' }).click()
+  const url = await owner.page.getByLabel('The link, shown only now').inputValue()
+
+  const { page, problems } = await openPage(browser, url)
+  await page.locator('.speaker', { hasText: 'Ann' }).waitFor()
+  assert.deepEqual(
+    await read(page),
+    spoken.map(({ text }) => text),
+  )
+  assert.equal(await page.getByLabel('Correct', { exact: true }).count(), 0)
+  assert.equal(await page.getByRole('link', { name: 'Deliveries' }).count(), 0)
+  await page.waitForFunction(`document.querySelector('audio').duration > 11`)
+  await page.locator('[data-start]', { hasText: 'fresh' }).click()
+  await page.locator('[data-start].now', { hasText: 'fresh' }).waitFor()
+  await page.evaluate(`document.querySelector('audio').pause()`)
+  await checkPage(page, 'shared')
+  await page.getByRole('link', { name: 'Steno' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+
+  await owner.page.getByRole('button', { name: /^End: until/ }).click()
+  await owner.page.getByRole('list', { name: 'Links' }).waitFor({ state: 'detached' })
+  const late = await openPage(browser, url)
+  await late.page.getByText('This link has ended').waitFor()
+  assert.deepEqual([...problems, ...owner.problems, ...late.problems], [])
+})

@@ -1,0 +1,98 @@
+// Who speaks is told the same, however often the server is killed meanwhile.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { kill, startChild } from '../../support/child-server.ts'
+import { freePort } from '../../support/free-port.ts'
+import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live-audio.ts'
+import { randomManner, within } from '../../support/live-chance.ts'
+import { openSession } from '../../support/live-client.ts'
+import {
+  assertRecognized,
+  assertSame,
+  type Transcript,
+  undisturbed,
+  untilDone,
+} from '../../support/live-comparison.ts'
+import { createRandom } from '../../support/random.ts'
+import { rounds, SEED } from '../../support/rounds.ts'
+import {
+  type SlowClosingClient,
+  startSlowClosingClient,
+} from '../../support/slow-closing-client.ts'
+import { startServer } from '../../support/start-server.ts'
+import { makeFolder } from '../../support/test-storage.ts'
+
+const SESSIONS = 2
+const TIMEOUT_MS = 60_000
+
+type Session = {
+  id: string
+  audio: LiveTestAudio
+  expected: Transcript
+  client: SlowClosingClient
+}
+
+/** Messages after which the server is killed: in the midst of the speech, of the end, and between. */
+const KILLS = [40, 60, 15, 25].slice(0, rounds(2))
+
+test('speakers are those of an undisturbed session after every kill of its server', async (t) => {
+  const random = createRandom(SEED)
+  const steady = await startServer({
+    speech: createFakeSpeechEngine('', { fingerprint: true }),
+    env: { STENO_MAX_LIVE_SESSIONS: '1000' },
+  })
+  t.after(() => steady.close())
+  const folder = await makeFolder(t)
+  const env = { STENO_PORT: await freePort(), STENO_MAX_LIVE_SESSIONS: '1000' }
+  const start = async () => (await startChild(t, folder, { env }))!
+  let server = await start()
+  let blow = Promise.withResolvers<void>()
+  let left = KILLS[0]!
+  const onMessage = () => {
+    if (--left === 0) blow.resolve()
+  }
+  const sessions: Session[] = []
+  for (let i = 0; i < SESSIONS; i++) {
+    const audio = makeLiveAudio(random, { seconds: 12 + 8 * random() })
+    const params = {
+      realtime_processing: { diarization: true, sentiment_analysis: true },
+      messages_config: { receive_lifecycle_events: true },
+    }
+    const expected = await undisturbed(steady, audio, params)
+    const { id, url } = await openSession(server, { ...params, ...audio.params })
+    const manner = randomManner(random, audio)
+    const client = startSlowClosingClient({
+      url,
+      stream: streamOf(audio),
+      random,
+      ...manner,
+      onMessage,
+    })
+    sessions.push({ id, audio, expected, client })
+  }
+  t.after(() => {
+    for (const { client } of sessions) client.leave()
+  })
+  const ended = Promise.all(sessions.map(({ client }) => client.ended)).then(() => true)
+  for (const [i] of KILLS.entries()) {
+    if (await within(TIMEOUT_MS, Promise.race([ended, blow.promise.then(() => false)]))) break
+    await kill(server)
+    blow = Promise.withResolvers()
+    left = KILLS[i + 1] ?? Number.POSITIVE_INFINITY
+    server = await start()
+  }
+  await within(TIMEOUT_MS, ended)
+  for (const { id, audio, expected, client } of sessions) {
+    await untilDone(server, id)
+    assertRecognized(client, await assertSame(server, { id, audio, expected }))
+    const speakers = new Set(
+      expected.channels.flatMap(({ finals }) => {
+        return (finals as { utterance: { speaker: number } }[]).map(
+          ({ utterance }) => utterance.speaker,
+        )
+      }),
+    )
+    assert.ok(speakers.size > 1, 'there are several speakers')
+  }
+})

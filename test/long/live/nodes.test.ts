@@ -1,0 +1,127 @@
+// Sessions on three nodes behind a balancer, which are killed, stopped and paused at random, are
+// those of a server that never was.
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
+import { makeLiveAudio, streamOf } from '../../support/live-audio.ts'
+import { randomManner, randomParams, within } from '../../support/live-chance.ts'
+import { openSession } from '../../support/live-client.ts'
+import {
+  assertRecognized,
+  assertSame,
+  undisturbed,
+  untilDone,
+} from '../../support/live-comparison.ts'
+import { createRandom } from '../../support/random.ts'
+import { rounds, SEED } from '../../support/rounds.ts'
+import { startSlowClosingClient } from '../../support/slow-closing-client.ts'
+import { startServer, type TestServer } from '../../support/start-server.ts'
+import { type Balancer, startBalancer } from '../../support/tcp-balancer.ts'
+import { noPostgres, takeDatabase } from '../../support/test-postgres.ts'
+import { makeFolder } from '../../support/test-storage.ts'
+
+const ROUNDS = rounds(1)
+const NODES = 3
+const SESSIONS = 4
+const FAULTS = 4
+const TIMEOUT_MS = 120_000
+/** Longer than a lease, so that another node has taken the sessions when the paused one goes on. */
+const PAUSE_MS = 13_000
+
+/** Never disturbed: what it makes of a sound is what the others have to. */
+let steady: TestServer
+before(async () => {
+  const speech = createFakeSpeechEngine('', { fingerprint: true })
+  steady = await startServer({ speech, env: { STENO_MAX_LIVE_SESSIONS: '1000' } })
+})
+after(() => steady.close())
+
+/** Nodes on one database and folder, behind a balancer; each is replaced when it is gone. */
+async function startNodes(t: TestContext) {
+  const { url } = await takeDatabase(t)
+  const folder = await makeFolder(t)
+  const balancer = await startBalancer(t)
+  const env = {
+    STENO_DATABASE_URL: url,
+    STENO_MAX_LIVE_SESSIONS: '1000',
+    STENO_LIVE_SLOTS: '100',
+    STENO_PUBLIC_WS_BASE_URL: balancer.url.replace('http', 'ws'),
+  }
+  const start = async () => (await startChild(t, folder, { env }))!
+  const nodes = await Promise.all(Array.from({ length: NODES }, start))
+  const tell = () => balancer.setTargets(nodes.map((node) => node.url))
+  tell()
+  async function replace(at: number): Promise<void> {
+    nodes[at] = await start()
+    tell()
+  }
+  return { nodes, balancer, replace }
+}
+
+type Cluster = { nodes: ChildServer[]; balancer: Balancer; replace(at: number): Promise<void> }
+
+/** Harms one node at random, and resolves when it is back. */
+async function disturb({ nodes, replace }: Cluster, random: () => number): Promise<string> {
+  const at = Math.floor(random() * nodes.length)
+  const node = nodes[at]!
+  const chance = random()
+  if (chance < 0.5) {
+    await kill(node)
+    await replace(at)
+    return 'killed'
+  }
+  if (chance < 0.8) {
+    node.process.kill('SIGTERM')
+    await node.ended
+    await replace(at)
+    return 'stopped'
+  }
+  node.process.kill('SIGSTOP')
+  await delay(PAUSE_MS)
+  node.process.kill('SIGCONT')
+  return 'paused'
+}
+
+describe('nodes of one database', { skip: noPostgres }, () => {
+  test('sessions go on at other nodes, and become what they would have been', async (t) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const random = createRandom(SEED + round)
+      const cluster = await startNodes(t)
+      const server = { url: cluster.balancer.url, key: cluster.nodes[0]!.key }
+      const begin = async () => {
+        const audio = makeLiveAudio(random, { seconds: 10 + 20 * random() })
+        // Add-ons of a session end after some seconds, which nodes that start may take from them.
+        const params = { ...randomParams(random), realtime_processing: {}, post_processing: {} }
+        const expected = await undisturbed(steady, audio, params)
+        const { id, url } = await openSession(server, { ...params, ...audio.params })
+        const manner = { ...randomManner(random, audio), deafs: 0 }
+        const client = startSlowClosingClient({ url, stream: streamOf(audio), random, ...manner })
+        return { id, audio, expected, client }
+      }
+      const sessions: Awaited<ReturnType<typeof begin>>[] = []
+      const faults: string[] = []
+      try {
+        for (let i = 0; i < SESSIONS; i++) sessions.push(await begin())
+        const ended = Promise.all(sessions.map(({ client }) => client.ended))
+        for (let i = 0; i < FAULTS; i++) {
+          await delay(random() * 800)
+          faults.push(await disturb(cluster, random))
+        }
+        await within(TIMEOUT_MS, ended)
+        for (const { id, audio, expected, client } of sessions) {
+          await within(TIMEOUT_MS, untilDone(server, id))
+          assertRecognized(client, await assertSame(server, { id, audio, expected }))
+        }
+      } catch (cause) {
+        const closes = sessions.map(({ client }) => client.closes.map(({ code }) => code))
+        const how = JSON.stringify({ faults, closes })
+        throw new Error(`seed ${SEED + round}: ${how}: ${cause}`, { cause })
+      } finally {
+        for (const { client } of sessions) client.leave()
+        await Promise.all(cluster.nodes.map(kill))
+      }
+      t.diagnostic(`${faults}`)
+    }
+  })
+})

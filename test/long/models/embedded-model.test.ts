@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { findTestWeights } from '../../../scripts/test-weights.ts'
+import { bareEnvironment } from '../../../src/audio/bare-environment.ts'
+import type { AskOptions } from '../../../src/llm/ask.ts'
+import {
+  createEmbeddedModel,
+  type EmbeddedModelOptions,
+} from '../../../src/llm/embedded/embedded-model.ts'
+import { answerPrompt, extractData } from '../../../src/llm/tasks.ts'
+
+const weights = findTestWeights('smollm2-135m')
+const hasPackage = isThere('node-llama-cpp')
+const skip = weights.missing ?? (hasPackage ? false : 'the package node-llama-cpp is not installed')
+const file = join(weights.folder ?? '', 'model.gguf')
+
+function isThere(name: string): boolean {
+  try {
+    import.meta.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
+  const model = createEmbeddedModel({
+    ...{ findFile: () => file, missing: 'it is missing', contextTokens: 2048, usesGpu: false },
+    ...{ timeout: 60, idleSeconds: 60, env: bareEnvironment() },
+    ...changes,
+  })
+  t.after(() => model.close())
+  const { signal } = new AbortController()
+  const options: AskOptions = { model, remember: (_part, make) => make(), signal }
+  return options
+}
+
+const transcript =
+  'Hello, my name is Tom Miller. My order number 4711 did not arrive.\nI am sorry to hear that.'
+
+test('a real small model answers a prompt and fills a schema', { skip }, async (t) => {
+  const options = open(t)
+  const question = { prompt: 'What is the order number?', transcript }
+  const { text, usage } = await answerPrompt(question, options)
+  assert.match(text, /4711/)
+  assert.equal(usage.requests, 1)
+  assert.ok(usage.prompt_tokens > 50 && usage.completion_tokens > 2, JSON.stringify(usage))
+  const classes = ['order number', 'customer name']
+  const { values } = await extractData({ classes, transcript }, options)
+  assert.ok(values['order number']!.some((value) => value.includes('4711')))
+})
+
+test('requests wait for each other, and one that is aborted harms no other', {
+  skip,
+}, async (t) => {
+  const { model, signal } = open(t)
+  const leaving = new AbortController()
+  const request = { system: 'Be brief.', user: 'Say hello.', maxTokens: 5 }
+  const aborted = model.complete({ ...request, signal: leaving.signal })
+  const other = model.complete({ ...request, signal })
+  leaving.abort(new Error('left'))
+  await assert.rejects(aborted)
+  const { text, usage } = await other
+  assert.ok(text.length > 0 && usage.completion_tokens <= 5, text)
+})
+
+test('a file that is no model fails the request, with its reason', { skip }, async (t) => {
+  const { model, signal } = open(t, { findFile: () => import.meta.filename })
+  const request = { system: 'a', user: 'b', maxTokens: 10, signal }
+  await assert.rejects(model.complete(request), { name: 'Error', message: /the language model/ })
+})
+
+test('a model that is not there is named', async (t) => {
+  const { model, signal } = open(t, { findFile: () => undefined })
+  const request = { system: 'a', user: 'b', maxTokens: 10, signal }
+  await assert.rejects(model.complete(request), { message: 'it is missing', status: 501 })
+})
+
+test('without its package the answer says how to install it', { skip: hasPackage }, async (t) => {
+  const { model, signal } = open(t)
+  const request = { system: 'a', user: 'b', maxTokens: 10, signal }
+  await assert.rejects(model.complete(request), /npm install --no-save node-llama-cpp/)
+})

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
+import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { startChild } from '../../support/child-server.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { hum } from '../../support/recordings.ts'
+import { makeFolder } from '../../support/test-storage.ts'
+
+test('an error that nobody caught is logged and ends the server; the next one goes on', async (t) => {
+  const folder = await makeFolder(t)
+  const env = { FAKE_BATCH_MS: '600000' }
+  const server = (await startChild(t, folder, { env, silent: true }))!
+  const log = text(server.process.stderr!)
+  const json = { audio_url: await upload(server, hum(1)) }
+  const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+  server.process.send('surprise')
+  assert.deepEqual(await server.ended, { code: 1, signal: null })
+  const [line = ''] = (await log).trim().split('\n')
+  const { level, err, msg } = JSON.parse(line)
+  assert.deepEqual([level, err.message], [60, 'surprise'])
+  assert.equal(msg, 'unexpected failure, the server ends')
+
+  const next = (await startChild(t, folder))!
+  for (let done = false; !done; await delay(10)) {
+    done = (await call(next, `/v2/pre-recorded/${body.id}`)).body.status === 'done'
+  }
+})

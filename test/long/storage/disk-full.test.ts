@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import type { AppError } from '../../../src/errors.ts'
+import { throwStorageError } from '../../../src/storage/sqlite/storage-error.ts'
+import { createFakeMedia, fakeRecording } from '../../support/fake-media.ts'
+import { ACCOUNT, openService, type ServiceOptions } from '../../support/test-service.ts'
+
+const DISK_BYTES = 2 * 1024 * 1024
+const account = ACCOUNT
+const { signal } = new AbortController()
+
+/** Mounts a disk of 2 MB; undefined where that is not allowed. */
+function mountSmallDisk(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    })
+    return folder
+  } catch {
+    rmdirSync(folder)
+    return undefined
+  }
+}
+
+/** Runs `work` with a service whose data lies on a disk of 2 MB. */
+async function onSmallDisk(
+  t: TestContext,
+  options: ServiceOptions,
+  work: (service: Awaited<ReturnType<typeof openService>>) => Promise<void>,
+): Promise<void> {
+  const folder = mountSmallDisk()
+  if (!folder) return t.skip('needs the right to mount a small disk')
+  try {
+    const service = await openService(t, { ...options, folder })
+    try {
+      await work(service)
+    } finally {
+      await service.close()
+    }
+  } finally {
+    execFileSync('umount', [folder])
+    rmdirSync(folder)
+  }
+}
+
+/** Takes every last byte of the disk; `free` gives them back. */
+async function fillDisk(folder: string): Promise<{ free(): Promise<void> }> {
+  const path = join(folder, 'ballast')
+  for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
+    for (let full = false; !full; ) {
+      full = await writeFile(path, Buffer.alloc(size), { flag: 'a' }).then(
+        () => false,
+        () => true,
+      )
+    }
+  }
+  return { free: () => rm(path) }
+}
+
+test('an upload that does not fit is refused, and the next one is taken', async (t) => {
+  await onSmallDisk(t, {}, async (service) => {
+    await service.jobs.start()
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      for (;;) yield new Uint8Array(64 * 1024)
+    }
+    const upload = { filename: 'long.wav', body: endless(), signal }
+    const codes = ['storage_low', 'storage_full']
+    await assert.rejects(service.jobs.submission.upload(account, upload), ({ code }: AppError) =>
+      codes.includes(code),
+    )
+    assert.equal((await service.ended(await service.submit({ seconds: 4 }))).status, 'done')
+  })
+})
+
+test('a job whose recording does not fit when decoded is tried again, and costs no attempt', async (t) => {
+  let tries = 0
+  const media = createFakeMedia(async (folder) => {
+    if (tries++ > 0) return
+    const flood = writeFile(join(folder, 'ch0.pcm'), Buffer.alloc(2 * DISK_BYTES))
+    await flood.catch(throwStorageError)
+  })
+  await onSmallDisk(t, { media }, async (service) => {
+    await service.jobs.start()
+    const job = await service.ended(await service.submit({ seconds: 4 }))
+    assert.equal(job.status, 'done')
+    assert.equal(tries, 2)
+    assert.deepEqual(await readdir(join(service.folder, 'work')), [])
+    assert.equal((await service.ended(await service.submit({ seconds: 4 }))).status, 'done')
+  })
+})
+
+test('a disk that others filled holds up the job in hand and all others, and none is lost', async (t) => {
+  const semaphore = Promise.withResolvers<void>()
+  const came = Promise.withResolvers<void>()
+  const speech = createFakeSpeechEngine('hello', {
+    onBatch: async () => {
+      came.resolve()
+      await semaphore.promise
+    },
+  })
+  await onSmallDisk(t, { speech }, async (service) => {
+    await service.jobs.start()
+    const { id: fileId } = await service.jobs.submission.upload(account, {
+      filename: 'talk.wav',
+      body: fakeRecording({ seconds: 4 }),
+      signal,
+    })
+    const request = { params: {}, customMetadata: null, fileId, source: null }
+    const held = await service.jobs.submission.submit(account, request)
+    await came.promise
+    const accepted = [
+      (await service.jobs.submission.submit(account, request)).id,
+      (await service.jobs.submission.submit(account, request)).id,
+    ]
+    const ballast = await fillDisk(service.folder)
+
+    await assert.rejects(service.submit({ seconds: 4 }), { code: 'storage_low' })
+    await assert.rejects(service.jobs.submission.submit(account, request), { code: 'storage_low' })
+    semaphore.resolve()
+    // What it heard cannot be kept; first of all it frees the space of its own work.
+    const work = join(service.folder, 'work', held.id)
+    while (existsSync(work)) await delay(5)
+    await ballast.free()
+    assert.equal((await service.ended(held.id)).status, 'done')
+    for (const id of accepted) assert.equal((await service.ended(id)).status, 'done')
+    assert.equal((await service.ended(await service.submit({ seconds: 4 }))).status, 'done')
+  })
+})
