@@ -98,7 +98,7 @@ test('callbacks to one origin share an endpoint, accounts and origins do not', a
 
 test('jobs that end without having been in hand are reported of, too', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error' })
-  const count = 250
+  const count = 120
   await inTransaction(db, async (tx) => {
     for (let i = 0; i < count; i++) await addJob({ ...db, ...tx }, { params: callbackTo(url) })
   })

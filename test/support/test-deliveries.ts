@@ -32,23 +32,29 @@ export async function addWebhook(
   return id
 }
 
-/** Adds a due delivery for an endpoint of its own. */
-export async function addDue(
-  db: Pick<Db, 'sql'>,
-  { account = 'acme', endpoint, nextAt }: { account?: string; endpoint: string; nextAt: number },
-): Promise<void> {
+/** A delivery that is due, for an endpoint of its own. */
+type TestDelivery = { account?: string; endpoint: string; nextAt: number }
+
+/** A statement takes a bounded number of values. */
+const ROWS_TOGETHER = 500
+
+/** Adds deliveries that are due. */
+export async function addDue(db: Pick<Db, 'sql'>, ...due: readonly TestDelivery[]): Promise<void> {
   const reported = {
     kind: 'webhook',
     event: 'x',
     method: 'POST',
     url: 'http://a.example/',
   } as const
-  const of = { id: randomUUID(), account, job_id: null, endpoint_id: endpoint, seq: 0 }
-  const state = { state: 'due', next_at: nextAt, created_at: 1 } as const
-  await db.sql
-    .insertInto('deliveries')
-    .values({ ...of, ...reported, ...state })
-    .execute()
+  const state = { state: 'due', created_at: 1 } as const
+  const rows = due.map(({ account = 'acme', endpoint, nextAt }) => {
+    const of = { id: randomUUID(), account, job_id: null, endpoint_id: endpoint, seq: 0 }
+    return { ...of, ...reported, ...state, next_at: nextAt }
+  })
+  for (let at = 0; at < rows.length; at += ROWS_TOGETHER) {
+    const some = rows.slice(at, at + ROWS_TOGETHER)
+    await db.sql.insertInto('deliveries').values(some).execute()
+  }
 }
 
 /** Creates a job and ends it; returns its id. */

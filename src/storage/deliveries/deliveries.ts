@@ -260,7 +260,7 @@ async function noteHealth(
 }
 
 /** Deliveries changed per transaction, so that others can write in between. */
-const BATCH = 500
+const BATCH = 100
 
 /** Why deliveries are given up, and when. */
 export type GivenUp = { reason: string; at: number }

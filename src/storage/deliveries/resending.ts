@@ -65,7 +65,7 @@ export type ResendFilter = {
 }
 
 /** Deliveries queued again per transaction, so that others can write in between. */
-const BATCH = 200
+const BATCH = 100
 
 /**
  * Resends all failed deliveries, except those to endpoints that are disabled or gone; returns how
