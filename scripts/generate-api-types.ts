@@ -40,6 +40,7 @@ export const ROOTS = [
   'ShareList',
   'SharedRecording',
   'UsageReport',
+  'NodeList',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

@@ -12,6 +12,7 @@ import { SearchPage } from './search/search-page.tsx'
 import { ServerPage } from './server-page.tsx'
 import { SignInPage } from './sign-in-page.tsx'
 import { texts } from './texts.ts'
+import { UsagePage } from './usage-page.tsx'
 
 /** The whole dashboard: what a link shows, the page that the address names, or the one that signs in. */
 export function App(): JSX.Element {
@@ -52,6 +53,7 @@ function Page(): JSX.Element {
   if (name === 'live') return <LivePage />
   if (name === 'search') return <SearchPage />
   if (name === 'deliveries') return <DeliveriesPage />
+  if (name === 'usage') return <UsagePage />
   if (name === 'server') return <ServerPage />
   return <RecordingsPage />
 }
@@ -93,6 +95,7 @@ function Navigation(): JSX.Element {
     ['search', '#/search', texts.nav.search],
     ['live', '#/live', texts.nav.live],
     ['deliveries', '#/deliveries', texts.nav.deliveries],
+    ['usage', '#/usage', texts.nav.usage],
     ['server', '#/server', texts.nav.server],
   ] as const
   return (

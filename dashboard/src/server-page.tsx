@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../src/cli/server/api-types.ts'
-import { request, signedIn, signOut } from './api.ts'
+import { may, request, signedIn, signOut } from './api.ts'
+import { Nodes } from './nodes.tsx'
 import { formatTime, languageName } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
 import { texts } from './texts.ts'
@@ -21,6 +22,7 @@ export function ServerPage(): JSX.Element {
     <>
       <h1>{texts.server.title}</h1>
       <p role="status">{readiness || texts.loading}</p>
+      {may('admin') && <Nodes />}
       {abilities && <Abilities abilities={abilities} />}
       <section class="card">
         <h2>{texts.account.title}</h2>

@@ -84,8 +84,14 @@ test('from an empty server to an exported transcript', { skip }, async (t) => {
   await hit.first().click()
   await page.locator('.utterance.target').waitFor()
 
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByLabel('Added up by').selectOption('Account')
+  await page.getByRole('row', { name: /Total 1 0 0:11/ }).waitFor()
+  await checkPage(page, 'usage')
+
   await page.getByRole('link', { name: 'Server' }).click()
   await page.getByText('Ready for work').waitFor()
+  await page.getByRole('row', { name: /api, worker, live, delivery Ready/ }).waitFor()
   await checkPage(page, 'server')
 
   await page.getByRole('link', { name: 'Recordings' }).click()

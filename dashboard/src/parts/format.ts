@@ -1,6 +1,7 @@
 import { texts } from '../texts.ts'
 
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 
 /** Writes seconds as `1:02:03`, or `2:03` below an hour. */
 export function formatTime(seconds: number): string {
@@ -13,6 +14,19 @@ export function formatTime(seconds: number): string {
 /** Writes a date of the API for people. */
 export function formatMoment(iso: string): string {
   return moments.format(new Date(iso))
+}
+
+/** Writes a UTC day, such as `2026-11-24`, for people. */
+export function formatDay(day: string): string {
+  return days.format(new Date(day))
+}
+
+/** Writes a number of bytes, such as `1.5 GB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(3, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const unit = (['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const)[power]!
+  const style = { style: 'unit', unit, maximumFractionDigits: 1 } as const
+  return new Intl.NumberFormat(undefined, style).format(bytes / 1000 ** power)
 }
 
 /** Returns the name of a language in the language of the dashboard. */

@@ -506,6 +506,33 @@ export type ApiNativeSentence = {
   language: string
 }
 
+export type ApiNode = {
+  id: string
+  /** The name of the machine. */
+  host: string
+  /** The process on that machine. */
+  pid: number
+  /** The address by which other nodes reach it; null while it does not listen. */
+  url: string | null
+  version: string
+  roles: ('api' | 'worker' | 'live' | 'delivery')[]
+  state: 'ready' | 'draining'
+  started_at: string
+  heartbeat_at: string
+  live?: {
+    /** Sessions of continuous speech that it can run. */
+    capacity: number
+    /** What its sessions need now, in the same unit. */
+    load: number
+    /** Its open sessions. */
+    sessions: number
+  }
+}
+
+export type ApiNodeList = {
+  items: ApiNode[]
+}
+
 export type ApiPreRecordedJob = {
   id: string
   request_id: string
