@@ -10,6 +10,7 @@ import { may, request } from './api.ts'
 import { onEvent } from './events.ts'
 import { formatMoment } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
+import { TableHeads } from './parts/table-heads.tsx'
 import { texts } from './texts.ts'
 
 const t = texts.deliveries
@@ -60,7 +61,7 @@ function Receivers({ receivers, change }: Change & { receivers: ApiEndpoint[] })
         <p>{t.noReceivers}</p>
       ) : (
         <table class="stacked">
-          <Heads heads={t.receiverColumns} />
+          <TableHeads heads={t.receiverColumns} />
           <tbody>
             {receivers.map(({ id, url, kind, status, last_failure, disabled_reason }) => (
               <tr key={id}>
@@ -113,7 +114,7 @@ function Deliveries({ deliveries, change }: Change & { deliveries: ApiDelivery[]
         <p>{t.none}</p>
       ) : (
         <table class="stacked">
-          <Heads heads={t.columns} />
+          <TableHeads heads={t.columns} />
           <tbody>
             {deliveries.map((delivery) => (
               <DeliveryRow key={delivery.id} delivery={delivery} change={change} />
@@ -154,19 +155,5 @@ function DeliveryRow({ delivery, change }: Change & { delivery: ApiDelivery }): 
         )}
       </td>
     </tr>
-  )
-}
-
-function Heads({ heads }: { heads: Record<string, string> }): JSX.Element {
-  return (
-    <thead>
-      <tr>
-        {Object.entries(heads).map(([name, label]) => (
-          <th key={name} scope="col">
-            {name === 'actions' ? <span class="visually-hidden">{label}</span> : label}
-          </th>
-        ))}
-      </tr>
-    </thead>
   )
 }

@@ -4,6 +4,7 @@ import type { ApiNode, ApiNodeList } from '../../src/cli/server/api-types.ts'
 import { request } from './api.ts'
 import { formatMoment } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
+import { TableHeads } from './parts/table-heads.tsx'
 import { texts } from './texts.ts'
 
 const t = texts.nodes
@@ -24,15 +25,7 @@ export function Nodes(): JSX.Element {
     <section class="card">
       <h2>{t.title}</h2>
       <table class="stacked">
-        <thead>
-          <tr>
-            {Object.values(t.columns).map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHeads heads={t.columns} />
         <tbody>
           {nodes.map((node) => (
             <Row key={node.id} node={node} />

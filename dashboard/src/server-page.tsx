@@ -5,6 +5,7 @@ import { may, request, signedIn, signOut } from './api.ts'
 import { Nodes } from './nodes.tsx'
 import { formatTime, languageName } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
+import { TableHeads } from './parts/table-heads.tsx'
 import { texts } from './texts.ts'
 
 /** What the server can do, which models it has, and the sign-in. */
@@ -65,15 +66,7 @@ function Models(props: { title: string; models: Model[]; areMissing?: boolean })
     <section class="card">
       <h2>{title}</h2>
       <table class="stacked">
-        <thead>
-          <tr>
-            {Object.values(heads).map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHeads heads={heads} />
         <tbody>
           {models.map(({ name, kind, languages, license }) => (
             <tr key={name}>

@@ -4,6 +4,7 @@ import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../src/cli/serv
 import { may, request } from './api.ts'
 import { formatBytes, formatDay, formatMoment, formatTime } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
+import { TableHeads } from './parts/table-heads.tsx'
 import { texts } from './texts.ts'
 
 const t = texts.usage
@@ -45,7 +46,7 @@ export function UsagePage(): JSX.Element {
           onChange={(name) => setGroup(name)}
         />
       </div>
-      {usage ? <Report usage={usage} group={group} /> : <p role="status">{texts.loading}</p>}
+      {usage ? <Report usage={usage} /> : <p role="status">{texts.loading}</p>}
     </>
   )
 }
@@ -88,7 +89,9 @@ function Choice<Name extends string>(props: ChoiceProps<Name>): JSX.Element {
   )
 }
 
-function Report({ usage, group }: { usage: ApiUsageReport; group: Group }): JSX.Element {
+function Report({ usage }: { usage: ApiUsageReport }): JSX.Element {
+  // What the answer was added up by: another group may have been chosen since.
+  const [group = 'day'] = usage.by
   const most = Math.max(...usage.items.map(({ audio_duration }) => audio_duration))
   return (
     <>
@@ -99,15 +102,7 @@ function Report({ usage, group }: { usage: ApiUsageReport; group: Group }): JSX.
           <p>{t.none}</p>
         ) : (
           <table class="stacked">
-            <thead>
-              <tr>
-                {[t.groups[group], ...Object.values(t.columns)].map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHeads heads={{ group: t.groups[group], ...t.columns }} />
             <tbody>
               {usage.items.map((item, i) => (
                 <Row key={i} name={nameOf(item, group)} sums={item} most={most} />

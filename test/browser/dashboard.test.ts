@@ -85,7 +85,10 @@ test('from an empty server to an exported transcript', { skip }, async (t) => {
   await page.locator('.utterance.target').waitFor()
 
   await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByText(/^Stored: .* without a limit/).waitFor()
+  await page.getByRole('row', { name: /20\d\d 1 0 0:11/ }).waitFor()
   await page.getByLabel('Added up by').selectOption('Account')
+  await page.getByRole('row', { name: /^default 1 0 0:11/ }).waitFor()
   await page.getByRole('row', { name: /Total 1 0 0:11/ }).waitFor()
   await checkPage(page, 'usage')
 
