@@ -74,6 +74,7 @@ if (files.length === 0) {
 const groups = group(files)
 const counts = new Map<string, number>()
 const failed: string[] = []
+const details: string[] = []
 const startedAt = performance.now()
 await Promise.all(Array.from({ length: Number(values.processes) }, runGroups))
 if (postgresFolder) await removePostgres(postgresFolder)
@@ -139,10 +140,12 @@ async function run(files: readonly string[]): Promise<void> {
   const found = Array.from(detail.matchAll(/^test at (\S+?):\d/gm), ([, file]) => file!)
   failed.push(...(found.length > 0 ? new Set(found) : files))
   console.log(styleText('red', `✖ exit code ${code}: ${files.join(' ')}`))
-  console.log(detail)
+  details.push(detail)
 }
 
+/** Failures come last, where they are found in a log that is cut. */
 function summarize(): void {
+  for (const detail of details) console.log(detail)
   if (failed.length > 0) console.log(`\n✖ failed in: ${failed.join(' ')}`)
   for (const what of ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo']) {
     console.log(`ℹ ${what} ${counts.get(what) ?? 0}`)

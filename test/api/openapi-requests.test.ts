@@ -31,7 +31,8 @@ before(async () => {
   /** Nobody is called back. */
   const bodiesOf = (name: string) => {
     const request = valuesOf(schemas[name]!, { schemas }) as fc.Arbitrary<Fields>
-    return request.map(({ callback, callback_url, ...fields }): Fields => fields)
+    const uncalled = request.map(({ callback, callback_url, ...fields }): Fields => fields)
+    return fc.boolean().chain((all) => (all ? uncalled : uncalled.map(withoutContradictions)))
   }
   bodies = {
     // The address is one that exists.
@@ -42,6 +43,19 @@ before(async () => {
   }
 })
 after(() => server.close())
+
+/**
+ * Leaves out what random values rarely get right together: most bodies with these fields are refused.
+ */
+function withoutContradictions(fields: Fields): Fields {
+  const hard = /^(model|language|(diarization|subtitles|language|custom_vocabulary)_config)$/
+  const kept = Object.entries(fields).filter(([name, value]) => !hard.test(name) && value !== true)
+  return Object.fromEntries(
+    kept.map(([name, value]) => {
+      return [name, name === 'realtime_processing' ? withoutContradictions(value as Fields) : value]
+    }),
+  )
+}
 
 /** Sends a creation; `call` holds the answer to the description. */
 function create(path: Path, json: unknown) {
