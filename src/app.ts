@@ -17,6 +17,7 @@ import { LiveService } from './live/live-service.ts'
 import { createServerLog, type Log } from './log.ts'
 import { createMetrics, measureProcess } from './metrics.ts'
 import type { App } from './server-parts.ts'
+import type { JobId } from './storage/jobs/jobs.ts'
 import type { ConnectSqlite } from './storage/sqlite/sqlite.ts'
 import { openStorage } from './storage/storage.ts'
 import { LiveText } from './text/live/live-text.ts'
@@ -81,7 +82,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   made.defer(async () => services?.close())
 
   const { clock, delays } = overrides
-  const delivery = new DeliveryService({ config, log, metrics, tracing, storage, clock, delays })
+  const onEnded = (jobId: string) => jobs.submission.dropDelivered(jobId)
+  const observers = { log, metrics, tracing }
+  const delivery = new DeliveryService({ config, ...observers, storage, clock, delays, onEnded })
   made.defer(() => delivery.close())
   const onEvents = () => delivery.wake()
   const onDeleted = (jobId: string) => delivery.forget(jobId)
@@ -101,7 +104,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   made.defer(() => jobs.close())
 
-  const live = new LiveService({ ...base, liveText, services, onEvents })
+  const onDelivered = (job: JobId) => jobs.submission.noteDelivered(job)
+  const live = new LiveService({ ...base, liveText, services, onEvents, onDelivered })
   const http = await createHttp({ ...base, delivery, jobs, live })
   // In parallel: no new job starts from the first moment on, and no job waits for a slow client
   // before it returns to the queue.

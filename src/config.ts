@@ -100,6 +100,10 @@ export type Config = {
     uploadTtl: number
     /** Days a finished job is kept, with its recording; 0 = forever. */
     retentionDays: number
+    /** Accounts of whose jobs nothing is kept once their result was delivered. */
+    zeroRetention: 'all' | string[]
+    /** Seconds that a result of theirs waits for whoever reads it. */
+    zeroRetentionWait: number
     /** Days that entries of the audit log are kept; 0 = forever. */
     auditDays: number
     /** Days that objects without a row are kept as orphans; 0 = not at all. */
@@ -179,6 +183,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const read = createReader(env, problems)
   const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
   const database = readDatabase(read)
+  const zeroRetention = read.allOrList('ZERO_RETENTION')
   const config: Config = {
     llm: readLlm(read, problems),
     node: readNode(read, { isShared: database !== undefined, problems }),
@@ -239,8 +244,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
       uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
       retentionDays: read.integer('RETENTION_DAYS', 365),
+      zeroRetention,
+      zeroRetentionWait: read.integer('ZERO_RETENTION_WAIT_S', 3600, { min: 1 }),
       auditDays: read.integer('AUDIT_DAYS', 400),
-      orphanDays: read.integer('ORPHAN_DAYS', 7),
+      orphanDays: read.integer('ORPHAN_DAYS', zeroRetention === 'all' ? 0 : 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
       database,
       objectStore: readObjectStore(read, env, problems),

@@ -75,11 +75,15 @@ export function createReader(env: Record<string, string | undefined>, problems: 
       problems.push(`STENO_${name} must be an absolute ${named} URL`)
       return undefined
     },
-    networks(name: string): 'all' | string[] {
+    /** Reads `true` for all of something, `false` for none, or a list. */
+    allOrList(name: string): 'all' | string[] {
       const value = text(name, 'false')
       if (value === 'true') return 'all'
-      if (value === 'false') return []
-      const entries = splitList(value)
+      return value === 'false' ? [] : splitList(value)
+    },
+    networks(name: string): 'all' | string[] {
+      const entries = this.allOrList(name)
+      if (entries === 'all') return entries
       const wrong = entries.find(
         (entry) => !isNetwork(entry) || /^(true|false|yes|no)$/i.test(entry),
       )

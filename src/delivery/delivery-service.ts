@@ -30,6 +30,8 @@ export type DeliveryServiceOptions = {
   tracing?: Tracing | undefined
   /** Milliseconds that requests in flight may continue after the server begins to stop. */
   graceMs?: number | undefined
+  /** Called when a delivery has ended, and awaited. */
+  onEnded?: ((jobId: string) => Promise<void>) | undefined
   /** For tests. */
   clock?: Clock | undefined
   random?: () => number
@@ -248,15 +250,18 @@ export class DeliveryService {
     const abort = new AbortController()
     this.#queues.begin(queue, id, { jobId, abort })
     const { signal } = abort
-    const carrying = this.#attemptRunner.carry(delivery, { secrets, signal }).then((carried) => {
-      const { isSuccess, nextAt } = carried
-      this.#queues.touch({ ...queue, nextAt })
-      this.#queues.end(queue, id, { isSuccess })
-      this.#carrying.delete(carrying)
-      this.#poller.noteServed()
-      this.#woken.resolve()
-      this.#notify()
-    })
+    const carrying = this.#attemptRunner
+      .carry(delivery, { secrets, signal })
+      .then(async (carried) => {
+        const { isSuccess, nextAt } = carried
+        if (jobId !== null && isSuccess !== undefined) await this.#options.onEnded?.(jobId)
+        this.#queues.touch({ ...queue, nextAt })
+        this.#queues.end(queue, id, { isSuccess })
+        this.#carrying.delete(carrying)
+        this.#poller.noteServed()
+        this.#woken.resolve()
+        this.#notify()
+      })
     this.#carrying.add(carrying)
   }
 

@@ -10,7 +10,7 @@ import { steadyNow } from './clock.ts'
 import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 import type { Transcribed, TranscribeOptions } from './pipeline.ts'
-import { deleteOriginal, deleteRedactedAudio } from './redacted-audio.ts'
+import { deleteOriginal, deleteRecordings, deleteRedactedAudio } from './redacted-audio.ts'
 
 /** Base delay before the next attempt. It doubles each time, plus up to 50% random jitter. */
 const RETRY_PAUSE_MS = 1000
@@ -132,7 +132,7 @@ async function finish(
     if (!done && redactedAudio) await deleteRedactedAudio(tools, redactedAudio)
   }
   if (!done) return log.warn('result dropped: the lease was lost')
-  if (redactedAudio) await deleteOriginal(tools, job)
+  await dropOriginal(tools, job, { isReplaced: redactedAudio !== undefined })
   await discard(tools, job.id)
   tools.onEvents?.()
   meter.ended()
@@ -177,6 +177,7 @@ async function settleFailure(
   const failure = describeFailure(error, job.attempt)
   const write = () => failJob(db, job.lease, { failure, at: Date.now() })
   if (!(await untilWritten(tools, write))) return
+  await dropOriginal(tools, job, { isReplaced: false })
   tools.onEvents?.()
   meter.ended(failure)
 }
@@ -196,6 +197,16 @@ async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Prom
   await untilWritten(tools, () => releaseJob(db, job.lease, release))
   log.warn({ err: error }, 'the disk is full, the job waits')
   return true
+}
+
+/** Deletes the recording of an ended job that keeps a redacted one, or nothing. */
+async function dropOriginal(
+  tools: AttemptTools,
+  job: ClaimedJob,
+  { isReplaced }: { isReplaced: boolean },
+): Promise<void> {
+  if (isReplaced) await deleteOriginal(tools, job)
+  else if (job.zeroRetention) await deleteRecordings(tools, job.id)
 }
 
 /**

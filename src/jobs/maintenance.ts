@@ -5,6 +5,7 @@ import type { Db } from '../storage/db.ts'
 import { deleteEvents } from '../storage/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/retention.ts'
+import { deleteDeliveredJobs, deleteEndedRecordings } from '../storage/jobs/zero-retention.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
 import { deleteUnusedFiles } from '../storage/objects/files.ts'
 import type { Orphans } from '../storage/objects/orphans.ts'
@@ -34,6 +35,8 @@ export type MaintenanceOptions = {
   uploadTtl: number
   /** Days a finished job is kept, with its recording; 0 = forever. */
   retentionDays: number
+  /** Seconds that a result waits of which nothing is kept once it was read. */
+  zeroRetentionWait?: number
   /** Days an entry of the audit log is kept; 0 = forever. */
   auditDays?: number
   /** Called for each deleted job. */
@@ -43,13 +46,14 @@ export type MaintenanceOptions = {
 
 /**
  * Deletes expired data until aborted: ended jobs, uploads that no job used, idempotency keys of
- * requests that may no longer be repeated, tokens of ended sessions, events of the day before, old entries of the audit log. Rows go first, each with
- * everything that refers to it. If a crash prevents the deletion of objects, the next start removes
- * them.
+ * requests that may no longer be repeated, tokens of ended sessions, events of the day before, old
+ * entries of the audit log. Rows go first, each with everything that refers to it. If a crash
+ * prevents the deletion of objects, the next start removes them.
  */
 export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
-  const { log, signal, uploadTtl } = options
-  const intervalMs = uploadTtl > 0 ? Math.min(INTERVAL_MS, uploadTtl * 1000) : INTERVAL_MS
+  const { log, signal, uploadTtl, zeroRetentionWait } = options
+  const shortest = [uploadTtl, zeroRetentionWait].map((seconds) => (seconds || Infinity) * 1000)
+  const intervalMs = Math.min(INTERVAL_MS, ...shortest)
   const state = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
     await tidy(options, state).catch((error) => {
@@ -66,7 +70,9 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
 type State = { uploadsFrom: number; orphansAt: number }
 
 async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
-  if (options.mayDelete?.() === false) return
+  const mayDelete = options.mayDelete?.() !== false
+  await deleteDelivered(options, { mayDelete })
+  if (!mayDelete) return
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
   await deleteExpiredKeys(options.db, { now: Date.now() })
@@ -100,6 +106,19 @@ async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
     await deleteObjects(options, objects)
     log.info({ removed: ids.length }, 'deleted jobs past their retention')
   }
+}
+
+/** What was delivered goes whatever the clock says; what nobody has read, only if it is right. */
+async function deleteDelivered(
+  { db, log, onDeleted, zeroRetentionWait = Number.POSITIVE_INFINITY }: MaintenanceOptions,
+  { mayDelete }: { mayDelete: boolean },
+): Promise<void> {
+  const recordings = await deleteEndedRecordings(db)
+  const waitedSince = mayDelete ? Date.now() - zeroRetentionWait * 1000 : 0
+  const ids = await deleteDeliveredJobs(db, { waitedSince })
+  for (const id of ids) onDeleted?.(id)
+  if (ids.length + recordings === 0) return
+  log.info({ removed: ids.length, recordings }, 'deleted jobs of which nothing is kept')
 }
 
 async function deleteOldUploads(options: MaintenanceOptions, state: State): Promise<void> {

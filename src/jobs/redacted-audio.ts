@@ -8,6 +8,7 @@ import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import type { RedactedAudio } from '../storage/jobs/redacted-audio.ts'
+import { deleteEndedRecordings } from '../storage/jobs/zero-retention.ts'
 import { findFile } from '../storage/objects/files.ts'
 import type { Space } from '../storage/space/space.ts'
 
@@ -106,6 +107,13 @@ export async function deleteOriginal(
   } catch (error) {
     log.error({ err: error }, 'original recording not deleted')
   }
+}
+
+/** Deletes the recording of an ended job of which nothing is kept; later if that fails now. */
+export async function deleteRecordings({ db, log }: DropTools, jobId: string): Promise<void> {
+  await deleteEndedRecordings(db, { id: jobId }).catch((error) => {
+    log.error({ err: error, jobId }, 'recording not deleted')
+  })
 }
 
 /**

@@ -53,10 +53,10 @@ export class JobRunner {
     const { db, workFolder, config } = tools
     await removeStaleCheckpoints(workFolder, () => findActiveJobs(db))
     await this.#queue.start()
-    const { uploadTtl, retentionDays, orphanDays, auditDays } = config.storage
+    const { uploadTtl, retentionDays, orphanDays, auditDays, zeroRetentionWait } = config.storage
     const { orphans, deletionClock } = storage
     const mayDelete = () => deletionClock?.mayDelete() ?? true
-    const days = { retentionDays, orphanDays, auditDays }
+    const days = { retentionDays, orphanDays, auditDays, zeroRetentionWait }
     const kept = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
     const { signal } = this.#closed
     this.#maintenance = Promise.all([

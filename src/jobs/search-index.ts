@@ -80,7 +80,7 @@ async function indexJob(
   const { version } = await findEditedSize(db, id)
   const edits = await readTranscriptChanges(db, id, version)
   try {
-    const searched = result && edits ? { result, edits } : undefined
+    const searched = result && edits && !job.zeroRetention ? { result, edits } : undefined
     const utterances = searched ? await resultBuilder.searchable(searched, { account, signal }) : []
     await indexUtterances(db, { id, account, version }, utterances)
   } catch (err) {

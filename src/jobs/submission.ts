@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../asr/languages.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import { hasZeroRetention } from '../config/zero-retention.ts'
 import { AppError } from '../errors.ts'
 import type { Actor } from '../storage/audit/audit-log.ts'
 import { inTransaction } from '../storage/db.ts'
@@ -14,6 +15,7 @@ import {
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob, findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
+import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/zero-retention.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
@@ -26,6 +28,7 @@ import { writeJobTranscript } from './job-transcript.ts'
 import type { JobWaits } from './job-waits.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import type { QueueLoop } from './queue-loop.ts'
+import { deleteRecordings } from './redacted-audio.ts'
 import { filenameOf } from './source-url.ts'
 import {
   type Correction,
@@ -102,7 +105,9 @@ export class JobSubmission {
     }
     const moments = { createdAt: Date.now(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
-    const job = { id, account, ...moments, params, paramsText, customMetadata, keyId, file }
+    const zeroRetention = hasZeroRetention(this.#tools.config.storage, account)
+    const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
+    const job = { id, account, ...moments, ...asked, file }
     const creation = await this.#create(job, {
       ...{ maxQueued, maxSecondsPerMonth, idempotency },
     })
@@ -172,6 +177,27 @@ export class JobSubmission {
     await removeCheckpoints(workFolder, job.id)
   }
 
+  /** Notes that the owner has read the whole result of an ended job, of which nothing may be kept. */
+  async noteDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
+    const { db, log } = this.#tools
+    try {
+      if (await noteDelivered(db, job, { at: Date.now() })) await this.dropDelivered(job.id)
+    } catch (error) {
+      // Maintenance deletes it when it has waited long enough.
+      log.error({ err: error, jobId: job.id }, 'cannot note that a result was read')
+    }
+  }
+
+  /** Deletes a job of which nothing is kept, if its result was delivered and nothing is under way. */
+  async dropDelivered(id: string): Promise<void> {
+    const { db, log } = this.#tools
+    try {
+      for (const gone of await deleteDeliveredJobs(db, { id })) this.#options.onDeleted?.(gone)
+    } catch (error) {
+      log.error({ err: error, jobId: id }, 'cannot delete a job that was delivered')
+    }
+  }
+
   /**
    * Ends a recorded job that waits or runs, as failed with 499. Fails with `job_ended` if it has
    * ended.
@@ -184,6 +210,7 @@ export class JobSubmission {
       throw new AppError((await findJob(db, job)) ? 'job_ended' : 'job_not_found')
     }
     log.info({ jobId: job.id }, 'job canceled')
+    await deleteRecordings({ db, log }, job.id)
     this.#options.onEvents?.()
     // An attempt that is under way removes them when it has stopped.
     if (this.#options.runner?.cancel(job.id)) return

@@ -11,6 +11,9 @@ export type Outgoing = {
   isLast?: boolean
 }
 
+/** The codes with which the server closes a connection when all is sent. */
+const sessionEnds: ReadonlySet<number | undefined> = new Set([1000, 4408])
+
 /** Partials are dropped while this many bytes wait. */
 const BUSY_BYTES = 256 * 1024
 /** With this many bytes waiting, the client is considered not to read (contract 5.11). */
@@ -31,6 +34,8 @@ export type ConnectionHandlers = {
   onSeen(number: number): void
   /** Called when the connection is lost; `code` is that of the side that closed it. */
   onLost(code: number): void
+  /** Called when the client has read everything and answered the end of the session. */
+  onFinished?(): void
   /** Resolves when more frames may be read; undefined when that is now. */
   space(): Promise<void> | undefined
 }
@@ -101,9 +106,12 @@ export class Connection {
    */
   lost(code: number): void {
     const reason = this.#closeCode ?? code
+    // Without an answer the socket reports 1006.
+    const isFinished = sessionEnds.has(this.#closeCode) && code !== 1006
     this.#dropWaiting()
     this.end(code)
     this.#handlers.onLost(reason)
+    if (isFinished) this.#handlers.onFinished?.()
   }
 
   /** Queues what the client missed while it was away. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
+import { hasZeroRetention } from '../config/zero-retention.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -90,6 +91,8 @@ export type LiveServiceOptions = {
   tracing?: Tracing | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
+  /** Called when the client of a session has received all of its result. */
+  onDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
 }
 
 /** 192 bits in URL-safe characters. */
@@ -193,6 +196,7 @@ export class LiveService {
       token: randomBytes(TOKEN_BYTES).toString('base64url'),
       keyHash,
       keyId,
+      zeroRetention: hasZeroRetention(config.storage, account),
       startMessage,
     }
     const maxQueued = config.live.maxPerAccount

@@ -46,6 +46,8 @@ export type SessionOptions = {
   unread?: UnreadShare | undefined
   /** Returns whether its account exceeds its share of an overloaded machine. */
   isOverShare?: (() => boolean) | undefined
+  /** Called when a client has received everything, the whole result included. */
+  onDelivered?: (() => void) | undefined
   /** Processes its words. */
   text: SessionText
   /** Translates and summarizes; absent on a server without a language model. */

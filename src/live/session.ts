@@ -9,6 +9,7 @@ import { ClientInput } from './input/client-input.ts'
 import { sendFinalMessages } from './messages/final-messages.ts'
 import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
+import { headOf, routingOf } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
 import type { Appended, Journal } from './recovery/journal.ts'
 import { type LogRecord, type StopReason, writeRecord } from './recovery/session-log.ts'
@@ -187,6 +188,7 @@ export class LiveSession {
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
       onSeen: (messages) => this.#seen(messages),
       onLost: (code) => this.#lost(connection, code),
+      onFinished: () => this.#finished(),
       space: () => this.#space.wait(),
     })
     this.#timers.clear('lost')
@@ -357,6 +359,13 @@ export class LiveSession {
     this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
     this.#outbox.drop(isStored ? 4500 : 1011)
     return isStored ? 'failed' : 'left'
+  }
+
+  /** A client has answered the end of the session, so it has read what came before. */
+  #finished(): void {
+    const { params, onDelivered } = this.#options
+    const whole = { type: 'post_final_transcript' } as const
+    if (routingOf(params).isForSocket(headOf({ ...whole, text: '' }))) onDelivered?.()
   }
 
   #lost(connection: Connection, code: number): void {

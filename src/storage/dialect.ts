@@ -63,6 +63,11 @@ export type Dialect = {
   readonly search: SearchDialect
   /** Whether no transaction that still runs can have a lower number than `tx`. */
   isSettled(tx: string): RawBuilder<SqlBool>
+  /**
+   * Overwrites what deleted rows have left behind in a journal, unless a reader still needs that.
+   * Undefined where the database does it by itself.
+   */
+  scrub?(db: Transaction): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */
   isConflict(error: unknown): boolean
 }

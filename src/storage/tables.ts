@@ -73,6 +73,10 @@ export type JobRow = {
   progress_seconds_left: number | null
   /** The id of the key that requested it; null if unknown. */
   key_id: string | null
+  /** Whether nothing is kept of it once its result was delivered. */
+  zero_retention: 0 | 1
+  /** When its owner had read the result, of those jobs only. */
+  delivered_at: number | null
 }
 
 /** A row of `files`. */

@@ -124,7 +124,9 @@ test('a token leads to its job until some seconds after the end', async ({ db })
   assert.equal(await findLiveJobByToken(db, 'token-of-nobody', { now: 1, grace: 60 }), undefined)
   const open = await find(Number.MAX_SAFE_INTEGER)
   const { file } = (await findJob(db, { id, account }))!
-  const job = { id, account, createdAt: 1000, params: { model: 'stt-1' }, fileId: file!.id }
+  const params = { model: 'stt-1' }
+  const kept = { fileId: file!.id, zeroRetention: false }
+  const job = { id, account, createdAt: 1000, params, ...kept }
   const unowned = { keyHash: null, owner: undefined }
   assert.deepEqual(open, { job: { ...job, status: 'processing' }, ended: false, ...unowned })
   await finishLiveJob(db, lease, end)

@@ -33,6 +33,7 @@ test('a queued job shows what was asked for', async ({ db }) => {
     },
     redactedAudio: null,
     result: null,
+    zeroRetention: false,
   })
 })
 

@@ -20,6 +20,7 @@ import { shareTests } from './shares.ts'
 import { signInTests } from './sign-ins.ts'
 import { transcriptEditTests } from './transcript-edits.ts'
 import { usageTests } from './usage.ts'
+import { zeroRetentionTests } from './zero-retention.ts'
 
 /** The tests that every database passes. */
 export const suites = [
@@ -45,4 +46,5 @@ export const suites = [
   signInTests,
   transcriptEditTests,
   usageTests,
+  zeroRetentionTests,
 ]

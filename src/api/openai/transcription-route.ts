@@ -7,6 +7,7 @@ import { AppError, errorOfFailure } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
 import type { OpenAiForm } from '../../text/formats/openai.ts'
+import { noteWhenSent } from '../answers/delivered.ts'
 import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
@@ -53,6 +54,7 @@ export function transcriptionRoute(
       request.raw.socket.setTimeout(0)
       const ended = untilEnded({ id, account: request.account }, signal)
       const answer = write(ended, wanted)
+      noteWhenSent(jobs, reply, { id, account: request.account })
       if (wanted.form.stream) {
         reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
         return reply.send(Readable.from(streamEvents(answer)) as never)

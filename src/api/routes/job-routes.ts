@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { listJobs, type Place } from '../../storage/jobs/job-lists.ts'
 import { findJob, findJobs, type Job, type JobKind } from '../../storage/jobs/jobs.ts'
+import { noteWhenSent } from '../answers/delivered.ts'
 import { findJobFile } from '../answers/job-file.ts'
 import { toJobText, writeText } from '../answers/job-text.ts'
 import { sendFile } from '../answers/send-file.ts'
@@ -86,8 +87,10 @@ export function jobRoutes(
         },
       },
       async ({ account, params: { id }, method }, reply) => {
-        const text = await toJobText(await requireJob({ id, account }), storage)
+        const job = await requireJob({ id, account })
+        const text = await toJobText(job, storage)
         if (!text) throw new AppError('job_not_found', id)
+        if (job.zeroRetention && job.completedAt !== null) noteWhenSent(jobs, reply, job)
         reply.type(JSON_TYPE)
         if (typeof text === 'string') return reply.send(text)
         reply.header('content-length', text.bytes)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
+import { noteWhenSent } from '../answers/delivered.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
@@ -72,6 +73,7 @@ export function transcriptRoute(
         const file = await inTurn(account, () => {
           return jobs.submission.transcript({ id, account, kind }, { ...form, isEdited })
         })
+        noteWhenSent(jobs, reply, { id, account })
         reply.header('content-disposition', `attachment; filename="${id}.${form.format}"`)
         return reply.type(types[form.format]).send(file)
       },

@@ -65,7 +65,7 @@ async function take(
   { target, key, keep }: Target & { keep: number },
   { env, stderr, signal }: Terminal,
 ): Promise<number> {
-  const { folder, database, objectStore } = readSettings(readConfig, env).storage
+  const { folder, database, objectStore, zeroRetention } = readSettings(readConfig, env).storage
   if (database || objectStore) {
     const setting = database ? 'STENO_DATABASE_URL' : 'STENO_OBJECT_STORE'
     throw new UsageError(
@@ -88,7 +88,7 @@ async function take(
     })
   }
   try {
-    const options = { folder, target, key, keep, signal, onProgress }
+    const options = { folder, target, key, keep, zeroRetention, signal, onProgress }
     const { snapshot, objects, size, copied, missing } = await takeBackup(options)
     progress.end(folder)
     progress.say(

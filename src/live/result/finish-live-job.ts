@@ -170,15 +170,21 @@ type AudioSummary = {
   duration: number
 }
 
-/** Stores the audio as the object of its job; undefined when there is none. */
+/**
+ * Stores the audio as the object of its job, unless nothing is kept of that; undefined when there is
+ * none.
+ */
 async function keepAudio(
   objects: Storage['objects'],
   { job, files, epoch, format, audioBytes, duration }: AudioSummary,
 ): Promise<Recorded | undefined> {
   if (audioBytes === 0) return undefined
+  const { channels } = format
+  // What was heard counts as used, also if it is not kept.
+  if (job.zeroRetention) return { size: 0, duration, channels }
   const header = wavHeader(format, audioBytes)
   const { size } = await keepRecording(files, objects, { id: job.fileId, epoch, header })
-  return { size, duration, channels: format.channels }
+  return { size, duration, channels }
 }
 
 /**

@@ -49,6 +49,8 @@ export type ActiveSessionsOptions = {
   tracing?: Tracing | undefined
   /** Called when something may have been queued for receivers. */
   onEvents?: () => void
+  /** Called when the client of a session has received all of its result. */
+  onDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
   /** Returns whether an account exceeds its share of an overloaded machine. */
   isOverShare?: ((account: string) => boolean) | undefined
   /** Aborted when the server stops: then nothing is retried. */
@@ -286,7 +288,7 @@ export class ActiveSessions {
 
   /** Returns the options that do not depend on what is opened for a session. */
   #sessionOptions(job: LiveJob, models: LiveRecognizer) {
-    const { config, speech, services, isOverShare } = this.#options
+    const { config, speech, services, isOverShare, onDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
     const served = { account, params: textParams(params) }
@@ -296,6 +298,7 @@ export class ActiveSessions {
       ...{ id, account, createdAt, params, models, speech },
       services: services && createSessionServices(services, served),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
+      onDelivered: () => void onDelivered?.({ id, account }),
       isOverShare: () => isOverShare?.(account) ?? false,
       form: config.addOnResults,
       namesModels: config.models.inResults,

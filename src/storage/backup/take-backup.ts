@@ -12,6 +12,7 @@ import {
   openLiveDatabase,
   readReferences,
 } from './database-copy.ts'
+import { leaveOutUnkept } from './leave-out-unkept.ts'
 import { type ManifestEntry, snapshotFolder, snapshotName, writeManifest } from './manifest.ts'
 import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
 import { removeOldSnapshots } from './remove-snapshots.ts'
@@ -27,6 +28,8 @@ export type BackupOptions = {
   target: string
   /** The content of the key file; undefined = not encrypted. */
   key: Uint8Array | undefined
+  /** Accounts whose uploads are left out, as are all jobs of which nothing is kept. */
+  zeroRetention?: 'all' | readonly string[]
   /** How many snapshots stay. */
   keep: number
   signal: AbortSignal
@@ -100,7 +103,7 @@ function refuseInside(folder: string, target: string): void {
 
 /** Takes a snapshot; undefined if something was deleted before it was copied. */
 async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> | undefined> {
-  const { folder, target, backup, live, unfinished, onProgress } = task
+  const { folder, target, backup, live, unfinished, zeroRetention = [], onProgress } = task
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished)
   onProgress?.('copying the database', 0, 1)
@@ -108,6 +111,7 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
   const snapshot = snapshotName(takenAt)
   const copy = join(unfinished, 'copy.sqlite')
   await live.copyTo(copy)
+  leaveOutUnkept(copy, zeroRetention)
   const { objects, sessions } = readReferences(copy)
   const store = (name: string, file: string, size?: number) => {
     return storeFile(task, { snapshot, name, file, size })

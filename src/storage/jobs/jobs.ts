@@ -45,6 +45,8 @@ export type Job = {
   redactedAudio: RedactedAudio | null
   /** Where the result is stored; `readResult` reads it. */
   result: StoredResult | null
+  /** Whether nothing is kept of it once its result was delivered. */
+  zeroRetention: boolean
 }
 
 /** A job by its id within an account. */
@@ -162,6 +164,7 @@ function toJob(row: JobRow): Job {
     file: toJobFile(row),
     redactedAudio: readRedactedAudio(row),
     result: storedResult(row),
+    zeroRetention: row.zero_retention === 1,
   }
 }
 
@@ -177,7 +180,7 @@ export function toJobFile(row: JobRow): JobFile | null {
   }
 }
 
-/** Returns those of the given jobs that exist and have ended. */
+/** Returns those of the given jobs that have ended; of deleted ones, only sessions of today. */
 export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<string[]> {
   const ended: string[] = []
   for (let i = 0; i < ids.length; i += IDS_PER_STATEMENT) {
@@ -187,7 +190,15 @@ export async function findEndedJobs(db: Db, ids: readonly string[]): Promise<str
       .where('id', 'in', ids.slice(i, i + IDS_PER_STATEMENT))
       .where('completed_at', 'is not', null)
       .execute()
-    ended.push(...rows.map(({ id }) => id))
+    // A deleted session leaves its token for a while.
+    const tokens = await db.sql
+      .selectFrom('live_sessions')
+      .select('job_id')
+      .where('job_id', 'in', ids.slice(i, i + IDS_PER_STATEMENT))
+      .where('ended_at', 'is not', null)
+      .execute()
+    const found = [...rows.map(({ id }) => id), ...tokens.map((token) => token.job_id)]
+    ended.push(...new Set(found))
   }
   return ended
 }

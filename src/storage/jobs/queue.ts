@@ -21,6 +21,8 @@ type Requested = {
   customMetadata: Record<string, unknown> | null
   /** The id of the key that requests it. */
   keyId?: string | undefined
+  /** Whether nothing is kept of it once its result was delivered; default no. */
+  zeroRetention?: boolean | undefined
 }
 
 /** A recorded-audio job to be queued. */
@@ -72,11 +74,11 @@ export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit)
   const runAfter = job.kind === 'live' ? createdAt : job.runAfter
   const { rows } = await sql<{ created_at: number }>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
-      custom_metadata, key_id, file_id, file_filename, file_source, file_duration, file_channels)
+      custom_metadata, key_id, zero_retention, file_id, file_filename, file_source, file_duration, file_channels)
     select ${id}, ${account}, ${kind}, 'queued',
       case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
       ${runAfter}, ${job.paramsText ?? JSON.stringify(job.params)}, ${metadata},
-      ${job.keyId ?? null}, file.id, file.filename, file.source, file.duration, file.channels
+      ${job.keyId ?? null}, ${job.zeroRetention ? 1 : 0}, file.id, file.filename, file.source, file.duration, file.channels
     from ${fileOf(tx, job)} file
     cross join (select coalesce((select created_at from jobs where account = ${account}
       order by created_at desc limit 1), 0) as created_at) newest
@@ -161,6 +163,8 @@ export type ClaimedJob = {
   spaceWaitSince: number | null
   params: Record<string, unknown>
   file: JobFile
+  /** Whether nothing is kept of it once its result was delivered. */
+  zeroRetention: boolean
 }
 
 /**
@@ -232,5 +236,6 @@ function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
     spaceWaitSince: row.storage_wait_since,
     params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
     file: toJobFile(row)!,
+    zeroRetention: row.zero_retention === 1,
   }
 }

@@ -27,6 +27,8 @@ export type LiveJob = {
   params: Record<string, unknown>
   /** The object that its recording becomes. */
   fileId: string
+  /** Whether nothing is kept of it once its result was delivered, and no recording at all. */
+  zeroRetention: boolean
 }
 
 /**
@@ -281,8 +283,9 @@ const endColumns = [
   'id',
   'file_id',
   'lease_epoch',
+  'zero_retention',
 ] as const satisfies (keyof JobRow)[]
-type EndColumn = 'id' | 'account' | 'file_id' | 'completed_at' | 'lease_epoch'
+type EndColumn = (typeof endColumns)[number]
 
 /** What was recorded was recognized, also of a session that failed. */
 function usageOf(file: Recorded | undefined): JobUsage {
@@ -293,7 +296,7 @@ function usageOf(file: Recorded | undefined): JobUsage {
 /** Runs in the transaction that ends a job: its token expires and its recording appears with it. */
 async function recordEnd(
   tx: Db,
-  { id, account, file_id, completed_at, lease_epoch }: Pick<JobRow, EndColumn>,
+  { id, account, file_id, completed_at, lease_epoch, zero_retention }: Pick<JobRow, EndColumn>,
   { file, at }: { file: Recorded | undefined; at: number },
 ): Promise<void> {
   await recordSessionEnd(tx, { id, at: completed_at! })
@@ -302,7 +305,8 @@ async function recordEnd(
   const recordingEnd = isBegun ? (['live.end_recording'] as const) : []
   await queueWebhooks(tx, { id, account }, [...recordingEnd, 'live.end_session'], { at })
   const form = { filename: null, source: null, extension: 'wav' }
-  if (file) await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
+  if (file && zero_retention === 0)
+    await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
 }
 
 /** Worded like the index on jobs that have not ended. */
@@ -315,6 +319,7 @@ const liveColumns = [
   'created_at',
   'request_params',
   'file_id',
+  'zero_retention',
 ] as const satisfies (keyof JobRow)[]
 
 function toLiveJob(row: Pick<JobRow, (typeof liveColumns)[number]>): LiveJob {
@@ -325,5 +330,6 @@ function toLiveJob(row: Pick<JobRow, (typeof liveColumns)[number]>): LiveJob {
     createdAt: row.created_at,
     params: JSON.parse(row.request_params ?? '{}') as Record<string, unknown>,
     fileId: row.file_id!,
+    zeroRetention: row.zero_retention === 1,
   }
 }

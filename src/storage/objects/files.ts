@@ -73,13 +73,15 @@ export async function deleteUnusedFiles(
 
 /**
  * Deletes the row of a file unless a job still uses it; returns whether nothing uses it now. A job
- * that was left with a redacted recording still names the original, but has no claim to it.
+ * that was left with a redacted recording still names the original, but has no claim to it; nor has
+ * one of which nothing is kept, once it has ended.
  */
 export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean> {
   await tx.dialect.lockRows?.(tx, 'files', sql`id = ${id}`)
   const { rows } = await sql<{ used: number }>`
     select count(*) as used from jobs
-    where file_id = ${id} and redacted_object is null`.execute(tx.sql)
+    where file_id = ${id} and redacted_object is null
+      and (zero_retention = 0 or completed_at is null)`.execute(tx.sql)
   if (rows[0]!.used > 0) return false
   await tx.sql.deleteFrom('files').where('id', '=', id).execute()
   return true
@@ -111,15 +113,20 @@ export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<
 }
 
 /**
- * Returns which of these objects are recordings that a redacted one has replaced in every job that
- * names them.
+ * Returns which of these objects are recordings that jobs name but have given up: a redacted one
+ * has replaced them, or nothing is kept of the job.
  */
-export async function findReplacedOriginals(db: Db, ids: readonly string[]): Promise<Set<string>> {
+export async function findGivenUpRecordings(db: Db, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.sql
     .selectFrom('jobs')
     .select('file_id as id')
     .where('file_id', 'in', ids)
-    .where('redacted_object', 'is not', null)
+    .where((job) =>
+      job.or([
+        job('redacted_object', 'is not', null),
+        job.and([job('zero_retention', '=', 1), job('completed_at', 'is not', null)]),
+      ]),
+    )
     .$narrowType<{ id: string }>()
     .execute()
   return new Set(rows.map(({ id }) => id))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { isAbandoned } from '../owners.ts'
-import { findKnownObjects, findReplacedOriginals } from './files.ts'
+import { findGivenUpRecordings, findKnownObjects } from './files.ts'
 import type { Orphans } from './orphans.ts'
 
 /**
@@ -55,9 +55,9 @@ export async function findAwaitedObjects(db: Db, ids: readonly string[]): Promis
 }
 
 /**
- * Moves those of the given earlier objects that nothing refers to; resolves to how many. Originals
- * that a redacted recording has replaced are deleted: their job still names them, so a restored
- * older database cannot be the reason.
+ * Moves those of the given earlier objects that nothing refers to; resolves to how many.
+ * Recordings that jobs have given up are deleted: those still name them, so a restored older
+ * database cannot be the reason.
  */
 export async function removeOrphanObjects(
   db: Db,
@@ -70,10 +70,10 @@ export async function removeOrphanObjects(
     if (signal.aborted) break
     const known = await findKnownObjects(db, ids)
     const lost = ids.filter((id) => !known.has(id))
-    const replaced = await findReplacedOriginals(db, lost)
+    const givenUp = await findGivenUpRecordings(db, lost)
     for (const id of lost) {
       if (signal.aborted) break
-      const isKept = orphans && !replaced.has(id)
+      const isKept = orphans && !givenUp.has(id)
       if (await removeOne(db, id, isKept ? options : { ...options, orphans: undefined })) removed++
     }
   }

@@ -415,6 +415,14 @@ const auditLog = [
   `create index audit_log_by_time on audit_log (at desc, id desc)`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const zeroRetention = [
+  `alter table jobs add column zero_retention integer not null default 0`,
+  `alter table jobs add column delivered_at bigint`,
+  `create index jobs_zero_retention on jobs (completed_at)
+    where zero_retention = 1 and completed_at is not null`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -435,4 +443,5 @@ export const laterVersions: readonly (readonly string[])[] = [
   usage,
   transcriptEdits,
   auditLog,
+  zeroRetention,
 ]

@@ -16,6 +16,7 @@ import * as search from '../migrations/0014-search.ts'
 import * as usage from '../migrations/0015-usage.ts'
 import * as transcriptEdits from '../migrations/0016-transcript-edits.ts'
 import * as auditLog from '../migrations/0017-audit-log.ts'
+import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -43,6 +44,7 @@ const migrations: readonly Migration[] = [
   usage,
   transcriptEdits,
   auditLog,
+  zeroRetention,
 ]
 
 /** The version of this code. */

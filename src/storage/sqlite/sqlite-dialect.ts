@@ -32,6 +32,9 @@ export const sqliteDialect: Dialect = {
       },
     ],
   },
+  async scrub({ sql: database }) {
+    await sql`pragma wal_checkpoint(truncate)`.execute(database)
+  },
   isSettled: () => sql`1 = 1`,
   isConflict: () => false,
 }
