@@ -130,13 +130,13 @@ function nodeUrl({ node, http: { host } }: Config, http: FastifyInstance): strin
 }
 
 function storageOptions({ storage, keys, node }: Config) {
-  const { folder, database, objectStore, accountMaxBytes, minFreeBytes, trustClock, orphanDays } =
-    storage
+  const { folder, database, objectStore, objectKeys } = storage
+  const { accountMaxBytes, minFreeBytes, trustClock, orphanDays } = storage
   const accounts = keys.map(({ account }) => account)
   const limits = { accountMaxBytes, minFreeBytes, accounts }
   const keeping = { trustClock, keepOrphans: orphanDays > 0 }
   const state = { roles: node.roles, version: readVersion(), isDraining: false }
-  return { folder, database, objectStore, ...limits, ...keeping, node: state }
+  return { folder, database, objectStore, objectKeys, ...limits, ...keeping, node: state }
 }
 
 /** Lets running requests end for a while; new ones are answered 503. */

@@ -7,7 +7,7 @@ import { defaultModelsFolder } from './config/installation.ts'
 import { type LiveConfig, readLive } from './config/live.ts'
 import { type LlmConfig, readLlm } from './config/llm.ts'
 import { type NodeConfig, readNode } from './config/node.ts'
-import { type ObjectStoreConfig, readObjectStore } from './config/object-store.ts'
+import { type ObjectStoreConfig, readObjectKeys, readObjectStore } from './config/object-store.ts'
 import { type RemoteAsrConfig, readRemoteAsr } from './config/remote-asr.ts'
 import { readTracing, type TracingSettings } from './tracing/settings.ts'
 
@@ -112,6 +112,8 @@ export type Config = {
     trustClock: boolean
     /** The PostgreSQL database that rows are in; undefined = SQLite in the folder. */
     database: DatabaseConfig | undefined
+    /** Where the keys of objects come from; neither = objects are not encrypted. */
+    objectKeys: { file: string | undefined; command: string | undefined }
     /** The S3-compatible storage that objects are in; undefined = files in the folder. */
     objectStore: ObjectStoreConfig | undefined
   }
@@ -250,6 +252,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       orphanDays: read.integer('ORPHAN_DAYS', zeroRetention === 'all' ? 0 : 7),
       trustClock: read.boolean('TRUST_CLOCK', false),
       database,
+      objectKeys: readObjectKeys(read, problems),
       objectStore: readObjectStore(read, env, problems),
     },
     media: {

@@ -33,7 +33,7 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['jobs', '--limit', '0'], /--limit must be an integer of at least 1/],
     [['jobs', 'pause', 'x'], /cannot do 'pause x'/],
     [['serve', '8080'], /serve takes no arguments/],
-    [['store', 'copy'], /can do 'migrate' only/],
+    [['store', 'copy'], /can do 'migrate' or 'encrypt'/],
     [['store', 'migrate'], /set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both/],
     [['keys', 'drop'], /cannot do 'drop', only list, create and revoke/],
     [['keys', 'list', 'x'], /list takes no names/],

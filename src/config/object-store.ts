@@ -65,3 +65,16 @@ function parse(value: string, env: Record<string, string | undefined>): Place | 
     kmsKey: option('kmsKey'),
   }
 }
+
+/** Reads where the keys of objects come from. */
+export function readObjectKeys(
+  read: Reader,
+  problems: string[],
+): { file: string | undefined; command: string | undefined } {
+  const file = read.text('OBJECT_KEY_FILE', '') || undefined
+  const command = read.text('OBJECT_KEY_COMMAND', '') || undefined
+  if (file && command) {
+    problems.push('STENO_OBJECT_KEY_FILE and STENO_OBJECT_KEY_COMMAND exclude each other')
+  }
+  return { file, command }
+}

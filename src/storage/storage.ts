@@ -15,6 +15,9 @@ import {
   refuseUnknownObjects,
 } from './data-folder.ts'
 import type { Database, Db } from './db.ts'
+import { encryptObjects } from './encryption/encrypted-objects.ts'
+import { type KeySource, loadObjectKeys } from './encryption/object-keys.ts'
+import { noteObjectKeys } from './encryption/used-keys.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
 import { type NodeState, OwnNode } from './nodes.ts'
 import { openDiskObjects } from './objects/disk-objects.ts'
@@ -59,6 +62,8 @@ export type StorageOptions = SpaceSettings & {
   database?: DatabaseConfig | undefined
   /** S3-compatible storage of objects, instead of files in the folder. */
   objectStore?: ObjectStoreConfig | undefined
+  /** Where the keys come from that objects are encrypted with; by default they are not. */
+  objectKeys?: KeySource | undefined
   log: Log
   /** Aborts an opening that migrates the database, which then stays as it was. */
   signal?: AbortSignal | undefined
@@ -83,6 +88,12 @@ export type StorageOptions = SpaceSettings & {
   connect?: ConnectSqlite | undefined
 }
 
+/** Where objects are. */
+export type ObjectPlace = Pick<
+  StorageOptions,
+  'folder' | 'objects' | 'objectStore' | 'log' | 'signal'
+>
+
 /**
  * Opens the data folder: creates it if needed, closes it to other users and locks it for this
  * process. Starts moving away the objects that an earlier process stored but that nothing refers
@@ -105,15 +116,19 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
   const owner = randomUUID()
-  const objects = await openObjects(options, owner)
-  opened.defer(async () => objects.close?.())
+  const keys = await loadObjectKeys(options.objectKeys ?? {})
+  const stored = await openObjects(options, owner)
+  opened.defer(async () => stored.close?.())
+  const decrypted = { folder: join(folder, 'decrypted'), owner }
+  const objects = keys ? encryptObjects(stored, { keys, ...decrypted }) : stored
   const db = { ...(await openDatabase(options, objects)), objects, owner }
   opened.defer(() => db.sql.destroy())
   opened.defer(() => db.readonly.destroy())
   opened.defer(async () => db.jobHints?.close())
   opened.defer(() => deletionClock.close())
+  await noteObjectKeys(db, keys)
 
-  const earlierOrphans = openOrphans(join(folder, 'orphans'), objects)
+  const earlierOrphans = openOrphans(join(folder, 'orphans'), stored)
   const orphans = options.keepOrphans === false ? undefined : earlierOrphans
   const closing = new AbortController()
   const background = new Set<Promise<unknown>>()
@@ -149,7 +164,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   return { db, objects, space, orphans, deletionClock, node, swept, close }
 }
 
-async function openObjects(options: StorageOptions, owner: string): Promise<Objects> {
+/** Opens the objects as they are stored, encrypted or not. */
+export async function openObjects(options: ObjectPlace, owner: string): Promise<Objects> {
   const { folder, objects, objectStore: settings, log, signal } = options
   if (objects) return objects
   if (!settings) return openDiskObjects(join(folder, 'objects'), { owner })

@@ -25,6 +25,7 @@ export type Tables = {
   utterances: UtteranceRow
   usage: UsageRow
   audit_log: AuditRow
+  object_keys: { id: string; used_at: number }
   /** Only in PostgreSQL. */
   live_batches: LiveBatchRow
 }

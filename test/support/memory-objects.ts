@@ -38,6 +38,10 @@ export function createMemoryObjects(folder: string): Objects {
       store(id, bytes)
       return { size: bytes.length }
     },
+    async replace(id, source, { signal }) {
+      find(id)
+      store(id, await collect(source, { maxBytes: Number.POSITIVE_INFINITY, signal }))
+    },
     async adopt(id, file) {
       const bytes = await readFile(file).catch((cause) => {
         throw new AppError('file_not_found', undefined, { cause })

@@ -97,6 +97,18 @@ function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): 
     assert.equal(await contentOf(objects, id), 'second')
   })
 
+  test(`${name}: an object is replaced whichever epoch wrote it, and a missing one is not`, async (t) => {
+    const objects = await open(t)
+    const [id, missing] = [randomUUID(), randomUUID()]
+    await objects.write(id, bytesOf('before'), { ...options, epoch: 3 })
+    await objects.replace(id, bytesOf('afterwards'), { signal })
+    assert.equal(await contentOf(objects, id), 'afterwards')
+    await assert.rejects(objects.replace(missing, bytesOf('x'), { signal }), {
+      code: 'file_not_found',
+    })
+    assert.deepEqual(await list(objects), [id])
+  })
+
   test(`${name}: a local file becomes an object, and stays one when it is removed`, async (t) => {
     const objects = await open(t)
     const [id, file] = [randomUUID(), join(await makeFolder(t), 'file')]

@@ -1,6 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { readConfig } from '../../config.ts'
+import { createLog } from '../../log.ts'
 import { createTransferRate } from '../../models/transfer-rate.ts'
+import { encryptStore } from '../../storage/encryption/encrypt-store.ts'
+import { loadObjectKeys } from '../../storage/encryption/object-keys.ts'
 import { type MoveStage, moveStore } from '../../storage/move/move.ts'
+import { openOffline } from '../../storage/offline-access.ts'
+import { openObjects } from '../../storage/storage.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
@@ -8,8 +14,9 @@ import { createProgress } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno store migrate [--restart]
+       steno store encrypt
 
-Copies what the data folder STENO_DATA_DIR holds: the rows of its database into the PostgreSQL of
+migrate copies what the data folder STENO_DATA_DIR holds: the rows of its database into the PostgreSQL of
 STENO_DATABASE_URL, and its recordings and long results into the S3-compatible storage of
 STENO_OBJECT_STORE; with one of the two settings, only that part. Then it compares every row and every
 object of both sides.
@@ -23,16 +30,55 @@ Options:
 
 The folders live/ and work/ are not copied: open sessions and started jobs go on where STENO_DATA_DIR
 stays the same. orphans/ is not copied either.
+
+encrypt encrypts all recordings and long results with the first key of STENO_OBJECT_KEY_FILE (or of
+STENO_OBJECT_KEY_COMMAND): those that are not encrypted yet, and those with another key, which must still
+be in the file. Servers may run meanwhile; restart all of them with the new key in the first line before.
+After an interruption it goes on where it was. At its end the other keys may be removed.
 `
 
-/** `steno store`: moves what a server stores to another place. */
+/** `steno store`: moves what a server stores to another place, or encrypts it. */
 export const storeCommand: Command = {
   help,
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, { restart: { type: 'boolean' } })
-    if (positionals.join() !== 'migrate') throw new UsageError("can do 'migrate' only")
+    const action = positionals.join()
+    if (action === 'encrypt' && !values.restart) return encrypt(terminal)
+    if (action !== 'migrate') throw new UsageError("can do 'migrate' or 'encrypt'")
     return migrate(terminal, { isRestarted: values.restart ?? false })
   },
+}
+
+async function encrypt({ env, stderr, signal }: Terminal): Promise<number> {
+  const { folder, database, objectStore, objectKeys } = readSettings(readConfig, env).storage
+  const keys = await loadObjectKeys(objectKeys)
+  if (!keys) {
+    throw new UsageError(
+      'set STENO_OBJECT_KEY_FILE or STENO_OBJECT_KEY_COMMAND to say with which key',
+    )
+  }
+  makeFilesPrivate()
+  const log = createLog('silent')
+  const db = await openOffline({ folder, database }, { create: false, signal })
+  const place = { folder, objectStore, log, signal }
+  const stored = await openObjects(place, `encrypt-${randomUUID()}`)
+  const progress = createProgress(stderr)
+  const onProgress = (done: number, total: number) => {
+    const fraction = total === 0 ? 1 : done / total
+    progress.show(folder, { stage: 'encrypting objects', fraction, detail: `of ${total}` })
+  }
+  try {
+    const outcome = await encryptStore({ db, stored, keys, signal, onProgress })
+    progress.end(folder)
+    progress.say(
+      `${outcome.encrypted} of ${outcome.total} recordings and results were encrypted anew; all have the key ${keys.current.id} now, others may be removed.`,
+    )
+    return 0
+  } finally {
+    progress.end(folder)
+    await stored.close?.()
+    await db.close()
+  }
 }
 
 async function migrate(

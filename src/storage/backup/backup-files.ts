@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { DamagedFile } from '../encryption/encrypted-chunks.ts'
 import { syncFolder } from '../objects/durable-file.ts'
-import { DamagedFile, type Seal } from './sealed-bytes.ts'
+import type { Seal } from './sealed-bytes.ts'
 
 /** The size of content in bytes, and its fingerprint in hex. */
 export type Content = { size: number; digest: string }

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { DamagedFile } from '../encryption/encrypted-chunks.ts'
 import { type OnBytes, readChecked, type StoredFile } from './backup-files.ts'
 import { type BackupFolder, openBackupFolder } from './backup-folder.ts'
 import { listSnapshots, type Manifest, readManifest, snapshotFolder } from './manifest.ts'
 import { backupObjectPath } from './object-index.ts'
-import { DamagedFile } from './sealed-bytes.ts'
 
 /** A folder of backups to check. */
 export type CheckOptions = {

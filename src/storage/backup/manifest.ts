@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { DamagedFile } from '../encryption/encrypted-chunks.ts'
 import { isObjectId } from '../objects/objects.ts'
 import { type Content, writeWhole } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
-import { DamagedFile } from './sealed-bytes.ts'
 
 /** A file or an object of a snapshot, by its path in the snapshot or its id. */
 export type ManifestEntry = Content & { name: string }

@@ -19,6 +19,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'delivery_attempts', key: ['delivery_id', 'number'] },
   { name: 'usage', key: ['account', 'measure', 'day', 'key_id', 'kind'] },
   { name: 'audit_log', key: ['id'] },
+  { name: 'object_keys', key: ['id'] },
 ]
 
 /** The index of metadata: it is compared, though not copied. */

@@ -53,6 +53,11 @@ export async function openDiskObjects(
       const size = await place(id, (temporary) => writeFile(temporary, source, options))
       return { size }
     },
+    async replace(id, source, { signal }) {
+      await check(id)
+      const limits = { signal, maxBytes: Number.POSITIVE_INFINITY }
+      await place(id, (temporary) => writeFile(temporary, source, limits))
+    },
     adopt: (id, file) => place(id, (temporary) => linkOrCopy(file, temporary)),
     check,
     async materialize(id) {

@@ -91,7 +91,10 @@ export async function deleteFileWithoutJobs(tx: Db, id: string): Promise<boolean
  * Returns which of these objects some row refers to: as a recording, a redacted one, a long result,
  * or a long message.
  */
-export async function findKnownObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
+export async function findKnownObjects(
+  db: Pick<Db, 'sql'>,
+  ids: readonly string[],
+): Promise<Set<string>> {
   const files = db.sql.selectFrom('files').select('id').where('id', 'in', ids)
   const results = db.sql
     .selectFrom('jobs')

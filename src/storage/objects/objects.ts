@@ -35,6 +35,12 @@ export type Objects = {
    * be on disk and must not change any more; removing the file does not change the object.
    */
   adopt(id: string, file: string, options?: Pick<WriteOptions, 'epoch'>): Promise<void>
+  /** Stores other bytes for an object that exists, whichever epoch it was written under. */
+  replace(
+    id: string,
+    source: AsyncIterable<Uint8Array>,
+    options: { signal: AbortSignal },
+  ): Promise<void>
   /**
    * Returns a local file with the bytes of an object, for programs that need a path. It must not
    * be changed, and is valid until it is disposed of.

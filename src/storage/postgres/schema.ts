@@ -423,6 +423,9 @@ const zeroRetention = [
     where zero_retention = 1 and completed_at is not null`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const objectKeys = [`create table object_keys (id text primary key, used_at bigint not null)`]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -444,4 +447,5 @@ export const laterVersions: readonly (readonly string[])[] = [
   transcriptEdits,
   auditLog,
   zeroRetention,
+  objectKeys,
 ]

@@ -114,7 +114,7 @@ function versionOf(key: string, etag: string | undefined): string {
   return `${key} ${etag}`
 }
 
-type Writing = Pick<Objects, 'write' | 'adopt' | 'delete'>
+type Writing = Pick<Objects, 'write' | 'adopt' | 'replace' | 'delete'>
 
 function writingOf(s3: S3, copies: LocalCopies): Writing {
   const { client, commands, bucket } = s3
@@ -156,6 +156,15 @@ function writingOf(s3: S3, copies: LocalCopies): Writing {
     async adopt(id, file, { epoch } = {}) {
       const { signal } = new AbortController()
       await store(id, createReadStream(file), { epoch, signal }).catch(throwStorageError)
+    },
+    async replace(id, source, { signal }) {
+      const limits = { maxBytes: Number.POSITIVE_INFINITY, signal }
+      const head = async (Key: string) => {
+        await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
+        return Key
+      }
+      const key = await withKey(s3, id, head)
+      await upload(s3, checkedSource(source, limits), { key, signal }).catch(throwStorageError)
     },
     async delete(id, { epoch = Number.POSITIVE_INFINITY } = {}) {
       const keys = await findKeys(s3, 'objects', id)

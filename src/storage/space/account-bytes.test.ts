@@ -103,6 +103,7 @@ function undoMigration(folder: string): void {
     'drop table events; drop table sign_ins; drop table transcript_edits; drop table shares',
   )
   database.exec('drop table usage; drop table audit_log; alter table jobs drop column key_id')
+  database.exec('drop table object_keys')
   database.exec('drop index jobs_zero_retention; alter table jobs drop column zero_retention')
   database.exec('alter table jobs drop column delivered_at')
   const leases = ['lease_owner', 'lease_epoch', 'lease_until']

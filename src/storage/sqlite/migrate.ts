@@ -17,6 +17,7 @@ import * as usage from '../migrations/0015-usage.ts'
 import * as transcriptEdits from '../migrations/0016-transcript-edits.ts'
 import * as auditLog from '../migrations/0017-audit-log.ts'
 import * as zeroRetention from '../migrations/0018-zero-retention.ts'
+import * as objectKeys from '../migrations/0019-object-keys.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -45,6 +46,7 @@ const migrations: readonly Migration[] = [
   transcriptEdits,
   auditLog,
   zeroRetention,
+  objectKeys,
 ]
 
 /** The version of this code. */
