@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { randomUUID } from 'node:crypto'
 import type { Db } from '../../src/storage/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
-import { cancelRecordedJob } from '../../src/storage/jobs/cancel-job.ts'
+import { failJob, finishJob } from '../../src/storage/jobs/lease.ts'
+import { enqueueJob } from '../../src/storage/jobs/queue.ts'
 import {
   deleteDeliveredJobs,
   deleteEndedRecordings,
   noteDelivered,
 } from '../../src/storage/jobs/zero-retention.ts'
-import {
-  addWebhook,
-  attemptAt,
-  callbackTo,
-  endNewJob,
-  failAll,
-  takeAll,
-} from '../support/test-deliveries.ts'
-import { addFile, addJob, type TestJob } from '../support/test-jobs.ts'
+import { finishLiveJob } from '../../src/storage/live/live-jobs.ts'
+import { removeOrphanObjects } from '../../src/storage/objects/orphan-objects.ts'
+import { addWebhook, attemptAt, callbackTo, failAll, takeAll } from '../support/test-deliveries.ts'
+import { addFile, addJob, claim } from '../support/test-jobs.ts'
+import { beginNewLiveJob } from '../support/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs of which nothing is kept once their result was delivered. */
@@ -24,99 +21,170 @@ export const zeroRetentionTests = createSuite()
 const { test } = zeroRetentionTests
 
 const account = 'acme'
+const { signal } = new AbortController()
+const long = { text: 'x'.repeat(300_000) }
 
-async function endUnkept(db: Db, job: TestJob = {}): Promise<string> {
-  const id = await endNewJob(db, { ...job, result: {} })
-  await db.sql.updateTable('jobs').set({ zero_retention: 1 }).where('id', '=', id).execute()
+type Given = { params?: Record<string, unknown>; fileId?: string; fails?: boolean }
+
+/** Ends a new job at 9000. */
+async function endJob(db: Db, { params = {}, fileId, fails = false }: Given = {}): Promise<string> {
+  const id = randomUUID()
+  const source = fileId ? null : 'https://audio.example/talk.mp3'
+  const file = { id: fileId ?? randomUUID(), filename: 'talk.mp3', source }
+  const job = { id, account, createdAt: 1000, runAfter: 0, params, file, zeroRetention: true }
+  await enqueueJob(db, { ...job, customMetadata: { of: 'acme' } }, { maxQueued: 10 })
+  const { lease, zeroRetention } = (await claim(db))!
+  assert.ok(zeroRetention)
+  const failure = { code: 400, message: 'it broke' }
+  if (fails) await failJob(db, lease, { failure, at: 9000 })
+  else await finishJob(db, lease, { result: long, at: 9000 })
   return id
 }
 
-test('an ended job goes when its owner has read it, and only such a job', async ({ db }) => {
-  const id = await endUnkept(db)
-  const kept = await endNewJob(db, { result: {} })
-  assert.deepEqual(await deleteDeliveredJobs(db), [])
-  assert.equal(await noteDelivered(db, { id, account: 'other' }, { at: 1 }), false)
-  assert.equal(await noteDelivered(db, { id: kept, account }, { at: 1 }), false)
-  assert.deepEqual(await deleteDeliveredJobs(db), [])
-  assert.equal(await noteDelivered(db, { id, account }, { at: 1 }), true)
-  assert.deepEqual(await deleteDeliveredJobs(db, { id: kept }), [])
-  assert.deepEqual(await deleteDeliveredJobs(db, { id }), [id])
-})
-
-test('a job that runs is not delivered', async ({ db }) => {
-  const id = (await addJob(db))!
-  await db.sql.updateTable('jobs').set({ zero_retention: 1 }).execute()
-  assert.equal(await noteDelivered(db, { id, account }, { at: 1 }), false)
-  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 1e13 }), [])
-})
-
-test('a job whose callback was accepted goes once its webhooks have heard of it', async ({
-  db,
-}) => {
-  const id = await endUnkept(db, { params: callbackTo('https://app.example/hook') })
-  await addWebhook(db)
-  const [callback] = await takeAll(db)
-  const accepted = { attempt: attemptAt(11_000), outcome: 'delivered' } as const
-  const webhook = { ...callback!, id: 'notice', endpointId: 'ep', seq: 1 }
-  await db.sql
-    .insertInto('deliveries')
-    .values({
-      ...{ id: webhook.id, account, job_id: id, endpoint_id: 'ep', seq: 1, kind: 'webhook' },
-      ...{ event: 'transcription.success', method: 'POST', url: 'https://hooks.example/' },
-      ...{ state: 'due', created_at: 1, next_at: 1 },
-    })
-    .execute()
-  await settleDelivery(db, { delivery: callback!, ...accepted })
-  assert.deepEqual(await deleteDeliveredJobs(db), [])
-  await settleDelivery(db, { delivery: webhook, ...accepted })
-  assert.deepEqual(await deleteDeliveredJobs(db), [id])
-  const left = await db.sql.selectFrom('delivery_attempts').selectAll().execute()
-  assert.deepEqual(left, [])
-})
-
-test('what nobody has read goes when it has waited, unless a callback is still tried', async ({
-  db,
-}) => {
-  const id = await endUnkept(db, { params: callbackTo('https://app.example/hook') })
-  const waited = { waitedSince: 10_000 }
-  assert.deepEqual(await deleteDeliveredJobs(db, waited), [])
-  await failAll(db, await takeAll(db))
-  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 9000 }), [])
-  assert.deepEqual(await deleteDeliveredJobs(db, waited), [id])
-})
-
-test('of a session only the accepted result counts, not the messages before', async ({ db }) => {
-  const id = await endUnkept(db)
-  await db.sql.updateTable('jobs').set({ kind: 'live' }).execute()
-  const message = { account, job_id: id, endpoint_id: 'ep', kind: 'live', method: 'POST' } as const
-  const sent = { url: 'https://app.example/', state: 'delivered', created_at: 1 } as const
-  const events = ['live.transcript', 'live.post_final_transcript']
-  for (const [seq, event] of events.entries()) {
-    assert.deepEqual(await deleteDeliveredJobs(db), [])
-    const row = { ...message, ...sent, id: event, seq, event, next_at: null }
-    await db.sql.insertInto('deliveries').values(row).execute()
+async function deliverAll(db: Db): Promise<void> {
+  for (let due = await takeAll(db); due.length > 0; due = await takeAll(db)) {
+    for (const delivery of due) {
+      await settleDelivery(db, { delivery, attempt: attemptAt(9500), outcome: 'delivered' })
+    }
   }
-  assert.deepEqual(await deleteDeliveredJobs(db), [id])
+}
+
+async function countObjects(db: Db): Promise<number> {
+  return (await Array.fromAsync(db.objects.list())).flat().length
+}
+
+/** Asserts that these jobs were deleted, and that no row and no object is left. */
+async function assertGone(db: Db, deleted: readonly string[], ids: readonly string[]) {
+  assert.deepEqual(deleted, ids)
+  for (const table of ['jobs', 'deliveries', 'delivery_attempts', 'files'] as const) {
+    assert.deepEqual(await db.sql.selectFrom(table).selectAll().execute(), [], table)
+  }
+  assert.equal(await countObjects(db), 0)
+}
+
+test('a result waits until its owner has read it', async ({ db }) => {
+  const id = await endJob(db)
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  assert.equal(await noteDelivered(db, { id, account: 'other' }, { at: 9100 }), false)
+  assert.equal(await noteDelivered(db, { id, account }, { at: 9100 }), true)
+  assert.equal(await noteDelivered(db, { id, account }, { at: 9200 }), false)
+  assert.deepEqual(await deleteDeliveredJobs(db, { id: 'another', waitedSince: 8999 }), [])
+  await assertGone(db, await deleteDeliveredJobs(db, { id, waitedSince: 8999 }), [id])
 })
 
-test('the recording goes with the end of its last job, whichever way that ended', async ({
-  db,
-}) => {
-  const fileId = await addFile(db)
-  const shared = await addFile(db)
-  const { signal } = new AbortController()
-  const sound = Readable.from([Buffer.from('sound')])
-  await db.objects.write(fileId, sound, { maxBytes: 10, signal })
-  const ended = await endUnkept(db, { fileId: shared })
-  const canceled = (await addJob(db, { fileId }))!
-  await addJob(db, { fileId: shared })
-  await db.sql.updateTable('jobs').set({ zero_retention: 1 }).execute()
+test('what nobody reads goes when it has waited, and what is kept stays', async ({ db }) => {
+  const id = await endJob(db, { fails: true })
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
+  const kept = (await addJob(db))!
+  const { lease } = (await claim(db))!
+  await finishJob(db, lease, { result: {}, at: 9000 })
+  assert.equal(await noteDelivered(db, { id: kept, account }, { at: 9100 }), false)
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
+})
+
+test('a job that has not ended is not delivered, however old it is', async ({ db }) => {
+  const { id } = await beginNewLiveJob(db, { zeroRetention: true })
+  assert.equal(await noteDelivered(db, { id, account }, { at: 9100 }), false)
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
+})
+
+test('what a callback is still to receive stays, however long that takes', async ({ db }) => {
+  const id = await endJob(db, { params: callbackTo('https://calls.example/') })
+  await noteDelivered(db, { id, account }, { at: 9100 })
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
+  await deliverAll(db)
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
+})
+
+test('a result that a callback accepted needs no other reader', async ({ db }) => {
+  const id = await endJob(db, { params: callbackTo('https://calls.example/') })
+  await deliverAll(db)
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
+})
+
+test('a result that a callback failed to take waits for a reader', async ({ db }) => {
+  const id = await endJob(db, { params: callbackTo('https://calls.example/') })
+  await failAll(db, await takeAll(db))
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
+})
+
+test('webhooks hold no result: they are told first, but not for ever', async ({ db }) => {
+  await addWebhook(db)
+  const id = await endJob(db)
+  await noteDelivered(db, { id, account }, { at: 9100 })
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  await deliverAll(db)
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 8999 }), [id])
+  const unread = await endJob(db)
+  await deliverAll(db)
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [unread])
+  const untold = await endJob(db)
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 9000 }), [untold])
+})
+
+async function* bytes(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('audio')
+}
+
+/** Adds an upload with its bytes. */
+async function addRecording(db: Db): Promise<string> {
+  const id = await addFile(db)
+  await db.objects.write(id, bytes(), { maxBytes: 100, signal })
+  return id
+}
+
+test('a recording goes with the end of the job, once no other job uses it', async ({ db }) => {
+  const fileId = await addRecording(db)
+  const id = await endJob(db, { fileId })
+  const other = (await addJob(db, { fileId }))!
   assert.equal(await deleteEndedRecordings(db), 0)
-  const failure = { code: 499, message: 'canceled' }
-  await cancelRecordedJob(db, { id: canceled, account }, { failure, at: 10_000 })
-  assert.equal(await deleteEndedRecordings(db, { id: ended }), 0)
-  assert.equal(await deleteEndedRecordings(db), 1)
-  await assert.rejects(db.objects.check(fileId))
-  const left = await db.sql.selectFrom('files').select('id').execute()
-  assert.deepEqual(left, [{ id: shared }])
+  await db.sql.updateTable('jobs').set({ zero_retention: 1 }).where('id', '=', other).execute()
+  assert.equal(await deleteEndedRecordings(db, { id }), 0, 'the other still needs it')
+  await db.sql.deleteFrom('jobs').where('id', '=', other).execute()
+  assert.equal(await deleteEndedRecordings(db, { id: 'another' }), 0)
+  assert.equal(await deleteEndedRecordings(db, { id }), 1)
+  assert.equal(await countObjects(db), 1, 'the result')
+})
+
+test('the recording of a kept job stays', async ({ db }) => {
+  const fileId = await addRecording(db)
+  await addJob(db, { fileId })
+  const { lease } = (await claim(db))!
+  await finishJob(db, lease, { result: {}, at: 9000 })
+  assert.equal(await deleteEndedRecordings(db), 0)
+})
+
+test('a recording whose row is gone is deleted, not kept as an orphan', async ({ db, orphans }) => {
+  const fileId = await addRecording(db)
+  await endJob(db, { fileId })
+  await db.sql.deleteFrom('files').execute()
+  assert.ok(orphans)
+  assert.equal(await removeOrphanObjects(db, [[fileId]], { orphans, signal }), 1)
+  assert.deepEqual((await Array.fromAsync(orphans.list())).flat(), [])
+})
+
+test('a deletion that was cut off goes on', async ({ db }) => {
+  const id = await endJob(db)
+  await noteDelivered(db, { id, account }, { at: 9100 })
+  for (const object of (await Array.fromAsync(db.objects.list())).flat()) {
+    await db.objects.delete(object)
+  }
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
+})
+
+test('of a session no recording is kept', async ({ db }) => {
+  const { id, lease } = await beginNewLiveJob(db, { zeroRetention: true })
+  const result = { result: '{}', result_object: null, result_size: null }
+  const file = { size: 0, duration: 2, channels: 1 }
+  assert.ok(await finishLiveJob(db, lease, { result, file, at: Date.now() }))
+  assert.deepEqual(await db.sql.selectFrom('files').selectAll().execute(), [])
+  const used = await db.sql.selectFrom('usage').select(['measure', 'amount']).execute()
+  assert.ok(
+    used.some(({ amount }) => amount === 2_000_000),
+    JSON.stringify(used),
+  )
+  const waitedSince = Date.now() + 1000
+  await assertGone(db, await deleteDeliveredJobs(db, { waitedSince }), [id])
 })

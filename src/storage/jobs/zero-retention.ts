@@ -4,50 +4,29 @@ import { isPending } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../objects/files.ts'
 import { deleteEndedJob, type JobId } from './jobs.ts'
 
-/** Jobs changed per transaction, so that others can write in between. */
+/** Jobs looked up per statement, so that others can write in between. */
 const BATCH = 100
 
-/** Worded like the index on jobs that have ended and of which nothing is kept. */
-const hasEnded = sql<SqlBool>`(zero_retention = 1 and completed_at is not null)`
+/** The events of callbacks whose body is the whole result. */
+const RESULT_EVENTS = [
+  'transcription.success',
+  'transcription.error',
+  'live.post_final_transcript',
+] as const
 
-/** Rows of this job's deliveries with a condition. */
-function deliveries(condition: ReturnType<typeof sql>) {
-  return sql<SqlBool>`exists (select 1 from deliveries
-    where deliveries.job_id = jobs.id and ${condition})`
+/** Which jobs to look at, and since when results wait that are deleted though nobody read them. */
+export type DeliveredOptions = {
+  /** One job; all when absent. */
+  id?: string | undefined
+  /** What ended at this time or earlier has waited long enough; default: nothing. */
+  waitedSince?: number
 }
 
-/** A callback has accepted the end of the job; that of a session, its whole result. */
-const isAccepted = deliveries(sql`state = 'delivered' and (kind = 'callback'
-  or (kind = 'live' and event = 'live.post_final_transcript'))`)
-const isCallbackPending = deliveries(sql`${isPending} and kind <> 'webhook'`)
-
 /**
- * Notes when the owner has read the result of a job of which nothing is kept. Returns whether there
- * is such a job, and it has ended.
- */
-export async function noteDelivered(
-  db: Db,
-  { id, account }: Pick<JobId, 'id' | 'account'>,
-  { at }: { at: number },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db.sql
-    .updateTable('jobs')
-    .set((job) => ({ delivered_at: job.fn.coalesce('delivered_at', sql.lit(at)) }))
-    .where('id', '=', id)
-    .where('account', '=', account)
-    .where(hasEnded)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
-}
-
-/** Which jobs may go: one, or all; and those that nobody has read since they ended by this time. */
-export type DeliveredOptions = { id?: string; waitedSince?: number }
-
-/**
- * Deletes ended jobs of which nothing is kept: those whose result a callback has accepted or the
- * owner has read, as soon as no notification is under way, and those that ended before `waitedSince`
- * unless a callback is still tried. Returns their ids. If a crash prevents the deletion of objects,
- * the next start removes them.
+ * Deletes the jobs of which nothing is kept, where that is due: the result was read or accepted by a
+ * callback, and nobody else is to be notified; or it has waited long enough and no callback is under
+ * way. Returns their ids. Objects go before the row that names them, so what a crash cuts off is
+ * found and deleted again.
  */
 export async function deleteDeliveredJobs(
   db: Db,
@@ -55,64 +34,91 @@ export async function deleteDeliveredJobs(
 ): Promise<string[]> {
   const deleted: string[] = []
   for (;;) {
-    const { ids, objects } = await deleteSome(db, options)
-    if (ids.length === 0) break
-    deleted.push(...ids)
-    for (const object of objects) await db.objects.delete(object)
+    const jobs = await findDelivered(db, options)
+    for (const job of jobs) {
+      for (const object of await listObjects(db, job.id)) await db.objects.delete(object)
+      const gone = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
+      for (const object of gone?.objects ?? []) await db.objects.delete(object)
+      deleted.push(job.id)
+    }
+    if (jobs.length < BATCH) break
   }
   if (deleted.length > 0) await db.dialect.scrub?.(db)
   return deleted
 }
 
-function deleteSome(
+type EndedJob = { id: string; account: string }
+
+async function findDelivered(
   db: Db,
   { id, waitedSince = 0 }: DeliveredOptions,
-): Promise<{ ids: string[]; objects: string[] }> {
-  const isDelivered = sql<SqlBool>`((delivered_at is not null or ${isAccepted})
-    and not ${deliveries(isPending)})`
-  const hasWaited = sql<SqlBool>`(completed_at < ${waitedSince} and not ${isCallbackPending})`
-  return inTransaction(db, async (tx) => {
-    const jobs = await tx.sql
-      .selectFrom('jobs')
-      .select(['id', 'account'])
-      .where(hasEnded)
-      .where(sql<SqlBool>`(${isDelivered} or ${hasWaited})`)
-      .$if(id !== undefined, (query) => query.where('id', '=', id!))
-      .orderBy('completed_at')
-      .limit(BATCH)
-      .execute()
-    const deleted = { ids: [] as string[], objects: [] as string[] }
-    for (const job of jobs) {
-      const gone = await deleteEndedJob(tx, job)
-      if (!gone) continue
-      deleted.ids.push(job.id)
-      deleted.objects.push(...gone.objects)
-    }
-    return deleted
-  })
+): Promise<EndedJob[]> {
+  const { rows } = await sql<EndedJob>`
+    select id, account from jobs where ${isEnded(id)}
+      and not exists (select 1 from deliveries
+        where job_id = jobs.id and kind <> 'webhook' and ${isPending})
+      and (completed_at <= ${waitedSince} or (
+        (delivered_at is not null or exists (select 1 from deliveries
+          where job_id = jobs.id and kind <> 'webhook' and state = 'delivered'
+            and event in (${sql.join(RESULT_EVENTS)})))
+        and not exists (select 1 from deliveries where job_id = jobs.id and ${isPending})))
+    order by completed_at limit ${BATCH}`.execute(db.sql)
+  return rows
+}
+
+/** Worded like the index on these jobs. */
+function isEnded(id: string | undefined) {
+  const isWanted = id === undefined ? sql`` : sql`and id = ${id}`
+  return sql<SqlBool>`(zero_retention = 1 and completed_at is not null ${isWanted})`
+}
+
+/** Returns the objects that only this job refers to. */
+async function listObjects(db: Db, id: string): Promise<string[]> {
+  const { rows } = await sql<{ object: string | null }>`
+    select result_object as object from jobs where id = ${id}
+    union all select redacted_object from jobs where id = ${id}
+    union all select body_object from deliveries where job_id = ${id}`.execute(db.sql)
+  return rows.flatMap(({ object }) => object ?? [])
 }
 
 /**
- * Deletes the recordings of ended jobs of which nothing is kept, or of one of them, unless another
- * job uses them. Returns how many. If a crash prevents the deletion of an object, the next start
- * removes it.
+ * Deletes the recordings of jobs of which nothing is kept, once they have ended, unless another job
+ * uses them. Returns how many.
  */
-export async function deleteEndedRecordings(db: Db, { id }: { id?: string } = {}): Promise<number> {
-  const unused = await inTransaction(db, async (tx) => {
-    const files = await tx.sql
-      .selectFrom('jobs')
-      .innerJoin('files', 'files.id', 'jobs.file_id')
-      .select('files.id')
-      .distinct()
-      .where(hasEnded)
-      .$if(id !== undefined, (query) => query.where('jobs.id', '=', id!))
-      .execute()
-    const unused: string[] = []
-    for (const file of files) {
-      if (await deleteFileWithoutJobs(tx, file.id)) unused.push(file.id)
-    }
-    return unused
-  })
-  for (const object of unused) await db.objects.delete(object)
-  return unused.length
+export async function deleteEndedRecordings(
+  db: Db,
+  { id }: Pick<DeliveredOptions, 'id'> = {},
+): Promise<number> {
+  const { rows } = await sql<{ file: string }>`
+    select distinct file_id as file from jobs where ${isEnded(id)}
+      and exists (select 1 from files where files.id = jobs.file_id)`.execute(db.sql)
+  let deleted = 0
+  for (const { file } of rows) {
+    if (!(await inTransaction(db, (tx) => deleteFileWithoutJobs(tx, file)))) continue
+    await db.objects.delete(file)
+    deleted++
+  }
+  return deleted
+}
+
+/**
+ * Notes that the owner of a job has read its result; returns false, and changes nothing, unless it
+ * is an ended job of which nothing is kept.
+ */
+export async function noteDelivered(
+  db: Db,
+  { id, account }: Pick<JobId, 'id' | 'account'>,
+  { at }: { at: number },
+): Promise<boolean> {
+  const isMine = sql<SqlBool>`(${isEnded(id)} and account = ${account})`
+  // Most jobs are kept, and reading one costs no write.
+  const found = await db.readonly.selectFrom('jobs').select('id').where(isMine).executeTakeFirst()
+  if (!found) return false
+  const { numUpdatedRows } = await db.sql
+    .updateTable('jobs')
+    .set({ delivered_at: at })
+    .where(isMine)
+    .where('delivered_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { filesHolding } from '../../../test/support/folder-search.ts'
+import { endNewJob } from '../../../test/support/test-deliveries.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { deleteDeliveredJobs } from './zero-retention.ts'
+
+test('the journal of the database keeps nothing of what was deleted', async (t) => {
+  const { db, folder } = await openTestStorage(t)
+  const id = await endNewJob(db, { result: { text: 'Zanzibar' } as never })
+  await db.sql.updateTable('jobs').set({ zero_retention: 1 }).execute()
+  const needles = [Buffer.from('Zanzibar')]
+  assert.notDeepEqual(await filesHolding(folder, needles), [])
+  assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 9000 }), [id])
+  assert.deepEqual(await filesHolding(folder, needles), [])
+})
