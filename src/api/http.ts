@@ -7,6 +7,8 @@ import { requireScope } from './auth/scopes.ts'
 import { Bodies } from './bodies/bodies.ts'
 import { allowOrigins } from './cors.ts'
 import { createLiveSocketServer } from './live-socket.ts'
+import { clientSecretRoutes } from './openai/realtime/client-secret-routes.ts'
+import { type ClientSecrets, createClientSecrets } from './openai/realtime/client-secrets.ts'
 import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
 import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
@@ -66,11 +68,12 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   await http.register(healthRoutes(app))
   await http.register(metricsRoutes(app))
   const admission = createAdmission(app)
-  if (roles.includes('api')) await registerApi(http, app, admission)
+  const clientSecrets = createClientSecrets(app)
+  if (roles.includes('api')) await registerApi(http, { ...app, clientSecrets }, admission)
   if (roles.includes('api') || roles.includes('live')) {
     const turns = new FrameTurns()
     createLiveSocketServer(http, app, turns)
-    createRealtimeSocketServer(http, { ...app, admit: admission.admit, turns })
+    createRealtimeSocketServer(http, { ...app, admission, clientSecrets, turns })
   }
   return http
 }
@@ -78,7 +81,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
 /** Registers what only nodes of the role `api` serve. */
 async function registerApi(
   http: FastifyInstance,
-  app: HttpParts & { bodies: Bodies },
+  app: HttpParts & { bodies: Bodies; clientSecrets: ClientSecrets },
   admission: ReturnType<typeof createAdmission>,
 ): Promise<void> {
   await http.register(descriptionRoutes(app))
@@ -101,6 +104,7 @@ async function registerApi(
     await guarded.register(capabilityRoutes(app))
     await guarded.register(modelRoutes(app))
     await guarded.register(transcriptionRoute(app))
+    await guarded.register(clientSecretRoutes(app))
     await guarded.register(uploadRoutes(app))
     await guarded.register(fileRoutes(app))
     await guarded.register(preRecordedRoutes(app))

@@ -3,11 +3,14 @@ import type { Db } from './db.ts'
 /** Only the database: sign-ins have nothing in the objects. */
 type Rows = Pick<Db, 'sql'>
 
-/** A browser that is signed in, or a link that signs one in once. Times in milliseconds. */
+/**
+ * A browser that is signed in, a link that signs one in once, or a secret with which a client opens
+ * sockets. Times in milliseconds.
+ */
 export type SignIn = {
-  /** The SHA-256, in hex, of the secret that the browser or the link holds. */
+  /** The SHA-256, in hex, of the secret that the browser, the link or the client holds. */
   hash: string
-  kind: 'browser' | 'link'
+  kind: 'browser' | 'link' | 'client'
   /** Identifies the key whose rights it has. */
   keyHash: string
   expiresAt: number
@@ -26,17 +29,17 @@ export async function insertSignIn(
     .execute()
 }
 
-/** Finds a browser's sign-in that has not ended by `now`. */
+/** Finds a sign-in of a browser, or of another kind, that has not ended by `now`. */
 export async function findSignIn(
   db: Rows,
   hash: string,
-  { now }: { now: number },
+  { now, kind = 'browser' }: { now: number; kind?: SignIn['kind'] },
 ): Promise<SignIn | undefined> {
   const row = await db.sql
     .selectFrom('sign_ins')
     .selectAll()
     .where('hash', '=', hash)
-    .where('kind', '=', 'browser')
+    .where('kind', '=', kind)
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return row && { hash, kind: row.kind, keyHash: row.key_hash, expiresAt: row.expires_at }
@@ -58,6 +61,22 @@ export async function takeLink(
     .returning(['key_hash', 'expires_at'])
     .executeTakeFirst()
   return row && row.expires_at > now ? row.key_hash : undefined
+}
+
+/** Counts the sign-ins of one kind with a key that have not ended by `now`. */
+export async function countSignIns(
+  db: Rows,
+  { keyHash, kind }: Pick<SignIn, 'keyHash' | 'kind'>,
+  { now }: { now: number },
+): Promise<number> {
+  const { count } = await db.sql
+    .selectFrom('sign_ins')
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .where('key_hash', '=', keyHash)
+    .where('kind', '=', kind)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** Ends one sign-in. */

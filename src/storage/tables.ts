@@ -285,7 +285,7 @@ export type AuditRow = {
 export type SignInRow = {
   /** The SHA-256, in hex, of the secret that the browser or the link holds. */
   hash: string
-  kind: 'browser' | 'link'
+  kind: 'browser' | 'link' | 'client'
   /** Of the key whose rights it has. */
   key_hash: string
   expires_at: number

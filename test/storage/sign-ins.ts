@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  countSignIns,
   deleteSignIn,
   deleteSignInsOfKey,
   findSignIn,
@@ -38,4 +39,16 @@ test('a link is taken once, and not after its time', async ({ db }) => {
   assert.deepEqual(taken.sort(), ['key', undefined])
   await insertSignIn(db, { ...link, hash: 'late' }, { now: 1 })
   assert.equal(await takeLink(db, 'late', { now: 100 }), undefined)
+})
+
+test('the secrets of a client are found and counted apart, until they end', async ({ db }) => {
+  const secret = { ...browser, kind: 'client' } as const
+  const counted = { keyHash: 'key', kind: 'client' } as const
+  await insertSignIn(db, secret, { now: 1 })
+  await insertSignIn(db, { ...browser, hash: 'b' }, { now: 1 })
+  await insertSignIn(db, { ...secret, hash: 'c', keyHash: 'other' }, { now: 1 })
+  assert.equal(await findSignIn(db, 'a', { now: 1 }), undefined)
+  assert.deepEqual(await findSignIn(db, 'a', { now: 1, kind: 'client' }), secret)
+  assert.equal(await countSignIns(db, counted, { now: 99 }), 1)
+  assert.equal(await countSignIns(db, counted, { now: 100 }), 0)
 })

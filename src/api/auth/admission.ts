@@ -22,7 +22,7 @@ export type Admit = (request: AdmittedRequest) => Promise<AdmittedKey>
 export type Admission = {
   admit: Admit
   /** Finds the key that `find` yields, or whose hash it does; a failure counts as a wrong key. */
-  identify(request: AdmittedRequest, find: () => Promise<Key | Buffer>): Promise<Key>
+  identify(request: AdmittedRequest, find: () => Promise<Key | Buffer>): Promise<AdmittedKey>
   signIns: SignIns
 }
 

@@ -22,5 +22,6 @@ function scopeOf(method: string, route: string): Scope {
   if (method === 'GET' || method === 'HEAD') return 'read'
   // These concern the transcript, whatever it was made of.
   if (/\/:id\/(?:transcript|shares?)\b/.test(route)) return 'write'
-  return route === '/v2/live' || route.startsWith('/v2/live/') ? 'live' : 'write'
+  const isLive = ['/v2/live', '/v1/realtime'].some((path) => `${route}/`.startsWith(`${path}/`))
+  return isLive ? 'live' : 'write'
 }

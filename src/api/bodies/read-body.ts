@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Config } from '../../config.ts'
 import { liveRequest } from '../schemas/live-request.ts'
+import { ClientSecretRequest, TranscriptionSessionRequest } from '../schemas/openai-realtime.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { ResendRequest } from '../schemas/resend-request.ts'
 import { ShareRequest } from '../schemas/share.ts'
@@ -63,6 +64,8 @@ export type BodyOutcomes = {
   'post-session-metadata': PostSessionMetadata
   edits: RequestedEdits
   share: { expires_in_s: number; edited: boolean }
+  'client-secret': { expires_after?: { seconds: number }; session?: object }
+  'transcription-session': object
 }
 
 /** Kinds of bodies, by their reader. */
@@ -126,6 +129,8 @@ export function createBodyReader(settings: BodySettings): ReadBody {
     'upload-address': plain(UploadRequest),
     resend: plain(ResendRequest),
     share: plain(ShareRequest),
+    'client-secret': plain(ClientSecretRequest),
+    'transcription-session': plain(TranscriptionSessionRequest),
     'post-session-metadata': readMetadata,
     edits: (body) => readEditRequest(body, settings.requests),
   }

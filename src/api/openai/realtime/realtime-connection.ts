@@ -20,7 +20,13 @@ import { type Heard, type RealtimeEvent, Turns } from './turns.ts'
 export type OpenSession = (body: object) => Promise<Connection>
 
 /** Options of a connection. */
-export type RealtimeOptions = { account: string; dialect: Dialect; open: OpenSession }
+export type RealtimeOptions = {
+  account: string
+  dialect: Dialect
+  /** What a client secret was made with. */
+  settings?: RealtimeSettings | undefined
+  open: OpenSession
+}
 
 type Fields = Record<string, unknown>
 
@@ -61,6 +67,7 @@ export class RealtimeConnection implements SocketConnection {
 
   constructor(options: RealtimeOptions) {
     this.#options = options
+    if (options.settings) this.#settings = options.settings
     this.#tellSession('created')
   }
 

@@ -5,7 +5,7 @@ import { AppError } from '../../../errors.ts'
 import { Connection } from '../../../live/connection.ts'
 import type { FrameTurns } from '../../../live/input/frame-turns.ts'
 import type { App } from '../../../server-parts.ts'
-import type { Admit, AdmittedKey } from '../../auth/admission.ts'
+import type { Admission, AdmittedKey, AdmittedRequest } from '../../auth/admission.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { Bodies } from '../../bodies/bodies.ts'
@@ -14,13 +14,23 @@ import { forwardSocket } from '../../forward-socket.ts'
 import { newRequestId } from '../../request-id.ts'
 import { createSocketServer, serveConnection } from '../../serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
+import { type ClientSecrets, isClientSecret } from './client-secrets.ts'
 import { RealtimeConnection } from './realtime-connection.ts'
+import type { RealtimeSettings } from './session-settings.ts'
 
 /** Browsers cannot send headers: there, the key comes as a subprotocol. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.'
 const BETA_PROTOCOL = 'openai-beta.realtime-v1'
 /** Sockets of an account that are open at the same time; most have a session behind them. */
 const MAX_SOCKETS = 200
+
+/** What the sockets use beside the app. */
+export type RealtimeParts = {
+  bodies: Bodies
+  admission: Admission
+  clientSecrets: ClientSecrets
+  turns: FrameTurns
+}
 
 /** Returns whether `createRealtimeSocketServer` handles a request. */
 export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boolean {
@@ -31,9 +41,9 @@ export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boole
 /** Serves OpenAI's realtime transcription over WebSocket, with live sessions of this server. */
 export function createRealtimeSocketServer(
   http: FastifyInstance,
-  app: Pick<App, 'config' | 'live' | 'log'> & { bodies: Bodies; admit: Admit; turns: FrameTurns },
+  app: Pick<App, 'config' | 'live' | 'log'> & RealtimeParts,
 ): void {
-  const { config, live, log, bodies, admit, turns } = app
+  const { config, live, log, bodies, admission, clientSecrets, turns } = app
   const { maxFrameBytes } = config.live
   const sockets = createSocketServer({
     maxPayload: maxFrameBytes,
@@ -58,7 +68,7 @@ export function createRealtimeSocketServer(
     const url = '/v1/realtime'
     const headers = withProtocolKey(request)
     const asked = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
-    const key = await admit(asked)
+    const { settings, ...key } = await findKey(asked)
     requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
     const others = [...connections].filter(({ account }) => account === key.account).length
     if (others >= MAX_SOCKETS) {
@@ -70,6 +80,7 @@ export function createRealtimeSocketServer(
     const connection = new RealtimeConnection({
       account: key.account,
       dialect: isBeta(request) ? 'beta' : 'ga',
+      settings,
       open: (body) => openSession(body, key, ids),
     })
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -78,6 +89,21 @@ export function createRealtimeSocketServer(
       webSocket.on('error', () => {})
       serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
     })
+  }
+
+  /** Finds the key of a request, or that of a client secret with the settings of its session. */
+  async function findKey(
+    asked: AdmittedRequest,
+  ): Promise<AdmittedKey & { settings?: RealtimeSettings }> {
+    const secret = /^Bearer +(\S+)$/i.exec(asked.headers.authorization ?? '')?.[1]
+    if (!secret || !isClientSecret(secret)) return admission.admit(asked)
+    let settings: RealtimeSettings | undefined
+    const key = await admission.identify(asked, async () => {
+      const holder = await clientSecrets.find(secret)
+      settings = holder.settings
+      return holder.keyHash
+    })
+    return { ...key, ...(settings && { settings }) }
   }
 
   async function openSession(

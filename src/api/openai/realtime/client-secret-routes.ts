@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { acceptJson } from '../../bodies/json-body.ts'
+import {
+  clientSecretOperation,
+  transcriptionSessionOperation,
+  USUAL_SECONDS,
+} from '../../schemas/openai-realtime.ts'
+import type { ClientSecret, ClientSecrets } from './client-secrets.ts'
+import { type Dialect, defaultSettings, updateSettings, viewSession } from './session-settings.ts'
+
+/** A secret with the settings of its session has to fit into a header. */
+const MAX_BODY_BYTES = 4096
+/** How long a secret of the older route works, in seconds. */
+const OLDER_SECONDS = 60
+
+/** Makes client secrets for web pages, in both forms of OpenAI's API. */
+export function clientSecretRoutes({
+  bodies,
+  clientSecrets,
+}: {
+  bodies: Bodies
+  clientSecrets: ClientSecrets
+}): FastifyPluginAsyncTypebox {
+  async function make(
+    { keyHash }: FastifyRequest,
+    { session, seconds, dialect }: { session: object; seconds: number; dialect: Dialect },
+  ): Promise<{ secret: ClientSecret; view: ReturnType<typeof viewSession> }> {
+    const { type = 'transcription' } = session as { type?: unknown }
+    if (type !== 'transcription') {
+      const validationErrors = ['session.type must be transcription: this server only transcribes']
+      throw new AppError('request_invalid', undefined, { validationErrors })
+    }
+    const settings = updateSettings(defaultSettings, session)
+    const secret = await clientSecrets.create(keyHash, { settings, seconds })
+    const id = `sess_${randomUUID().replaceAll('-', '')}`
+    return { secret, view: viewSession(id, settings, dialect) }
+  }
+
+  return async (http) => {
+    acceptJson(http, { maxBytes: MAX_BODY_BYTES })
+
+    const create = { schema: clientSecretOperation }
+    http.post('/v1/realtime/client_secrets', create, async (request, reply) => {
+      const { expires_after, session = {} } = await bodies.read('client-secret', request)
+      const { seconds } = expires_after ?? { seconds: USUAL_SECONDS }
+      const { secret, view } = await make(request, { session, seconds, dialect: 'ga' })
+      reply.header('cache-control', 'no-store')
+      return { value: secret.value, expires_at: inSeconds(secret), session: { ...view } }
+    })
+
+    const older = { schema: transcriptionSessionOperation }
+    http.post('/v1/realtime/transcription_sessions', older, async (request, reply) => {
+      const session = await bodies.read('transcription-session', request)
+      const { secret, view } = await make(request, {
+        ...{ session, seconds: OLDER_SECONDS, dialect: 'beta' },
+      })
+      reply.header('cache-control', 'no-store')
+      return { ...view, client_secret: { value: secret.value, expires_at: inSeconds(secret) } }
+    })
+  }
+}
+
+function inSeconds({ expiresAt }: ClientSecret): number {
+  return Math.floor(expiresAt / 1000)
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { countSignIns, findSignIn, insertSignIn } from '../../../storage/sign-ins.ts'
+import { sha256 } from '../../auth/auth.ts'
+import type { RealtimeSettings } from './session-settings.ts'
+
+/** What every client secret begins with, as OpenAI's do. */
+const PREFIX = 'ek_'
+/** Client secrets of a key that may work at the same time. */
+const MAX_SECRETS = 1000
+/** Seconds after which some of them may have ended. */
+const RETRY_S = 60
+
+/** A new client secret; it ends at a time in milliseconds since 1970. */
+export type ClientSecret = { value: string; expiresAt: number }
+
+/** Whose rights a client secret gives, and how its session is set. */
+export type SecretHolder = { keyHash: Buffer; settings: RealtimeSettings }
+
+/** Makes and finds client secrets. */
+export type ClientSecrets = ReturnType<typeof createClientSecrets>
+
+/** Returns whether a bearer token is a client secret. */
+export function isClientSecret(token: string): boolean {
+  return token.startsWith(PREFIX)
+}
+
+/**
+ * Creates the client secrets: tokens that open realtime sockets for some minutes and nothing else, for
+ * web pages, which must not have a key. A secret holds 256 random bits and the settings of its
+ * session; the database knows the hash of both, so nobody can change the settings. It ends with its
+ * key.
+ */
+export function createClientSecrets(
+  { storage: { db } }: Pick<App, 'storage'>,
+  now: () => number = Date.now,
+) {
+  return {
+    /** Makes a secret with the rights of a key; rejects with `rate_limited` beyond the limit. */
+    async create(
+      keyHash: string,
+      { settings, seconds }: { settings: RealtimeSettings; seconds: number },
+    ): Promise<ClientSecret> {
+      const at = now()
+      const others = await countSignIns(db, { keyHash, kind: 'client' }, { now: at })
+      if (others >= MAX_SECRETS) {
+        const detail = `${others} client secrets of the key work already`
+        throw new AppError('rate_limited', detail, { retryAfter: RETRY_S })
+      }
+      const text = Buffer.from(JSON.stringify(settings)).toString('base64url')
+      const value = `${PREFIX}${randomBytes(32).toString('base64url')}.${text}`
+      const expiresAt = at + seconds * 1000
+      const hash = sha256(value).toString('hex')
+      await insertSignIn(db, { hash, kind: 'client', keyHash, expiresAt }, { now: at })
+      return { value, expiresAt }
+    },
+
+    /** Finds a secret that has not ended; rejects with `key_unknown`. */
+    async find(value: string): Promise<SecretHolder> {
+      const hash = sha256(value).toString('hex')
+      const found = await findSignIn(db, hash, { now: now(), kind: 'client' })
+      if (!found) throw new AppError('key_unknown', 'the client secret has ended, or never was')
+      const text = Buffer.from(value.slice(value.indexOf('.') + 1), 'base64url').toString()
+      const settings = JSON.parse(text) as RealtimeSettings
+      return { keyHash: Buffer.from(found.keyHash, 'hex'), settings }
+    },
+  }
+}

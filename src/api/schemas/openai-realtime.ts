@@ -1,0 +1,89 @@
+import { errorAnswers } from './error.ts'
+import { Type } from './type.ts'
+import { FreeObject, OneOf } from './values.ts'
+
+/** Objects that this server reads only in part. */
+const BOUNDS = { maxProperties: 50, propertyNames: { maxLength: 100 } }
+const [LEAST_SECONDS, MOST_SECONDS] = [10, 7200]
+/** How long a client secret works when a request does not say. */
+export const USUAL_SECONDS = 600
+
+/** How long a client secret works, and how its session is set. */
+export const ClientSecretRequest = Type.Object(
+  {
+    expires_after: Type.Optional(
+      Type.Object({
+        anchor: Type.Optional(OneOf('created_at')),
+        seconds: Type.Integer({
+          ...{ minimum: LEAST_SECONDS, maximum: MOST_SECONDS, default: USUAL_SECONDS },
+          description: 'Seconds for which the secret opens sockets',
+        }),
+      }),
+    ),
+    session: Type.Optional(
+      FreeObject('A session of the type `transcription`, as `session.update` takes it', BOUNDS),
+    ),
+  },
+  {
+    title: 'OpenAiClientSecretRequest',
+    examples: [
+      {
+        expires_after: { anchor: 'created_at', seconds: USUAL_SECONDS },
+        session: { type: 'transcription', audio: { input: { transcription: { language: 'en' } } } },
+      },
+    ],
+  },
+)
+
+/** The settings of a session, as `transcription_session.update` takes them. */
+export const TranscriptionSessionRequest = Type.Object(
+  {
+    input_audio_format: Type.Optional(OneOf('pcm16', 'g711_ulaw', 'g711_alaw')),
+    input_audio_transcription: Type.Optional(FreeObject(undefined, BOUNDS)),
+    turn_detection: Type.Optional(Type.Union([FreeObject(undefined, BOUNDS), Type.Null()])),
+    include: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 10 })),
+  },
+  { title: 'OpenAiTranscriptionSessionRequest' },
+)
+
+const expiresAt = Type.Integer({ description: 'Seconds since 1970' })
+const value = Type.String({
+  description: 'Only here: the server keeps no more than a hash of it',
+})
+
+const ClientSecretView = Type.Object(
+  { value, expires_at: expiresAt, session: FreeObject() },
+  { title: 'OpenAiClientSecret' },
+)
+
+const TranscriptionSessionView = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.String(),
+    client_secret: Type.Object({ value, expires_at: expiresAt }),
+  },
+  { title: 'OpenAiTranscriptionSession', additionalProperties: true },
+)
+
+const errors = errorAnswers(413, 415)
+
+/** The description of the route that makes client secrets. */
+export const clientSecretOperation = {
+  tags: ['OpenAI-compatible'],
+  operationId: 'createOpenAiClientSecret',
+  summary: 'Make a short-lived secret for a web page',
+  description:
+    'The secret opens `GET /v1/realtime?intent=transcription` with the rights of this key (scope `live`) and nothing else. ' +
+    'It ends by its time, or with the key.',
+  body: ClientSecretRequest,
+  response: { 200: ClientSecretView, ...errors },
+}
+
+/** The description of the route in the form of the beta. */
+export const transcriptionSessionOperation = {
+  ...clientSecretOperation,
+  operationId: 'createOpenAiTranscriptionSession',
+  summary: 'Make a short-lived secret for a web page, in the older form',
+  body: TranscriptionSessionRequest,
+  response: { 200: TranscriptionSessionView, ...errors },
+}
