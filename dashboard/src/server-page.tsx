@@ -36,7 +36,8 @@ export function ServerPage(): JSX.Element {
         </button>
       </section>
       <p>
-        <a href="docs">{texts.server.reference}</a> · <a href="about">{texts.server.about}</a>
+        <a href="guide">{texts.server.guide}</a> · <a href="docs">{texts.server.reference}</a> ·{' '}
+        <a href="about">{texts.server.about}</a>
       </p>
     </>
   )

@@ -323,6 +323,7 @@ export const texts = {
     models: 'Installed models',
     available: 'Models that can be installed',
     install: (name: string) => `npx steno models pull ${name}`,
+    guide: 'Documentation',
     reference: 'API reference',
     about: 'About this server',
     modelColumns: { name: 'Name', kind: 'For', languages: 'Languages', license: 'License' },

@@ -19,8 +19,8 @@ const permissive = new Set([
   ...['ISC', 'MIT', 'MIT-0', 'Python-2.0', 'Unlicense', 'Zlib'],
 ])
 
-/** Development packages whose code is in the built dashboard. */
-const bundled = ['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js']
+/** Development packages whose code is in the built dashboard and documentation. */
+const bundled = ['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js', 'minisearch']
 
 type Review = {
   name: RegExp

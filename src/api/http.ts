@@ -21,6 +21,7 @@ import { descriptionRoutes } from './routes/description.ts'
 import { endpointRoutes } from './routes/endpoints.ts'
 import { eventRoutes } from './routes/events.ts'
 import { fileRoutes } from './routes/files.ts'
+import { guideRoutes } from './routes/guide.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
 import { metricsRoutes } from './routes/metrics.ts'
@@ -86,6 +87,7 @@ async function registerApi(
 ): Promise<void> {
   await http.register(descriptionRoutes(app))
   await http.register(dashboardRoutes(app))
+  await http.register(guideRoutes())
   await http.register(sharedRoutes(app))
   await http.register(signInRoutes(app, admission))
   await http.register(async (guarded) => {

@@ -60,7 +60,8 @@ curl -H "${header}: $KEY" ${base}/v2/pre-recorded/ID/transcript`
     <p>This server turns speech into text. It answers programs over HTTP and WebSocket.</p>
     ${isBuilt ? '' : NOT_BUILT}
     <ul>
-${isBuilt ? DASHBOARD_LINK : ''}      <li><a href="docs">Reference</a>: every route, with requests to try</li>
+${isBuilt ? DASHBOARD_LINK : ''}      <li><a href="guide">Documentation</a>: first steps, guides, settings, operations</li>
+      <li><a href="docs">Reference</a>: every route, with requests to try</li>
       <li><a href="openapi.json">openapi.json</a>: the same for programs</li>
       <li><a href="ready">Ready?</a> whether this server can take work</li>
     </ul>
@@ -68,8 +69,7 @@ ${isBuilt ? DASHBOARD_LINK : ''}      <li><a href="docs">Reference</a>: every ro
     <pre>${escapeHtml(request)}</pre>
     <p>The first answer holds the <code>audio_url</code> for the second request, the second the
       <code>id</code> for the others. Without programming:
-      <code>${commandName} transcribe talk.mp3</code>${isPackage ? '' : ' in the folder of Steno'}. The guide is
-      <code>README.md</code> in the folder of Steno.</p>
+      <code>${commandName} transcribe talk.mp3</code>${isPackage ? '' : ' in the folder of Steno'}.</p>
   </body>
 </html>
 `

@@ -1,21 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type BuiltFile, readBuiltFile, readIfThere } from '../answers/built-file.ts'
 
 /** Where `npm run build` writes the dashboard. */
 const FOLDER = join(import.meta.dirname, '../../../dashboard/dist')
 
-const types: Record<string, string> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  svg: 'image/svg+xml',
-}
-
-/** A file of the dashboard, as it is sent. */
-export type DashboardFile = { content: Buffer; type: string; encoding: 'br' | 'gzip' | undefined }
-
 /** Reads the page that loads all other files; undefined when the dashboard is not built. */
 export async function readPage(): Promise<string | undefined> {
-  return (await read(join(FOLDER, 'index.html')))?.toString()
+  return (await readIfThere(join(FOLDER, 'index.html')))?.toString()
 }
 
 /**
@@ -24,27 +15,8 @@ export async function readPage(): Promise<string | undefined> {
  */
 export async function readAsset(
   name: string,
-  { acceptEncoding }: { acceptEncoding: string },
-): Promise<DashboardFile | undefined> {
-  const [, extension = ''] = /^[\w-]+(?:\.[\w-]+)*\.(\w+)$/.exec(name) ?? []
-  const type = types[extension]
-  if (!type) return undefined
-  const path = join(FOLDER, 'dashboard', name)
-  for (const [encoding, ending] of [
-    ['br', 'br'],
-    ['gzip', 'gz'],
-  ] as const) {
-    if (!new RegExp(`\\b${encoding}\\b`).test(acceptEncoding)) continue
-    const content = await read(`${path}.${ending}`)
-    if (content) return { content, type, encoding }
-  }
-  const content = await read(path)
-  return content && { content, type, encoding: undefined }
-}
-
-async function read(path: string): Promise<Buffer | undefined> {
-  return readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  options: { acceptEncoding: string },
+): Promise<BuiltFile | undefined> {
+  if (!/^[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg)$/.test(name)) return undefined
+  return readBuiltFile(join(FOLDER, 'dashboard', name), options)
 }

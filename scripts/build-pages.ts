@@ -1,0 +1,67 @@
+/**
+ * `npm run build` writes what browsers load, each file also compressed: the dashboard to
+ * `dashboard/dist`, and the documentation to `guide/dist`. npm runs it at `npm ci` as well
+ * (`--if-needed`): then it skips a build that is current, and an installation without development
+ * dependencies goes on without them.
+ */
+import { globSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { compress } from './compress.ts'
+
+const root = join(import.meta.dirname, '..')
+const COMPRESSED = /\.(?:js|css|svg|html)$/
+
+/** Something that is built from sources into a folder. */
+type Build = {
+  name: string
+  folder: string
+  sources: readonly string[]
+  build(folder: string): Promise<void>
+}
+
+const builds: readonly Build[] = [
+  {
+    name: 'dashboard',
+    folder: 'dashboard/dist',
+    sources: ['dashboard/index.html', 'dashboard/vite.config.ts', 'dashboard/src/**/*.*'],
+    async build(folder) {
+      const { build } = await import('vite')
+      rmSync(folder, { recursive: true, force: true })
+      await build({ configFile: join(root, 'dashboard/vite.config.ts') })
+      const files = globSync('dashboard/*', { cwd: folder }).filter((name) => COMPRESSED.test(name))
+      for (const name of files) compress(join(folder, name))
+    },
+  },
+  {
+    name: 'documentation',
+    folder: 'guide/dist',
+    sources: [
+      ...['README.md', 'CHANGELOG.md', 'docs/*.md', 'docs/guides/*.md', 'guide/*.*'],
+      ...['scripts/guide/*.ts', 'scripts/compress.ts'],
+    ],
+    async build(folder) {
+      const { buildGuide } = await import('./guide/build-guide.ts')
+      buildGuide(folder)
+    },
+  },
+]
+
+/** Returns whether the built pages are newer than everything they are made of. */
+function isCurrent({ folder, sources }: Build): boolean {
+  const built = statSync(join(root, folder, 'index.html'), { throwIfNoEntry: false })
+  if (!built) return false
+  const files = ['package-lock.json', ...sources.flatMap((one) => globSync(one, { cwd: root }))]
+  return files.every((file) => statSync(join(root, file)).mtimeMs < built.mtimeMs)
+}
+
+const isOptional = process.argv.includes('--if-needed')
+for (const one of builds) {
+  if (isOptional && isCurrent(one)) continue
+  try {
+    await one.build(join(root, one.folder))
+  } catch (error) {
+    if (!isOptional) throw error
+    console.warn(`The ${one.name} was not built (${(error as Error).message.split('\n', 1)[0]});`)
+    console.warn("the server works without it. 'npm run build' builds it.")
+  }
+}
