@@ -18,7 +18,7 @@ test('programs get the usual error at the root, browsers a page; none needs a ke
   assert.match(page.headers.get('content-type')!, /^text\/html/)
   const text = await page.text()
   const links = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link!)
-  assert.deepEqual(links, ['./', 'docs', 'openapi.json', 'ready'])
+  assert.deepEqual(links, ['./', 'guide', 'docs', 'openapi.json', 'ready'])
   for (const link of links) {
     const linked = await fetch(new URL(link, `${server.url}/`), { headers: { accept } })
     assert.equal(linked.status, 200, link)

@@ -50,7 +50,8 @@ test('the package holds the program, its data, its pages and its license, and no
     needed.filter((name) => !files.includes(name)),
     [],
   )
-  const known = /^(bin|lib|docs|dashboard\/dist)\/|^(LICENSE|NOTICE|README.md|CHANGELOG.md)$/
+  const known =
+    /^(bin|lib|docs|(dashboard|guide)\/dist)\/|^(LICENSE|NOTICE|README.md|CHANGELOG.md)$/
   assert.deepEqual(
     files.filter((name) => !known.test(name)),
     ['package.json'],
