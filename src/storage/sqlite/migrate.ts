@@ -18,6 +18,7 @@ import * as transcriptEdits from '../migrations/0016-transcript-edits.ts'
 import * as auditLog from '../migrations/0017-audit-log.ts'
 import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import * as objectKeys from '../migrations/0019-object-keys.ts'
+import * as earlyDatabases from '../migrations/0020-early-databases.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -47,6 +48,7 @@ const migrations: readonly Migration[] = [
   auditLog,
   zeroRetention,
   objectKeys,
+  earlyDatabases,
 ]
 
 /** The version of this code. */
