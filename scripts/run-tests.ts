@@ -82,7 +82,12 @@ summarize()
 process.exitCode = failed.length > 0 ? 1 : 0
 
 async function findFiles(): Promise<string[]> {
-  const patterns = ['test/**/*.test.ts', 'src/**/*.test.ts', 'scripts/**/*.test.ts']
+  const patterns = [
+    'test/**/*.test.ts',
+    'src/**/*.test.ts',
+    'scripts/**/*.test.ts',
+    'examples/**/*.test.ts',
+  ]
   const all = await Array.fromAsync(glob(patterns, { cwd: root }))
   const named = all.sort().filter((file) => {
     return positionals.length === 0 || positionals.some((part) => file.includes(part))

@@ -38,6 +38,7 @@ export const testClients = {
       'pipecat-ai': '1.14.0',
       'videosdk-agents': '1.0.30',
       'videosdk-plugins-gladia': '1.0.30',
+      wyoming: '1.10.2',
     },
     previous: {
       'gladiaio-sdk': '1.0.5',
@@ -47,6 +48,7 @@ export const testClients = {
       'pipecat-ai': '1.13.0',
       'videosdk-agents': '1.0.29',
       'videosdk-plugins-gladia': '1.0.29',
+      wyoming: '1.9.0',
     },
   },
 } as const

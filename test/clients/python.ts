@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createWyomingServer } from '../../examples/wyoming/wyoming-server.ts'
 import { type ClientSet, pythonOf } from '../../scripts/test-clients.ts'
 import { type ClientServer, SPOKEN } from './client-server.ts'
 
@@ -128,6 +131,7 @@ export async function checkOpenAi(server: ClientServer, set: ClientSet): Promise
     bad_model: Failure
     no_model: Failure
     bad_key: Failure
+    secret: string
     realtime: { types: string[]; transcripts: string[] }
   }>('openai_sdk', [url, key, recording, badFile, pcm24File], set)
   for (const text of [seen.json, seen.stream.text, seen.translation]) assert.match(text, SPOKEN)
@@ -148,5 +152,27 @@ export async function checkOpenAi(server: ClientServer, set: ClientSet): Promise
       ['AuthenticationError', 401, 'invalid_api_key'],
     ],
   )
+  assert.match(seen.secret, /^ek_/)
   assert.match(seen.realtime.transcripts.join(' '), SPOKEN)
+}
+
+/** The package of the Wyoming protocol: what the adapter offers, a speech, and an error. */
+export async function checkWyoming(server: ClientServer, set: ClientSet): Promise<void> {
+  const adapter = createWyomingServer({ server }).listen(0, '127.0.0.1')
+  await once(adapter, 'listening')
+  const { port } = adapter.address() as AddressInfo
+  const seen = await run<{
+    info: { program: string; streaming: boolean; models: Record<string, string[]> }
+    heard: { types: string[]; chunks: string[]; text: string; language: string }
+    failure: { text: string; ended: boolean }
+  }>('wyoming_stt', [String(port), server.pcmFile], set).finally(() => adapter.close())
+  assert.deepEqual([seen.info.program, seen.info.streaming], ['steno', true])
+  assert.ok(seen.info.models['stt-1']!.includes('en'))
+  const { types, chunks, text, language } = seen.heard
+  assert.match(text, SPOKEN)
+  assert.equal(chunks.join(''), text)
+  assert.equal(language, 'en')
+  assert.deepEqual([types[0], types.at(-1)], ['transcript-start', 'transcript-stop'])
+  assert.match(seen.failure.text, /sample_rate/)
+  assert.equal(seen.failure.ended, true)
 }

@@ -102,7 +102,7 @@ const retired =
   /^(ears|teller|courier|lookout|insist|insisting|inhand|patience|upkeep|verdict|keeptidy|diarise|diarised|recognise|recognised|normalise|labelled|touching|unheard|onemore|rehearse|stubborn|restless)$/i
 
 test('no file and no exported name has a retired word', () => {
-  const files = globSync('{src,test,bench,fuzz}/**/*.ts', { cwd: root })
+  const files = globSync('{src,test,bench,fuzz,examples}/**/*.ts', { cwd: root })
   const names = files.flatMap((file) => {
     const code = readFileSync(join(root, file), 'utf8')
     const declared = code.matchAll(/^export (?:async )?(?:function\*?|class|const|type) (\w+)/gm)
@@ -140,7 +140,7 @@ function importsOf(file: string): string[] {
 test('every exported function, class and constant is imported somewhere', () => {
   const used = new Set<string>()
   const exported: { file: string; name: string }[] = []
-  for (const file of globSync('{src,test,bench,fuzz,scripts}/**/*.ts', { cwd: root })) {
+  for (const file of globSync('{src,test,bench,fuzz,scripts,examples}/**/*.ts', { cwd: root })) {
     const code = readFileSync(join(root, file), 'utf8')
     for (const [, names, path] of code.matchAll(
       /^(?:import|export) ([^'"`;]*?)from '(\.[^']+)'/gm,

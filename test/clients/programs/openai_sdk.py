@@ -69,11 +69,13 @@ SESSION = {
 
 
 async def realtime():
-  realtime_client = openai.AsyncOpenAI(api_key=key, base_url=f"{url}/v1")
+  # A page gets a secret in place of the key, and with it the settings.
+  secret = client.realtime.client_secrets.create(session=SESSION)
+  seen["secret"] = secret.value
+  realtime_client = openai.AsyncOpenAI(api_key=secret.value, base_url=f"{url}/v1")
   types, transcripts = set(), []
   connect = realtime_client.realtime.connect
   async with connect(extra_query={"intent": "transcription"}) as connection:
-    await connection.session.update(session=SESSION)
     with open(pcm24_file, "rb") as file:
       while chunk := file.read(48000):
         audio = base64.b64encode(chunk).decode()

@@ -10,6 +10,7 @@ import {
   checkOpenAi,
   checkPipecat,
   checkVideosdk,
+  checkWyoming,
 } from '../../clients/python.ts'
 
 // Clients of other people, unchanged, in two versions each. What they covered: docs/clients.md.
@@ -39,6 +40,7 @@ const python = {
   'pipecat-ai': checkPipecat,
   'videosdk-plugins-gladia': checkVideosdk,
   openai: checkOpenAi,
+  wyoming: checkWyoming,
 }
 
 for (const set of ['newest', 'previous'] as const) {
