@@ -33,11 +33,21 @@ const PAUSE_MS = 1000
 export class AttemptRunner {
   readonly #options: AttemptRunnerOptions
   readonly #attemptResults: AttemptResults
+  /** How many failures of each endpoint are being written, after which it may be disabled. */
+  readonly #failing = new Map<string, number>()
 
   constructor(options: AttemptRunnerOptions) {
     const { closing: signal } = options
     this.#options = options
     this.#attemptResults = new AttemptResults({ ...options, signal })
+  }
+
+  /**
+   * Whether an endpoint is about to be judged: its next delivery may be due already, although the
+   * endpoint is going to be disabled.
+   */
+  isFailing(endpointId: string): boolean {
+    return this.#failing.has(endpointId)
   }
 
   /**
@@ -50,6 +60,7 @@ export class AttemptRunner {
     const nothing = { isSuccess: undefined, nextAt: clock.now() }
     try {
       const settlement = await this.#attempt(delivery, use)
+      using _ = this.#judge(settlement)
       await this.#attemptResults.write(settlement)
       this.#tell(delivery, settlement)
       const isSuccess = settlement.outcome === 'delivered'
@@ -64,6 +75,20 @@ export class AttemptRunner {
       log.error({ err: error, deliveryId, jobId }, 'cannot make an attempt at a delivery')
       await clock.sleep(PAUSE_MS, signal)
       return nothing
+    }
+  }
+
+  /** Notes that an endpoint is about to be judged, until disposed of. */
+  #judge({ delivery: { endpointId }, outcome }: Settlement): Disposable {
+    if (outcome === 'delivered') return { [Symbol.dispose]() {} }
+    const failing = this.#failing
+    failing.set(endpointId, (failing.get(endpointId) ?? 0) + 1)
+    return {
+      [Symbol.dispose]() {
+        const left = failing.get(endpointId)! - 1
+        if (left > 0) failing.set(endpointId, left)
+        else failing.delete(endpointId)
+      },
     }
   }
 

@@ -4,15 +4,15 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { type CuttingProxy, startProxy } from '../support/cutting-proxy.ts'
-import { call } from '../support/http-client.ts'
-import { runHere } from '../support/run-here.ts'
-import { runSteno, startSteno } from '../support/run-steno.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { type CuttingProxy, startProxy } from '../../support/cutting-proxy.ts'
+import { call } from '../../support/http-client.ts'
+import { runHere } from '../../support/run-here.ts'
+import { runSteno, startSteno } from '../../support/run-steno.ts'
+import { startServer, type TestServer } from '../../support/start-server.ts'
 
 /** Four seconds: two stretches of speech with a pause between them. */
-const SPEECH = join(import.meta.dirname, '../fixtures/speech.wav')
-const TWO_CHANNELS = join(import.meta.dirname, '../fixtures/two-channels.wav')
+const SPEECH = join(import.meta.dirname, '../../fixtures/speech.wav')
+const TWO_CHANNELS = join(import.meta.dirname, '../../fixtures/two-channels.wav')
 const HEADER_BYTES = 44
 
 let proxy: CuttingProxy

@@ -4,18 +4,18 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SpeechEngineOptions } from '../../src/asr/engine.ts'
-import { type Spoken, speak } from '../../src/asr/workers/tones.fixture.ts'
-import { AppError } from '../../src/errors.ts'
-import { call, upload } from '../support/http-client.ts'
+import type { SpeechEngineOptions } from '../../../src/asr/engine.ts'
+import { type Spoken, speak } from '../../../src/asr/workers/tones.fixture.ts'
+import { AppError } from '../../../src/errors.ts'
+import { call, upload } from '../../support/http-client.ts'
 import {
   createTonesEngine,
   installTones,
   removeTones,
   speakWav,
   type TestModel,
-} from '../support/many-languages.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+} from '../../support/many-languages.ts'
+import { startServer, type TestServer } from '../../support/start-server.ts'
 
 type Utterance = {
   language: string

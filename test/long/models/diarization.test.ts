@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { createSpeechEngine } from '../../src/asr/engine.ts'
-import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/fake.ts'
-import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { createSpeechEngine } from '../../../src/asr/engine.ts'
+import { createFakeSpeechEngine, type FakeOptions } from '../../../src/asr/engines/fake.ts'
+import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
+import { readConfig } from '../../../src/config.ts'
+import { createLog } from '../../../src/log.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { hum } from '../../support/recordings.ts'
+import { startServer, type TestServer } from '../../support/start-server.ts'
 
 type SpokenText = { text: string; start: number; channel: number; speaker?: number }
 type Utterance = SpokenText & { speaker_confidence?: number }
@@ -39,7 +39,7 @@ async function resultOf(server: TestServer, audio_url: string, fields: object): 
 }
 
 function fixture(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  return readFile(new URL(`../fixtures/${name}`, import.meta.url))
+  return readFile(new URL(`../../fixtures/${name}`, import.meta.url))
 }
 
 function realEngine(): SpeechEngine {

@@ -4,12 +4,12 @@ import { mkdirSync, rmdirSync, statSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
-import { checkDatabase, checkDataFolder } from '../../src/cli/doctor/checks.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
-import { openStorage } from '../../src/storage/storage.ts'
-import { runSteno } from '../support/run-steno.ts'
-import { makeFolder, openTestStorage } from '../support/test-storage.ts'
+import { checkDatabase, checkDataFolder } from '../../../src/cli/doctor/checks.ts'
+import { readConfig } from '../../../src/config.ts'
+import { createLog } from '../../../src/log.ts'
+import { openStorage } from '../../../src/storage/storage.ts'
+import { runSteno } from '../../support/run-steno.ts'
+import { makeFolder, openTestStorage } from '../../support/test-storage.ts'
 
 /** A data folder with a database and a recording, and no server. */
 async function makeDataFolder(t: TestContext): Promise<string> {

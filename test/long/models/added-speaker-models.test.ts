@@ -6,18 +6,18 @@ import { appendFileSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createSpeechEngine } from '../../src/asr/engine.ts'
-import { installModel } from '../../src/asr/models/install-speaker-model.ts'
+import { createSpeechEngine } from '../../../src/asr/engine.ts'
+import { installModel } from '../../../src/asr/models/install-speaker-model.ts'
 import {
   writeBandEnergyModel,
   writePitchModel,
-} from '../../src/asr/speakers/stand-in-models.fixture.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
-import { readInstalledModel, type SpeakerModelKind } from '../../src/models/speaker-models.ts'
-import { call, upload } from '../support/http-client.ts'
-import { startServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+} from '../../../src/asr/speakers/stand-in-models.fixture.ts'
+import { readConfig } from '../../../src/config.ts'
+import { createLog } from '../../../src/log.ts'
+import { readInstalledModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { startServer } from '../../support/start-server.ts'
+import { makeFolder } from '../../support/test-storage.ts'
 
 type Utterance = { text: string; speaker?: number }
 type Result = {
@@ -46,7 +46,7 @@ async function diarized(t: TestContext, folder: string): Promise<Result> {
   const speech = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
   const server = await startServer({ speech })
   t.after(() => server.close())
-  const recording = await readFile(new URL('../fixtures/two-voices.wav', import.meta.url))
+  const recording = await readFile(new URL('../../fixtures/two-voices.wav', import.meta.url))
   const json = { audio_url: await upload(server, recording), diarization: true }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
