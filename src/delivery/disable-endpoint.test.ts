@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { sql } from 'kysely'
 import { addWebhook, callbackTo, endNewJob } from '../../test/support/test-deliveries.ts'
 import { disableEndpoint, enableEndpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
 import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
@@ -19,6 +20,31 @@ test('a webhook that is gone is disabled, and what was pending for it fails', as
   assert.deepEqual([created!.state, created!.reason], ['failed', 'gone'])
   assert.equal(ended!.state, 'failed')
   assert.equal(ended!.reason, 'the endpoint is disabled: it answered 410: it is gone')
+  assert.equal(receiver.received.length, 1)
+})
+
+test('a webhook that is gone gets nothing more while that is being written', async (t) => {
+  const service = await openDelivery(t)
+  const { db } = service.storage
+  const receiver = await openTestReceiver(t, () => 410)
+  await addWebhook(db, { url: receiver.url })
+  const hold = `create trigger held before update of disabled_at on endpoints
+    begin select raise(fail, 'held'); end`
+  await sql.raw(hold).execute(db.sql)
+  await endNewJob(db)
+  service.delivery.wake()
+  // The next of its lane is due by then.
+  await until(t, async () => (await service.deliveries())[1]!.state === 'due')
+  for (let turns = 0; turns < 30; turns++) {
+    service.delivery.wake()
+    service.clock.advance(500)
+    await new Promise(setImmediate)
+  }
+  await sql`drop trigger held`.execute(db.sql)
+  await until(t, async () => {
+    service.clock.advance(1000)
+    return (await service.deliveries()).every(({ state }) => state === 'failed')
+  })
   assert.equal(receiver.received.length, 1)
 })
 
