@@ -1,8 +1,10 @@
+import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
-import { type Settlement, settleDelivery } from '../storage/deliveries/deliveries.ts'
+import { type Delivery, type Settlement, settleDelivery } from '../storage/deliveries/deliveries.ts'
 import { createGroupCommit } from '../storage/group-commit.ts'
 import type { Clock } from './clock.ts'
+import { disableFailingEndpoint } from './disable-endpoint.ts'
 
 /** Pause after the database refused: a full disk or a lock of another process is temporary. */
 const PAUSE_MS = 1000
@@ -10,6 +12,7 @@ const PAUSE_MS = 1000
 /** The dependencies for writing how attempts ended. */
 export type AttemptResultsOptions = {
   db: Db
+  settings: Config['delivery']
   log: Log
   clock: Clock
   /**
@@ -19,28 +22,41 @@ export type AttemptResultsOptions = {
   signal: AbortSignal
 }
 
+/** How an attempt at a delivery ended. */
+type Ended = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlement: Settlement }
+
 /**
- * Writes how attempts ended. Those that end during a write share the next transaction. A refused
+ * Writes how attempts ended, and disables endpoints with it: no sender sees the next delivery due of
+ * an endpoint that was to be disabled. Those that end during a write share the next transaction. A refused
  * write is retried until it succeeds.
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
-  readonly #settle: (settlement: Settlement) => Promise<void>
+  readonly #settle: (ended: Ended) => Promise<string | undefined>
 
   constructor(options: AttemptResultsOptions) {
     this.#options = options
-    this.#settle = createGroupCommit(options.db, settleDelivery, {
-      orderBy: ({ delivery }) => `${delivery.endpointId} ${delivery.jobId}`,
+    const { db, settings, clock } = options
+    const write = async (tx: Db, { delivery, settlement }: Ended) => {
+      await settleDelivery(tx, settlement)
+      if (settlement.outcome === 'delivered') return undefined
+      return disableFailingEndpoint(tx, settings, { delivery, settlement, at: clock.now() })
+    }
+    this.#settle = createGroupCommit(db, write, {
+      orderBy: ({ settlement: { delivery } }) => `${delivery.endpointId} ${delivery.jobId}`,
     })
   }
 
-  /** Resolves when the settlement is on disk; rejects only if the server stops first. */
-  async write(settlement: Settlement): Promise<void> {
+  /**
+   * Resolves when the settlement is on disk, to why it disabled the endpoint if it did; rejects only
+   * if the server stops first.
+   */
+  async write(ended: Ended): Promise<string | undefined> {
     const { log, clock, signal } = this.#options
-    const { id: deliveryId, jobId } = settlement.delivery
+    const { id: deliveryId, jobId } = ended.settlement.delivery
     for (;;) {
       try {
-        return await this.#settle(settlement)
+        return await this.#settle(ended)
       } catch (err) {
         log.error({ err, deliveryId, jobId }, 'cannot write how a delivery went, trying again')
         if (signal.aborted) throw err

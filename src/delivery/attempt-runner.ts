@@ -5,7 +5,6 @@ import type { Delivery, Settlement } from '../storage/deliveries/deliveries.ts'
 import { noTracing, type Tracing, traced } from '../tracing.ts'
 import { type AttemptTools, type AttemptUse, attemptDelivery } from './attempt.ts'
 import { AttemptResults } from './attempt-results.ts'
-import { disableFailingEndpoint } from './disable-endpoint.ts'
 
 /** The metrics of deliveries. */
 export type DeliveryMetrics = Pick<
@@ -26,28 +25,18 @@ export type AttemptRunnerOptions = AttemptTools & {
 /** How an attempt went. `undefined` means no outcome: the delivery is as due as before. */
 export type AttemptReport = { isSuccess: boolean | undefined; nextAt: number }
 
-/** Pause after the database failed to read what to send, or to disable an endpoint. */
+/** Pause after the database failed to read what to send. */
 const PAUSE_MS = 1000
 
 /** Makes delivery attempts and ensures that their outcomes are written. */
 export class AttemptRunner {
   readonly #options: AttemptRunnerOptions
   readonly #attemptResults: AttemptResults
-  /** How many failures of each endpoint are being written, after which it may be disabled. */
-  readonly #failing = new Map<string, number>()
 
   constructor(options: AttemptRunnerOptions) {
     const { closing: signal } = options
     this.#options = options
     this.#attemptResults = new AttemptResults({ ...options, signal })
-  }
-
-  /**
-   * Whether an endpoint is about to be judged: its next delivery may be due already, although the
-   * endpoint is going to be disabled.
-   */
-  isFailing(endpointId: string): boolean {
-    return this.#failing.has(endpointId)
   }
 
   /**
@@ -60,14 +49,14 @@ export class AttemptRunner {
     const nothing = { isSuccess: undefined, nextAt: clock.now() }
     try {
       const settlement = await this.#attempt(delivery, use)
-      using _ = this.#judge(settlement)
-      await this.#attemptResults.write(settlement)
+      const reason = await this.#attemptResults.write({ delivery, settlement })
       this.#tell(delivery, settlement)
-      const isSuccess = settlement.outcome === 'delivered'
-      const isDisabled = !isSuccess && (await this.#disableIfHopeless(delivery, settlement))
+      const { endpointId } = delivery
+      if (reason !== undefined) log.warn({ endpointId, reason }, 'endpoint disabled')
       // A delivery that ended lets the next of its lane follow at once, or fail if the endpoint is
       // disabled.
-      const isNow = isDisabled || settlement.outcome !== 'retry'
+      const isNow = reason !== undefined || settlement.outcome !== 'retry'
+      const isSuccess = settlement.outcome === 'delivered'
       return { isSuccess, nextAt: isNow ? clock.now() : settlement.nextAt }
     } catch (error) {
       if (signal.aborted || closing.aborted) return nothing
@@ -75,20 +64,6 @@ export class AttemptRunner {
       log.error({ err: error, deliveryId, jobId }, 'cannot make an attempt at a delivery')
       await clock.sleep(PAUSE_MS, signal)
       return nothing
-    }
-  }
-
-  /** Notes that an endpoint is about to be judged, until disposed of. */
-  #judge({ delivery: { endpointId }, outcome }: Settlement): Disposable {
-    if (outcome === 'delivered') return { [Symbol.dispose]() {} }
-    const failing = this.#failing
-    failing.set(endpointId, (failing.get(endpointId) ?? 0) + 1)
-    return {
-      [Symbol.dispose]() {
-        const left = failing.get(endpointId)! - 1
-        if (left > 0) failing.set(endpointId, left)
-        else failing.delete(endpointId)
-      },
     }
   }
 
@@ -124,26 +99,6 @@ export class AttemptRunner {
     const fields = { ...ids, outcome, status, ms, ...(error !== null && { error }) }
     if (outcome === 'failed') log.warn(fields, 'delivery given up')
     else log.info(fields, outcome === 'retry' ? 'delivery will be tried again' : 'delivered')
-  }
-
-  /**
-   * Retries until the database accepts it: an endpoint that is gone must not be requested again.
-   */
-  async #disableIfHopeless(delivery: Delivery, settlement: Settlement): Promise<boolean> {
-    const { db, log, settings, clock, closing } = this.#options
-    const { endpointId } = delivery
-    while (!closing.aborted) {
-      try {
-        const failure = { delivery, settlement, at: clock.now() }
-        const reason = await disableFailingEndpoint(db, settings, failure)
-        if (reason) log.warn({ endpointId, reason }, 'endpoint disabled')
-        return reason !== undefined
-      } catch (error) {
-        log.error({ err: error, endpointId }, 'cannot disable an endpoint, trying again')
-        await clock.sleep(PAUSE_MS, closing)
-      }
-    }
-    return false
   }
 }
 

@@ -212,8 +212,6 @@ export class DeliveryService {
     try {
       const endpoint = await findEndpoint(db, { id: endpointId })
       if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
-      // The end of that attempt sets the queue's time again.
-      if (this.#attemptRunner.isFailing(endpointId)) return
       const limit = this.#queues.room(queue)
       const inFlight = [...queue.inFlight.keys()]
       const deliveries = await takeDue(db, { endpointId, now, limit, inFlight, leaseMs: LEASE_MS })

@@ -23,7 +23,7 @@ test('a webhook that is gone is disabled, and what was pending for it fails', as
   assert.equal(receiver.received.length, 1)
 })
 
-test('a webhook that is gone gets nothing more while that is being written', async (t) => {
+test('a webhook that is gone is disabled in the transaction that makes the next delivery due', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
   const receiver = await openTestReceiver(t, () => 410)
@@ -33,13 +33,17 @@ test('a webhook that is gone gets nothing more while that is being written', asy
   await sql.raw(hold).execute(db.sql)
   await endNewJob(db)
   service.delivery.wake()
-  // The next of its lane is due by then.
-  await until(t, async () => (await service.deliveries())[1]!.state === 'due')
+  await until(t, () => receiver.received.length === 1)
   for (let turns = 0; turns < 30; turns++) {
     service.delivery.wake()
     service.clock.advance(500)
     await new Promise(setImmediate)
   }
+  const states = (await service.deliveries()).map(({ state, attempts }) => [state, attempts])
+  assert.deepEqual(states, [
+    ['due', 0],
+    ['waiting', 0],
+  ])
   await sql`drop trigger held`.execute(db.sql)
   await until(t, async () => {
     service.clock.advance(1000)

@@ -19,7 +19,7 @@ import {
   takeDue,
 } from '../../src/storage/deliveries/delivery-leases.ts'
 import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
-import { disableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
+import { disableEndpoint, enableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
 import { findKnownObjects } from '../../src/storage/objects/files.ts'
 import {
@@ -203,6 +203,15 @@ test('deliveries that are under way are not taken twice, and no more than asked 
   const ids = all.map(({ id }) => id)
   assert.deepEqual(await take(2), ids.slice(0, 2))
   assert.deepEqual(await take(3, [ids[0]!]), ids.slice(1))
+})
+
+test('nothing is taken for an endpoint that was disabled', async ({ db }) => {
+  const { endpointId } = await addLane(db)
+  const take = () => takeDue(db, { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 })
+  await disableEndpoint(db, endpointId, { reason: 'gone', at: 1 })
+  assert.deepEqual(await take(), [])
+  await enableEndpoint(db, endpointId)
+  assert.equal((await take()).length, 1)
 })
 
 test('a delivery goes to another sender when its lease has ended or its owner is dead', async ({

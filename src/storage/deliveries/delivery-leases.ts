@@ -26,7 +26,8 @@ function isFree({ dialect, owner }: Db, inFlight: readonly string[]) {
 }
 
 /**
- * Takes the next deliveries for an endpoint, in the order they are due; each of a different lane.
+ * Takes the next deliveries for an endpoint, in the order they are due; each of a different lane,
+ * and none if the endpoint is disabled.
  * One statement leases them to `db.owner`, so two senders never hold the same one.
  */
 export async function takeDue(
@@ -40,6 +41,9 @@ export async function takeDue(
     .where('endpoint_id', '=', endpointId)
     .where('next_at', '<=', now)
     .where(isFree(db, inFlight))
+    // It may have been disabled since the caller read it.
+    .where(sql<SqlBool>`not exists (select 1 from endpoints
+      where id = ${endpointId} and disabled_at is not null)`)
     .orderBy('next_at')
     .orderBy('created_at')
     .limit(limit)
