@@ -8,7 +8,8 @@ import { createScrape, type ScrapeParts } from './scrape.ts'
 async function open(t: TestContext) {
   const storage = await openTestStorage(t)
   const metrics = createMetrics()
-  const live = { states: { new: 1, connected: 2, disconnected: 3 } } as ScrapeParts['live']
+  const states = { new: 1, connected: 2, disconnected: 3 }
+  const live = { states, admission: { capacity: undefined } } as ScrapeParts['live']
   const { log, lines } = captureLog()
   return { metrics, storage, live, log, lines }
 }

@@ -48,7 +48,7 @@ async function scrape(
   log: FastifyBaseLogger,
 ): Promise<string> {
   metrics.liveCapacity.reset()
-  for (const [kind, value] of Object.entries(live.capacity ?? {})) {
+  for (const [kind, value] of Object.entries(live.admission.capacity ?? {})) {
     metrics.liveCapacity.set({ kind }, value)
   }
   const { jobs, deliveriesPending, endpointsDisabled, liveSessions } = metrics

@@ -11,6 +11,18 @@ export type Outgoing = {
   isLast?: boolean
 }
 
+/** Options of a connecting client: `offset` is the session byte that it sends next. */
+export type ConnectOptions = {
+  offset?: number | undefined
+  /** Both for the log: the id of the client's request, and its address. */
+  requestId?: string | undefined
+  address?: string | undefined
+  /** Another node has passed the client on: it is not passed on again. */
+  isForwarded?: boolean | undefined
+  /** The ids of nodes that did not answer. */
+  avoid?: readonly string[] | undefined
+}
+
 /** The codes with which the server closes a connection when all is sent. */
 const sessionEnds: ReadonlySet<number | undefined> = new Set([1000, 4408])
 

@@ -36,14 +36,13 @@ import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Services } from '../text/service-add-on.ts'
 import type { Tracing } from '../tracing.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, ConnectOptions } from './connection.ts'
 import { type LiveParams, requestOf, textOf } from './live-params.ts'
 import { endMessage, startMessage } from './messages/lifecycle-messages.ts'
 import { requireModel } from './require-model.ts'
 import { untilStored } from './result/finish-live-job.ts'
-import type { ConnectOptions } from './session.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
-import { accountsOver, findRefusal, type Refusal } from './sessions/capacity-shares.ts'
+import { Admission } from './sessions/admission.ts'
 import { ConnectTimeouts } from './sessions/connect-timeouts.ts'
 import { ForwardedClients } from './sessions/forwarded-clients.ts'
 import {
@@ -100,17 +99,6 @@ const TOKEN_BYTES = 24
 const TOKEN_LETTERS = 32
 /** Maximum concurrent token lookups: the store serves all other requests, too. */
 const MAX_LOOKUPS = 100
-/**
- * The `Retry-After` seconds of a refused client while the usual length of sessions is unknown, and
- * their maximum.
- */
-const USUAL_WAIT = 10
-const MAX_WAIT = 60
-/**
- * The measured number leaves a quarter of the processor free; the first session of an account may
- * use it.
- */
-const RESERVE = 0.25
 /** How often the keys of open sessions are checked for revocation and expiry. */
 const KEY_CHECK_MS = 5000
 /** How often other nodes are told how many sessions run here. */
@@ -119,9 +107,6 @@ const REPORT_MS = 1000
 const TAKE_UP_MS = 5000
 /** A session that no client joined is ended by another node this much later than by its own. */
 const GIVE_UP_LATER_MS = 15_000
-/** How often the accounts over their share are determined. */
-const SHARE_CHECK_MS = 1000
-
 /**
  * The live service: creates sessions, connects clients to them, and resumes those that an earlier
  * process was running.
@@ -135,15 +120,13 @@ export class LiveService {
   readonly #awaited: ConnectTimeouts
   readonly #closing = new AbortController()
   readonly #keys: ValidKeys
+  /** Whether this process, or another node, can run one more session. */
+  readonly admission: Admission
   readonly #comings = new ReconnectLimit()
   /** The clients that were passed on to other nodes. */
   readonly forwarded: ForwardedClients
   #lookups = 0
   #timers: NodeJS.Timeout[] = []
-  #over: { at: number; accounts: Set<string> } = {
-    at: Number.NEGATIVE_INFINITY,
-    accounts: new Set(),
-  }
   #creating: Promise<unknown> = Promise.resolve()
 
   constructor(options: LiveServiceOptions) {
@@ -153,7 +136,8 @@ export class LiveService {
     this.#create = createJobWriter(options.storage.db)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
     this.forwarded = new ForwardedClients({ db: options.storage.db, log: this.#log })
-    const isOverShare = (account: string) => this.#isOverShare(account)
+    this.admission = new Admission({ ...options, keys: this.#keys, active: () => this.#held })
+    const isOverShare = (account: string) => this.admission.isOverShare(account)
     const { signal } = this.#closing
     this.#held = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
     const timeoutMs = options.config.live.connectTimeout * 1000
@@ -181,7 +165,7 @@ export class LiveService {
     const { params, paramsText, customMetadata, idempotency, keyHash, keyId } = request
     const repeated = idempotency && (await this.findRepeated(idempotency))
     if (repeated) return repeated
-    await this.#checkCapacity(account)
+    await this.admission.check(account)
     await storage.space.admit(account)
     const id = randomUUID()
     const session = {
@@ -205,7 +189,7 @@ export class LiveService {
       ...{ maxQueued, maxSecondsPerMonth, idempotency },
     })
     if (creation === 'refused') {
-      const retryAfter = this.#secondsUntilCapacity()
+      const retryAfter = this.admission.secondsUntilCapacity()
       const detail = `${maxQueued} are open already (STENO_MAX_LIVE_SESSIONS)`
       throw new AppError('too_many_sessions', detail, { retryAfter })
     }
@@ -245,29 +229,16 @@ export class LiveService {
     if (!this.#comings.take(job)) return 1013
     const otherNode = await this.#findNodeOf(holder, options)
     if (otherNode) return { ...otherNode, jobId: job.id }
-    if (this.#isShared && !this.#isOffered) return 1013
+    if (this.admission.isShared && !this.admission.isOffered) return 1013
     // Where live recognition is off, the session fails below instead of waiting for a place.
-    const isFirst = this.#isOffered && job.status === 'queued'
-    if (isFirst && (await this.#findRefusal(job.account))) return 1013
+    const isFirst = this.admission.isOffered && job.status === 'queued'
+    if (isFirst && (await this.admission.findRefusal(job.account))) return 1013
     // The session counts as begun: from here on it can end without a client.
     this.#awaited.remove(holder.job.id)
     const opened = await this.#held.hold(holder.job)
     if (opened === 'ended') return 4410
     if (opened === 'elsewhere') return 1012
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
-  }
-
-  /** Whether other nodes use the database too. */
-  get #isShared(): boolean {
-    return this.#options.storage.db.isShared ?? false
-  }
-
-  /** Whether this process runs live sessions. */
-  get #isOffered(): boolean {
-    const { config, speech } = this.#options
-    return (
-      config.node.roles.includes('live') && speech.live !== undefined && config.live.slots !== 0
-    )
   }
 
   /**
@@ -279,20 +250,14 @@ export class LiveService {
     { isForwarded = false, avoid }: ConnectOptions,
   ): Promise<OtherNode | undefined> {
     const { db } = this.#options.storage
-    if (!this.#isShared || isForwarded || this.#held.has(job!.id)) return undefined
+    if (!this.admission.isShared || isForwarded || this.#held.has(job!.id)) return undefined
     const nodes = await listNodes(db)
     const choice = { self: db.owner, avoid }
     const running = findOwningNode(nodes, owner, choice)
     if (running) return running
-    if (this.#isOffered && !(await this.#findRefusal(job!.account))) return undefined
+    if (this.admission.isOffered && !(await this.admission.findRefusal(job!.account)))
+      return undefined
     return findFreeNode(nodes, choice)
-  }
-
-  /** Returns a node that runs live sessions, if this one does not. */
-  async findOtherNode(): Promise<OtherNode | undefined> {
-    if (!this.#isShared || this.#isOffered) return undefined
-    const { db } = this.#options.storage
-    return findFreeNode(await listNodes(db), { self: db.owner })
   }
 
   async #findHolder(token: string): Promise<TokenHolder | undefined> {
@@ -326,32 +291,22 @@ export class LiveService {
       this.#timers.push(setInterval(() => void run(), ms).unref())
     }
     every(KEY_CHECK_MS, () => this.endRevoked())
-    if (this.#isShared) {
+    if (this.admission.isShared) {
       await deleteStaleBatches(db)
       await removeDeadCopies(this.#options.config.storage.folder, (await findOwners(db)).ids)
       await this.#report()
       every(REPORT_MS, () => this.#report())
-      if (!this.#isOffered) return
+      if (!this.admission.isOffered) return
       every(TAKE_UP_MS, () => this.takeUp())
     }
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
     if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
-    for (const job of begun) void this.#held.hold(job, { onlyIfFree: this.#isShared })
-  }
-
-  /**
-   * How many sessions of continuous speech this process can run, and what the open ones need;
-   * undefined if it runs none, or before its capacity is measured.
-   */
-  get capacity(): { total: number; used: number } | undefined {
-    if (!this.#isOffered || this.#most === Number.POSITIVE_INFINITY) return undefined
-    const used = this.#loads.reduce((sum, { weight }) => sum + weight, 0)
-    return { total: this.#most, used: Math.round(used * 10) / 10 }
+    for (const job of begun) void this.#held.hold(job, { onlyIfFree: this.admission.isShared })
   }
 
   /** Tells other nodes how many sessions run here, if that has changed. */
   async #report(): Promise<void> {
-    const { capacity } = this
+    const { capacity } = this.admission
     if (!capacity) return
     const live = { capacity: capacity.total, load: capacity.used, sessions: this.#held.size }
     await this.#options.storage.node?.report({ live })
@@ -366,7 +321,7 @@ export class LiveService {
         const age = Date.now() - job.createdAt
         if (job.status === 'queued') {
           if (age > config.live.connectTimeout * 1000 + GIVE_UP_LATER_MS) await this.#giveUp(job.id)
-        } else if (!this.#held.has(job.id) && !(await this.#findRefusal(job.account))) {
+        } else if (!this.#held.has(job.id) && !(await this.admission.findRefusal(job.account))) {
           this.#log.info({ sessionId: job.id }, 'taking up a live session')
           void this.#held.hold(job, { onlyIfFree: true })
         }
@@ -420,74 +375,6 @@ export class LiveService {
     this.#awaited.clear()
     this.forwarded.clear()
     await this.#held.leave()
-  }
-
-  /**
-   * Refuses a session when the machine runs as many as it can, or the account has its share of
-   * them.
-   */
-  async #checkCapacity(account: string): Promise<void> {
-    const { config, speech, storage } = this.#options
-    const isHere = config.node.roles.includes('live') && speech.live !== undefined
-    const refusal = isHere ? await this.#findRefusal(account) : undefined
-    if (isHere && !refusal) return
-    if (this.#isShared) {
-      const { db } = storage
-      if (findFreeNode(await listNodes(db), { self: db.owner })) return
-    }
-    // The server may offer it after another start: when is unknown.
-    if (!refusal) {
-      throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
-    }
-    const retryAfter = this.#secondsUntilCapacity()
-    const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
-    if (refusal.reason === 'full') {
-      const detail = `it carries ${total} of ${Math.round(this.#most)} already (STENO_LIVE_SLOTS)`
-      throw new AppError('live_unavailable', detail, { retryAfter })
-    }
-    const detail = `the account has ${own} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
-    throw new AppError('too_many_sessions', detail, { retryAfter })
-  }
-
-  /** Maximum load of the machine, in sessions. */
-  get #most(): number {
-    const { config, speech } = this.#options
-    return config.live.slots ?? speech.live?.capacity ?? Number.POSITIVE_INFINITY
-  }
-
-  /**
-   * The loads of the sessions: with a configured limit each counts as one, with a measured one as
-   * what it needs.
-   */
-  get #loads() {
-    const { loads } = this.#held
-    if (this.#options.config.live.slots === undefined) return loads
-    return loads.map((load) => ({ ...load, weight: 1 }))
-  }
-
-  /**
-   * Returns why no session of an account fits now; those that wait for their first client count as
-   * nothing.
-   */
-  async #findRefusal(account: string): Promise<Refusal | undefined> {
-    const isAlone = await this.#keys.isAlone(account)
-    const reserve = this.#options.config.live.slots === undefined ? RESERVE : 0
-    return findRefusal({ account, loads: this.#loads, most: this.#most, isAlone, reserve })
-  }
-
-  #isOverShare(account: string): boolean {
-    const at = performance.now()
-    if (at > this.#over.at + SHARE_CHECK_MS) {
-      this.#over = { at, accounts: accountsOver(this.#loads, this.#most) }
-    }
-    return this.#over.accounts.has(account)
-  }
-
-  #secondsUntilCapacity(): number {
-    const { size, usualSeconds } = this.#held
-    if (usualSeconds === undefined) return USUAL_WAIT
-    const seconds = usualSeconds / Math.max(1, size)
-    return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
   }
 
   /** Awaits the first client of a session. */

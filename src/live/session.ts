@@ -1,7 +1,7 @@
 import { frameBytes } from '../audio/audio-format.ts'
 import type { Log } from '../log.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { Connection } from './connection.ts'
+import { Connection, type ConnectOptions } from './connection.ts'
 import { formatOf } from './input/audio-format.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
@@ -16,18 +16,6 @@ import { type LogRecord, type StopReason, writeRecord } from './recovery/session
 import { limitText, warningTexts } from './recovery/session-warnings.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
-
-/** Options of a connecting client: `offset` is the session byte that it sends next. */
-export type ConnectOptions = {
-  offset?: number | undefined
-  /** Both for the log: the id of the client's request, and its address. */
-  requestId?: string | undefined
-  address?: string | undefined
-  /** Another node has passed the client on: it is not passed on again. */
-  isForwarded?: boolean | undefined
-  /** The ids of nodes that did not answer. */
-  avoid?: readonly string[] | undefined
-}
 
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
 

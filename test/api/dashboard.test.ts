@@ -78,4 +78,5 @@ test('a server without the built files says so on its page', async (t) => {
   assert.equal(statusCode, 200)
   assert.match(body, /The dashboard is not built\./)
   assert.match(body, /npm run build/)
+  assert.doesNotMatch(body, /href="guide"/)
 })

@@ -31,6 +31,8 @@ const NOT_BUILT = `<p><strong>The dashboard is not built.</strong> Run <code>npm
       <code>npm run build</code> in the folder of Steno, then load this page again.</p>`
 const DASHBOARD_LINK =
   '      <li><a href="./">Dashboard</a>: recordings and their transcripts</li>\n'
+const GUIDE_LINK =
+  '      <li><a href="guide">Documentation</a>: first steps, guides, settings, operations</li>\n'
 
 type AboutOptions = { base: string; header: string; isBuilt: boolean }
 
@@ -60,8 +62,7 @@ curl -H "${header}: $KEY" ${base}/v2/pre-recorded/ID/transcript`
     <p>This server turns speech into text. It answers programs over HTTP and WebSocket.</p>
     ${isBuilt ? '' : NOT_BUILT}
     <ul>
-${isBuilt ? DASHBOARD_LINK : ''}      <li><a href="guide">Documentation</a>: first steps, guides, settings, operations</li>
-      <li><a href="docs">Reference</a>: every route, with requests to try</li>
+${isBuilt ? DASHBOARD_LINK + GUIDE_LINK : ''}      <li><a href="docs">Reference</a>: every route, with requests to try</li>
       <li><a href="openapi.json">openapi.json</a>: the same for programs</li>
       <li><a href="ready">Ready?</a> whether this server can take work</li>
     </ul>

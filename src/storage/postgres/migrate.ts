@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { FIRST_VERSION, firstSchema, laterVersions } from './schema.ts'
+import { laterVersions } from './later-versions.ts'
+import { FIRST_VERSION, firstSchema } from './schema.ts'
 
 type Version = { schema_version: { version: number } }
 

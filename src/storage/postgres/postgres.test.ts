@@ -17,8 +17,9 @@ import {
 } from '../../../test/support/test-postgres.ts'
 import { inTransaction } from '../db.ts'
 import { insertKey, listKeys } from '../keys.ts'
+import { laterVersions } from './later-versions.ts'
 import { openPostgres } from './postgres.ts'
-import { FIRST_VERSION, laterVersions } from './schema.ts'
+import { FIRST_VERSION } from './schema.ts'
 
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 

@@ -59,7 +59,7 @@ export function createRealtimeSocketServer(
     const ignore = () => {}
     socket.on('error', ignore)
     // A node without live sessions leaves everything to one that has them.
-    const other = await live.findOtherNode()
+    const other = await live.admission.findOtherNode()
     if (other) {
       const address = clientAddressOf(request, config.http)
       if (await forwardSocket({ request, socket, head }, { url: other.url, address })) return

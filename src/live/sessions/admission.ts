@@ -1,0 +1,155 @@
+import type { SpeechEngine } from '../../asr/speech-engine.ts'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import { listNodes } from '../../storage/nodes.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { accountsOver, findRefusal, type Load, type Refusal } from './capacity-shares.ts'
+import { findFreeNode, type OtherNode } from './placement.ts'
+import type { ValidKeys } from './valid-keys.ts'
+
+/** Options of the admission of sessions. */
+export type AdmissionOptions = {
+  config: Pick<Config, 'live' | 'node'>
+  storage: Pick<Storage, 'db'>
+  speech: Pick<SpeechEngine, 'live'>
+  keys: Pick<ValidKeys, 'isAlone'>
+  /** The sessions that this process runs. */
+  active: () => ActiveLoads
+}
+
+/** What admission has to know of the running sessions. */
+export type ActiveLoads = {
+  size: number
+  loads: Load[]
+  /** The usual length of a session in seconds; undefined until one has ended. */
+  usualSeconds: number | undefined
+}
+
+/**
+ * The `Retry-After` seconds of a refused client while the usual length of sessions is unknown, and
+ * their maximum.
+ */
+const USUAL_WAIT = 10
+const MAX_WAIT = 60
+/**
+ * The measured number leaves a quarter of the processor free; the first session of an account may
+ * use it.
+ */
+const RESERVE = 0.25
+/** How often the accounts over their share are determined. */
+const SHARE_CHECK_MS = 1000
+
+/** Decides whether this process, or another node, can run one more session. */
+export class Admission {
+  readonly #options: AdmissionOptions
+  #over: { at: number; accounts: Set<string> } = {
+    at: Number.NEGATIVE_INFINITY,
+    accounts: new Set(),
+  }
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options
+  }
+
+  /** Whether other nodes use the database too. */
+  get isShared(): boolean {
+    return this.#options.storage.db.isShared ?? false
+  }
+
+  /** Whether this process runs live sessions. */
+  get isOffered(): boolean {
+    return this.#isHere && this.#options.config.live.slots !== 0
+  }
+
+  /** Whether this process could run sessions if it were allowed any. */
+  get #isHere(): boolean {
+    const { config, speech } = this.#options
+    return config.node.roles.includes('live') && speech.live !== undefined
+  }
+
+  /**
+   * How many sessions of continuous speech this process can run, and what the open ones need;
+   * undefined if it runs none, or before its capacity is measured.
+   */
+  get capacity(): { total: number; used: number } | undefined {
+    if (!this.isOffered || this.#most === Number.POSITIVE_INFINITY) return undefined
+    const used = this.#loads.reduce((sum, { weight }) => sum + weight, 0)
+    return { total: this.#most, used: Math.round(used * 10) / 10 }
+  }
+
+  /**
+   * Refuses a session with `live_unavailable` when the machine runs as many as it can, with
+   * `too_many_sessions` when the account has its share of them; not while another node has room.
+   */
+  async check(account: string): Promise<void> {
+    const refusal = this.#isHere ? await this.findRefusal(account) : undefined
+    if (this.#isHere && !refusal) return
+    if (this.isShared && (await this.#findOther())) return
+    // The server may offer it after another start: when is unknown.
+    if (!refusal) {
+      throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
+    }
+    const retryAfter = this.secondsUntilCapacity()
+    const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
+    if (refusal.reason === 'full') {
+      const detail = `it carries ${total} of ${Math.round(this.#most)} already (STENO_LIVE_SLOTS)`
+      throw new AppError('live_unavailable', detail, { retryAfter })
+    }
+    const detail = `the account has ${own} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
+    throw new AppError('too_many_sessions', detail, { retryAfter })
+  }
+
+  /**
+   * Returns why no session of an account fits here now; those that wait for their first client
+   * count as nothing.
+   */
+  async findRefusal(account: string): Promise<Refusal | undefined> {
+    const { config, keys } = this.#options
+    const isAlone = await keys.isAlone(account)
+    const reserve = config.live.slots === undefined ? RESERVE : 0
+    return findRefusal({ account, loads: this.#loads, most: this.#most, isAlone, reserve })
+  }
+
+  /** Returns a node that runs live sessions, if this one does not. */
+  async findOtherNode(): Promise<OtherNode | undefined> {
+    return this.isShared && !this.isOffered ? this.#findOther() : undefined
+  }
+
+  /** Returns whether an account exceeds its share of an overloaded machine. */
+  isOverShare(account: string): boolean {
+    const at = performance.now()
+    if (at > this.#over.at + SHARE_CHECK_MS) {
+      this.#over = { at, accounts: accountsOver(this.#loads, this.#most) }
+    }
+    return this.#over.accounts.has(account)
+  }
+
+  /** The seconds after which a session has probably ended. */
+  secondsUntilCapacity(): number {
+    const { size, usualSeconds } = this.#options.active()
+    if (usualSeconds === undefined) return USUAL_WAIT
+    const seconds = usualSeconds / Math.max(1, size)
+    return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
+  }
+
+  async #findOther(): Promise<OtherNode | undefined> {
+    const { db } = this.#options.storage
+    return findFreeNode(await listNodes(db), { self: db.owner })
+  }
+
+  /** Maximum load of the machine, in sessions. */
+  get #most(): number {
+    const { config, speech } = this.#options
+    return config.live.slots ?? speech.live?.capacity ?? Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * The loads of the sessions: with a configured limit each counts as one, with a measured one as
+   * what it needs.
+   */
+  get #loads(): Load[] {
+    const { loads } = this.#options.active()
+    if (this.#options.config.live.slots === undefined) return loads
+    return loads.map((load) => ({ ...load, weight: 1 }))
+  }
+}
