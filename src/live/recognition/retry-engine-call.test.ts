@@ -27,6 +27,14 @@ test('a full disk or a missing engine is waited for, however long', async () => 
   }
 })
 
+test('audio that stays unreadable is given up', async () => {
+  const { signal } = new AbortController()
+  const options = { signal, log, waitMs: 0 }
+  assert.equal(await retryEngineCall(failing(50, 'storage_unreadable'), options), 'heard')
+  const lost = failing(1_000_000, 'storage_unreadable')
+  await assert.rejects(retryEngineCall(lost, options), { code: 'storage_unreadable' })
+})
+
 test('a mistake in the program is not tried again', async () => {
   const { signal } = new AbortController()
   let calls = 0

@@ -10,20 +10,22 @@ const PAUSES_MS = [0, 500, 2000, 5000]
  * Pause while the disk is full or no process is available: this passes, or an operator fixes it.
  */
 const WAIT_MS = 3000
+/** Audio that cannot be read for this many such pauses (five minutes) is lost, not late. */
+const MAX_UNREADABLE = 100
 
 /** Options of a retried call. */
 export type RetryEngineOptions = { signal: AbortSignal; log: Log; waitMs?: number }
 
 /**
  * Calls the speech engine, and retries when the call fails: its result depends on nothing that is
- * lost with a process. Gives up a call whose processes keep dying, since the call may be the cause;
- * retries any other failure for as long as the session lives.
+ * lost with a process. Gives up a call whose processes keep dying, since the call may be the cause,
+ * and one whose audio stays unreadable; retries any other failure for as long as the session lives.
  */
 export async function retryEngineCall<T>(
   call: () => Promise<T>,
   { signal, log, waitMs = WAIT_MS }: RetryEngineOptions,
 ): Promise<T> {
-  for (let deaths = 0; ; ) {
+  for (let deaths = 0, unreadable = 0; ; ) {
     try {
       return await call()
     } catch (error) {
@@ -31,6 +33,7 @@ export async function retryEngineCall<T>(
       if (!(error instanceof AppError)) throw error
       const isDeath = error.code === 'engine_failed'
       if (isDeath && deaths === PAUSES_MS.length) throw error
+      if (error.code === 'storage_unreadable' && unreadable++ === MAX_UNREADABLE) throw error
       log.warn({ err: error }, 'speech engine failed, asking again')
       await delay(isDeath ? PAUSES_MS[deaths++] : waitMs, undefined, { signal })
     }
