@@ -3,7 +3,8 @@ import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
 import { languageModelServices } from './app/language-model.ts'
-import { automaticPulls } from './app/model-pulls.ts'
+import { createPullQueue } from './app/model-pulls.ts'
+import { createModelStore } from './app/model-store.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
@@ -65,11 +66,12 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const storage = await openStorage({ ...storageOptions(config), log, signal, connect })
   made.defer(() => storage.close())
 
+  const pulls = made.adopt(createPullQueue(config, log), (own) => own.close())
   const speech =
     overrides.speech ??
     createSpeechEngine({
       ...engineOptions(config),
-      ...{ remote: remoteOptions(config, log), pulls: automaticPulls(config, log) },
+      ...{ remote: remoteOptions(config, log), pulls: config.models.autoPull ? pulls : undefined },
       ...{ log, metrics },
     })
   made.defer(() => speech.close())
@@ -106,7 +108,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const onDelivered = (job: JobId) => jobs.submission.noteDelivered(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onDelivered })
-  const http = await createHttp({ ...base, delivery, jobs, live })
+  const models = createModelStore({ config, pulls })
+  const http = await createHttp({ ...base, models, delivery, jobs, live })
   // In parallel: no new job starts from the first moment on, and no job waits for a slow client
   // before it returns to the queue.
   made.defer(async () => {
@@ -118,7 +121,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   await jobs.start()
   await live.start()
   const parts = made.move()
-  return { ...base, delivery, jobs, live, http, close: () => parts.disposeAsync() }
+  return { ...base, models, delivery, jobs, live, http, close: () => parts.disposeAsync() }
 }
 
 /** Returns the address by which other nodes reach this one: as configured, or where it listens. */

@@ -6,6 +6,7 @@ import type { Jobs } from './jobs/jobs.ts'
 import type { LiveService } from './live/live-service.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { ModelStore } from './models/model-store.ts'
 import type { Storage } from './storage/storage.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -17,6 +18,7 @@ export type App = {
   tracing: Tracing
   storage: Storage
   speech: SpeechEngine
+  models: ModelStore
   delivery: DeliveryService
   jobs: Jobs
   live: LiveService

@@ -25,6 +25,7 @@ import { guideRoutes } from './routes/guide.ts'
 import { healthRoutes } from './routes/health.ts'
 import { liveRoutes } from './routes/live.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { modelStoreRoutes } from './routes/model-store.ts'
 import { modelRoutes } from './routes/models.ts'
 import { nodeRoutes } from './routes/nodes.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
@@ -54,7 +55,16 @@ declare module 'fastify' {
 /** The parts of the app that the HTTP server uses. */
 export type HttpParts = Pick<
   App,
-  'config' | 'log' | 'metrics' | 'tracing' | 'storage' | 'speech' | 'jobs' | 'live' | 'delivery'
+  | 'config'
+  | 'log'
+  | 'metrics'
+  | 'tracing'
+  | 'storage'
+  | 'speech'
+  | 'models'
+  | 'jobs'
+  | 'live'
+  | 'delivery'
 >
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
@@ -120,6 +130,7 @@ async function registerApi(
     await guarded.register(usageRoutes(app))
     await guarded.register(auditRoutes(app))
     await guarded.register(nodeRoutes(app))
+    await guarded.register(modelStoreRoutes(app))
     await guarded.register(searchRoutes(app))
   })
 }

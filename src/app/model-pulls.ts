@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { bareEnvironment } from '../audio/bare-environment.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
-import { AutomaticPulls, type RunPull } from '../models/automatic-pulls.ts'
+import { PullQueue, type RunPull } from '../models/pull-queue.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import { processes } from '../workers/transports.ts'
 import type { FromPull, ToPull } from './pull-process.ts'
@@ -13,14 +13,10 @@ const NETWORK_VARIABLES = [
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ]
 
-/** Returns what pulls models by itself, where that is configured. */
-export function automaticPulls(
-  { models }: Pick<Config, 'models'>,
-  log: Log,
-): AutomaticPulls | undefined {
-  if (!models.autoPull) return undefined
+/** Returns what pulls models, one after the other. */
+export function createPullQueue({ models }: Pick<Config, 'models'>, log: Log): PullQueue {
   const own = log.child({ module: 'models' })
-  return new AutomaticPulls({ run: pullIn(models, own), memoryBytes: models.memory, log: own })
+  return new PullQueue({ run: pullIn(models, own), memoryBytes: models.memory, log: own })
 }
 
 /** Returns what pulls a model in a process of its own. */

@@ -1,8 +1,8 @@
 import type { Config, Device } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { AutomaticPulls } from '../models/automatic-pulls.ts'
 import { readStoredModels, type StoredModel } from '../models/installed.ts'
+import type { PullQueue } from '../models/pull-queue.ts'
 import { suggestModel } from '../models/recommend.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
@@ -84,7 +84,7 @@ export type SpeechEngineOptions = {
   /** A server that recognizes too. */
   remote?: RemoteOptions | undefined
   /** Installs the models that requests need; closed with the engine. */
-  pulls?: AutomaticPulls | undefined
+  pulls?: PullQueue | undefined
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   describe?: (model: StoredModel) => RecognizerInfo | undefined

@@ -1,11 +1,11 @@
-import type { AutomaticPulls } from '../models/automatic-pulls.ts'
+import type { PullQueue } from '../models/pull-queue.ts'
 import { REMOTE } from './remote/remote-id.ts'
 import { type AvailableRecognizers, languagesOf } from './routing.ts'
 import type { ModelInstaller } from './speech-engine.ts'
 
 /** Dependencies of the installer. */
 export type MissingModelsOptions = {
-  pulls: AutomaticPulls
+  pulls: PullQueue
   /** Reads what is installed; with `isFresh` in any case from the disk. */
   available(options?: { isFresh: boolean }): AvailableRecognizers
   /** Whether a model is installed, although it may be left out. */

@@ -1,7 +1,7 @@
 import type { ChannelMode } from '../audio/scene.ts'
 import type { AppError } from '../errors.ts'
-import type { PullOptions, PullProgress } from '../models/automatic-pulls.ts'
 import type { CatalogModel } from '../models/catalog.ts'
+import type { PullOptions, PullProgress } from '../models/pull-queue.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveRecognizer } from './live-recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'

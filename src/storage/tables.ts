@@ -268,7 +268,13 @@ export type UsageRow = {
 export type AuditRow = {
   id: string
   at: number
-  action: 'key.created' | 'key.revoked' | 'job.deleted' | 'server.started'
+  action:
+    | 'key.created'
+    | 'key.revoked'
+    | 'job.deleted'
+    | 'model.pulled'
+    | 'model.removed'
+    | 'server.started'
   source: 'api' | 'command' | 'retention' | 'server'
   /** Whom it concerns; null for a server. */
   account: string | null

@@ -15,7 +15,13 @@ export function requireScope(
 }
 
 /** Routes that concern the whole server. */
-const adminRoutes = ['/v2/nodes', '/v2/audit']
+const adminRoutes = [
+  '/v2/nodes',
+  '/v2/audit',
+  '/v2/models',
+  '/v2/models/:name',
+  '/v2/models/:name/pull',
+]
 
 function scopeOf(method: string, route: string): Scope {
   if (adminRoutes.includes(route)) return 'admin'

@@ -9,6 +9,7 @@ import {
   readEvents,
   type StoredEvent,
 } from '../../storage/events.ts'
+import { createModelEvents } from '../answers/model-events.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { Type } from '../schemas/type.ts'
 
@@ -31,7 +32,10 @@ const Headers = Type.Object({
 })
 
 /** Sends what happens to the jobs and deliveries of an account, as it happens. Our extension. */
-export function eventRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
+export function eventRoutes({
+  models,
+  storage: { db },
+}: Pick<App, 'models' | 'storage'>): FastifyPluginAsyncTypebox {
   const streams = new Map<string, number>()
   const stopping = new AbortController()
 
@@ -42,7 +46,7 @@ export function eventRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyP
       operationId: 'getEvents',
       summary: 'What happens, as it happens',
       description:
-        'Server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Without `Last-Event-ID` they begin now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
+        'Server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Keys with the scope `admin` also get `model` while a model is being pulled: `name`, `status` (`pulling`, `installed`, `failed`), `fraction`, `seconds_left`, `message`; these are not sent again. Without `Last-Event-ID` they begin now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
       headers: Headers,
       response: {
         200: {
@@ -53,7 +57,7 @@ export function eventRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyP
       },
     }
     http.get('/v2/events', { schema }, async (request, reply) => {
-      const { account, headers, method, raw } = request
+      const { account, headers, method, raw, scopes } = request
       const lastId = headers['last-event-id']
       const from = lastId ? parseId(lastId) : await lastEventPlace(db)
       const open = streams.get(account) ?? 0
@@ -71,7 +75,8 @@ export function eventRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyP
       const gone = new AbortController()
       raw.socket.once('close', () => gone.abort())
       const signal = AbortSignal.any([stopping.signal, gone.signal])
-      const stream = Readable.from(writeEvents(from, { account, signal }))
+      const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
+      const stream = Readable.from(writeEvents(from, { account, signal, readModels }))
       stream.once('close', () => {
         gone.abort()
         const left = (streams.get(account) ?? 1) - 1
@@ -84,7 +89,11 @@ export function eventRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyP
 
   async function* writeEvents(
     from: EventPlace,
-    { account, signal }: { account: string; signal: AbortSignal },
+    {
+      account,
+      signal,
+      readModels,
+    }: { account: string; signal: AbortSignal; readModels: false | (() => string[]) },
   ): AsyncGenerator<string> {
     const end = performance.now() + MAX_STREAM_MS
     let place = from
@@ -94,6 +103,7 @@ export function eventRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyP
     while (!signal.aborted && performance.now() < end) {
       const events = await readEvents(db, place, { account, limit: BATCH })
       for (const event of events) yield writeEvent(event)
+      for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
       place = events.at(-1) ?? place
       if (events.length > 0) quietSince = performance.now()
       if (events.length === BATCH) continue

@@ -33,6 +33,6 @@ export async function add(args: string[], { env, stderr, signal }: Terminal): Pr
 }
 
 /** Returns whether a text is a kind of model that can be added. */
-export function isSpeakerModelKind(text: string): text is SpeakerModelKind {
+function isSpeakerModelKind(text: string): text is SpeakerModelKind {
   return speakerModelKinds.some((kind) => kind === text)
 }

@@ -11,7 +11,7 @@ export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { listPresentModels } = await import('./model-list.ts')
+  const { listPresentModels } = await import('../../app/model-list.ts')
   const present = await listPresentModels(folder, { hashes: true, signal })
   const stored = present.filter(({ origin }) => origin === 'store')
   if (stored.length === 0) {

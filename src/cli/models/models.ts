@@ -1,16 +1,12 @@
+import { listAvailableModels, listPresentModels, listRemoteModels } from '../../app/model-list.ts'
 import { readConfig } from '../../config.ts'
+import type { ListedModel } from '../../models/model-store.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { add } from './add-speaker-model.ts'
 import { importFolder, pull } from './install-commands.ts'
 import { inMegabytes } from './install-progress.ts'
-import {
-  type ListedModel,
-  listAvailableModels,
-  listPresentModels,
-  listRemoteModels,
-} from './model-list.ts'
 import { remove } from './remove-model.ts'
 
 const help = `Usage: steno models [list] [--installed] [--json]

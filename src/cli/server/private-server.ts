@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { automaticPulls } from '../../app/model-pulls.ts'
+import { createPullQueue } from '../../app/model-pulls.ts'
 import { remoteOptions } from '../../app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from '../../asr/engine.ts'
 import { type Config, readConfig } from '../../config.ts'
@@ -46,7 +46,10 @@ export async function startPrivateServer(
   // compete with both; it starts when there is work for it.
   const speech = createSpeechEngine({
     ...engineOptions(settings),
-    ...{ remote: remoteOptions(settings, log), pulls: automaticPulls(settings, log) },
+    ...{
+      remote: remoteOptions(settings, log),
+      pulls: settings.models.autoPull ? createPullQueue(settings, log) : undefined,
+    },
     ...{ workersAtStart: 1, log },
   })
   try {

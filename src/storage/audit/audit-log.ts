@@ -3,7 +3,14 @@ import type { Db } from '../db.ts'
 import type { AuditRow } from '../tables.ts'
 
 /** What the audit log records. */
-export const auditActions = ['key.created', 'key.revoked', 'job.deleted', 'server.started'] as const
+export const auditActions = [
+  'key.created',
+  'key.revoked',
+  'job.deleted',
+  'model.pulled',
+  'model.removed',
+  'server.started',
+] as const
 /** One kind of entry. */
 export type AuditAction = (typeof auditActions)[number]
 
@@ -22,7 +29,7 @@ export type Actor = {
 export type AuditEntry = {
   action: AuditAction
   account?: string | undefined
-  /** The id of the key or the job. */
+  /** The id of the key or the job, or the name of the model. */
   subject?: string | undefined
   details?: Record<string, unknown>
 }

@@ -206,3 +206,9 @@ export const laterVersions: readonly (readonly string[])[] = [
   zeroRetention,
   objectKeys,
 ]
+
+/**
+ * For a few hours version 15 was that of `transcriptEdits`, without `usage`: such a database lacks
+ * the one and has the other.
+ */
+export const swapped = { version: 15, lacks: usage, has: transcriptEdits }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { laterVersions } from './later-versions.ts'
+import { laterVersions, swapped } from './later-versions.ts'
 import { FIRST_VERSION, firstSchema } from './schema.ts'
 
 type Version = { schema_version: { version: number } }
@@ -55,6 +55,9 @@ export async function migrate<T>(
     if (current !== undefined) onBegin?.({ from: current, to: VERSION })
     const steps = [firstSchema, ...laterVersions]
     const missing = current === undefined ? steps : steps.slice(current - FIRST_VERSION + 1)
+    if (current === swapped.version && !(await hasUsage(tx))) {
+      missing.splice(missing.indexOf(swapped.has), 1, swapped.lacks)
+    }
     for (const statement of missing.flat()) {
       signal?.throwIfAborted()
       await sql.raw(statement).execute(tx)
@@ -64,4 +67,10 @@ export async function migrate<T>(
       await sql`insert into schema_version (version) values (${VERSION})`.execute(tx)
     } else await sql`update schema_version set version = ${VERSION}`.execute(tx)
   })
+}
+
+async function hasUsage<T>(tx: Kysely<T>): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select to_regclass('usage') is not null as found`.execute(tx)
+  return rows[0]!.found
 }

@@ -51,6 +51,12 @@ const migrations: readonly Migration[] = [
   earlyDatabases,
 ]
 
+/**
+ * For a few hours version 15 was that of `transcriptEdits`, without `usage`: such a database lacks
+ * the one and has the other.
+ */
+const SWAPPED = 15
+
 /** The version of this code. */
 export const SQLITE_VERSION = migrations.length
 
@@ -79,8 +85,12 @@ export async function migrate<T>(
     if (current !== undefined && current > migrations.length) throw wrongVersion(current)
     const isOlder = current !== undefined && current < migrations.length
     if (isOlder) progress?.begin({ from: current, to: migrations.length })
-    for (const [i, { statements, fill }] of migrations.entries()) {
-      if (i < (current ?? 0)) continue
+    const isSwapped = current === SWAPPED && !(await hasUsage(tx))
+    for (const [i, migration] of migrations.entries()) {
+      const isThere = isSwapped && migration === transcriptEdits
+      const isMissing = isSwapped && migration === usage
+      if (isThere || (i < (current ?? 0) && !isMissing)) continue
+      const { statements, fill }: Migration = migration
       for (const statement of statements) {
         signal?.throwIfAborted()
         await sql.raw(statement).execute(tx)
@@ -93,6 +103,11 @@ export async function migrate<T>(
   })
   if (wasOlder) progress?.end()
   await setCacheSize(database, before)
+}
+
+async function hasUsage<T>(tx: Kysely<T>): Promise<boolean> {
+  const { rows } = await sql`select 1 from sqlite_schema where name = 'usage'`.execute(tx)
+  return rows.length > 0
 }
 
 async function writeVersion<T>(tx: Kysely<T>, { isNew }: { isNew: boolean }): Promise<void> {

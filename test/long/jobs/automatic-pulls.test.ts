@@ -10,9 +10,9 @@ import { pullIn } from '../../../src/app/model-pulls.ts'
 import { createApp } from '../../../src/app.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
-import { AutomaticPulls } from '../../../src/models/automatic-pulls.ts'
 import type { CatalogModel } from '../../../src/models/catalog.ts'
 import { type Manner, refuse, startModelServer } from '../../../src/models/model-server.fixture.ts'
+import { PullQueue } from '../../../src/models/pull-queue.ts'
 import { captureLog, type LogLine } from '../../support/captured-log.ts'
 import { call, type ErrorBody, upload } from '../../support/http-client.ts'
 import { createTonesEngine, speakWav } from '../../support/many-languages.ts'
@@ -47,7 +47,7 @@ type Folders = Awaited<ReturnType<typeof makeFolders>>
 async function start(t: TestContext, { models, data, mirror }: Folders) {
   const { log, lines } = captureLog()
   const sources = { mirror: mirror.url, hubEndpoint: 'https://huggingface.co', hubToken: undefined }
-  const pulls = new AutomaticPulls({
+  const pulls = new PullQueue({
     run: pullIn({ folder: models, sources }, log),
     ...{ memoryBytes: 1e9, log },
     suggest: (languages) => (languages.includes('de') ? model : undefined),

@@ -1,64 +1,25 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { embeddedModels } from '../../asr/models/embedded.ts'
-import { findDamage, type InstallRecord } from '../../asr/models/embedded-record.ts'
-import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
-import type { Config } from '../../config.ts'
-import {
-  downloadBytes,
-  type EngineName,
-  type Measured,
-  type ModelKind,
-  readCatalog,
-} from '../../models/catalog.ts'
-import { embeddedModelList } from '../../models/embedded.ts'
-import { findDamagedFiles, isInstalled } from '../../models/install.ts'
+import { embeddedModels } from '../asr/models/embedded.ts'
+import { findDamage, type InstallRecord } from '../asr/models/embedded-record.ts'
+import { telephoneModelPath } from '../asr/speakers/embedding/telephone-model.ts'
+import type { Config } from '../config.ts'
+import { downloadBytes, type Measured, readCatalog } from '../models/catalog.ts'
+import { embeddedModelList } from '../models/embedded.ts'
+import { findDamagedFiles, isInstalled } from '../models/install.ts'
 import {
   readStoredModels,
   readStoredRecord,
   type StoredModel,
   storeFolder,
-} from '../../models/installed.ts'
+} from '../models/installed.ts'
+import type { ListedModel, ModelState } from '../models/model-store.ts'
 import {
   checkFile,
   readInstalledModel,
   type SpeakerModelKind,
   speakerModelKinds,
-} from '../../models/speaker-models.ts'
-
-/**
- * `outdated`: installed, but the catalog names another revision. `configured`: it runs on another
- * server.
- */
-export type ModelState =
-  | 'installed'
-  | 'configured'
-  | 'outdated'
-  | 'available'
-  | 'missing'
-  | 'damaged'
-  | 'unreadable'
-
-/** A model that is there or could be. */
-export type ListedModel = {
-  name: string
-  /** Where it comes from: with the program, from a file of the operator, from the catalog. */
-  origin: 'program' | 'file' | 'store' | 'server'
-  kind: ModelKind
-  /** What a person reads instead of the kind. */
-  purpose: string
-  engine: EngineName | undefined
-  /** Empty when it works on any. */
-  languages: readonly string[]
-  licence: string | undefined
-  credit: string | undefined
-  /** Of its files; of its downloads while it is not installed. */
-  bytes: number
-  memoryBytes: number | undefined
-  state: ModelState
-  /** Whether its accuracy in this program was measured; undefined = not by us. */
-  measured: Measured | undefined
-}
+} from '../models/speaker-models.ts'
 
 /** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
 export type Depth = { hashes: boolean; signal: AbortSignal }

@@ -8,6 +8,9 @@ import { createTransferRate } from './transfer-rate.ts'
 /** How far a pull is: 0 to 1, and the seconds left while that can be told. */
 export type PullProgress = { fraction: number; secondsLeft: number | null }
 
+/** A pull that runs or waits, or that failed a moment ago. */
+export type PullState = { name: string; progress: PullProgress } | { name: string; failure: string }
+
 /**
  * Pulls a model. Rejects with an `Error` that names the file and the server, as far as customers
  * may see it.
@@ -17,7 +20,7 @@ export type RunPull = (
   options: { signal: AbortSignal; onStep(step: InstallStep): void },
 ) => Promise<void>
 
-export type AutomaticPullsOptions = {
+export type PullQueueOptions = {
   run: RunPull
   /** Most memory that a model may take. */
   memoryBytes: number
@@ -47,17 +50,17 @@ const LOG_INTERVAL_MS = 10_000
 const FAILURE_MS = 60_000
 
 /**
- * Pulls the models that requests need, each once for all who wait for it, one after the other. A
+ * Pulls the models that requests or operators ask for, each once for all who wait for it, one after the other. A
  * pull goes on when nobody waits for it any more: the next request will need it.
  */
-export class AutomaticPulls {
-  readonly #options: AutomaticPullsOptions
+export class PullQueue {
+  readonly #options: PullQueueOptions
   readonly #pulls = new Map<string, Pull>()
   readonly #failures = new Map<string, { error: AppError; at: number }>()
   readonly #closing = new AbortController()
   #last: Promise<void> = Promise.resolve()
 
-  constructor(options: AutomaticPullsOptions) {
+  constructor(options: PullQueueOptions) {
     this.#options = options
   }
 
@@ -65,6 +68,16 @@ export class AutomaticPulls {
   suggest(languages: readonly string[]): CatalogModel | undefined {
     const { memoryBytes, suggest } = this.#options
     return suggest ? suggest(languages) : suggestModel(languages, { memoryBytes })
+  }
+
+  /** Returns the pulls that run or wait, in order, and those that failed a moment ago. */
+  states(): PullState[] {
+    const running = [...this.#pulls].map(([name, { progress }]) => ({ name, progress }))
+    const failed = [...this.#failures.keys()].flatMap((name) => {
+      const failure = this.#pulls.has(name) ? undefined : this.recentFailure({ id: name })
+      return failure ? [{ name, failure: failure.message }] : []
+    })
+    return [...running, ...failed]
   }
 
   /** Returns how far the pull of a model is; undefined when there is none. */

@@ -1,0 +1,43 @@
+import type { Static } from 'typebox'
+import { engineNames, modelKinds } from '../../models/catalog.ts'
+import { modelStates } from '../../models/model-store.ts'
+import { Type } from './type.ts'
+import { OneOf } from './values.ts'
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(
+  type: T,
+  description: string,
+) => Type.Union([type, Type.Null()], { description })
+
+const Pull = Type.Object({
+  fraction: Type.Number({ description: 'How far it is, 0 to 1.' }),
+  seconds_left: nullable(Type.Integer(), 'Null while that cannot be told.'),
+})
+
+/** A model that is on this machine or could be. */
+export const StoredModel = Type.Object(
+  {
+    name: Type.String(),
+    kind: OneOf(...modelKinds),
+    engine: nullable(OneOf(...engineNames), 'What runs it; null where that is the program itself.'),
+    languages: Type.Array(Type.String(), { description: 'Empty when it works on any.' }),
+    license: nullable(Type.String(), 'SPDX id.'),
+    credit: nullable(Type.String(), 'Whom the license wants to be named.'),
+    bytes: Type.Integer({ description: 'Of its files; of its downloads until it is installed.' }),
+    memory_bytes: nullable(Type.Integer(), 'What a process that has loaded it takes.'),
+    state: OneOf(...modelStates),
+    is_removable: Type.Boolean({ description: 'False for those that come with the server.' }),
+    pull: nullable(Pull, 'The pull that runs or waits.'),
+    failure: nullable(Type.String(), 'Why a pull failed in the last minute.'),
+  },
+  { title: 'StoredModel' },
+)
+
+/** A model in a response. */
+export type StoredModel = Static<typeof StoredModel>
+
+/** The models of a machine. */
+export const StoredModelList = Type.Object(
+  { items: Type.Array(StoredModel) },
+  { title: 'StoredModelList' },
+)

@@ -1,0 +1,57 @@
+import type { EngineName, Measured, ModelKind } from './catalog.ts'
+import type { PullState } from './pull-queue.ts'
+
+/**
+ * `outdated`: installed, but the catalog names another revision. `configured`: it runs on another
+ * server.
+ */
+export const modelStates = [
+  'installed',
+  'configured',
+  'outdated',
+  'available',
+  'missing',
+  'damaged',
+  'unreadable',
+] as const
+/** One of `modelStates`. */
+export type ModelState = (typeof modelStates)[number]
+
+/** A model that is there or could be. */
+export type ListedModel = {
+  name: string
+  /** Where it comes from: with the program, from a file of the operator, from the catalog. */
+  origin: 'program' | 'file' | 'store' | 'server'
+  kind: ModelKind
+  /** What a person reads instead of the kind. */
+  purpose: string
+  engine: EngineName | undefined
+  /** Empty when it works on any. */
+  languages: readonly string[]
+  licence: string | undefined
+  credit: string | undefined
+  /** Of its files; of its downloads while it is not installed. */
+  bytes: number
+  memoryBytes: number | undefined
+  state: ModelState
+  /** Whether its accuracy in this program was measured; undefined = not by us. */
+  measured: Measured | undefined
+}
+
+/** The models of this machine, for operators. */
+export type ModelStore = {
+  /** Lists what is installed or configured, then what the catalog offers. */
+  list(): Promise<ListedModel[]>
+  /** Returns the pulls that run or wait, and those that failed in the last minute. */
+  pulls(): PullState[]
+  /**
+   * Starts to pull a model of the catalog, unless it is installed or being pulled. Throws
+   * `model_not_found`.
+   */
+  pull(name: string): void
+  /**
+   * Removes an installed model; running tasks finish with it. Throws `model_not_found`,
+   * `model_pulled` while it is being pulled, or `model_required` when it comes with the program.
+   */
+  remove(name: string): Promise<void>
+}
