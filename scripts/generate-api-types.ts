@@ -41,6 +41,7 @@ export const ROOTS = [
   'SharedRecording',
   'UsageReport',
   'NodeList',
+  'StoredModelList',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

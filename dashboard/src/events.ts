@@ -7,7 +7,7 @@ const listeners = new Set<() => void>()
 let source: EventSource | undefined
 let timer = 0
 
-/** Calls `listener` whenever a job or a delivery of the account may have changed; returns what ends that. */
+/** Calls `listener` whenever a job, a delivery or, for an operator, a pulled model may have changed; returns what ends that. */
 export function onEvent(listener: () => void): () => void {
   listeners.add(listener)
   update()
@@ -33,7 +33,8 @@ function update(): void {
 function open(): EventSource {
   const opened = new EventSource(addressOf('v2/events'))
   // What happened before the stream began, it does not tell.
-  for (const name of ['open', 'job', 'session', 'delivery']) opened.addEventListener(name, tell)
+  for (const name of ['open', 'job', 'session', 'delivery', 'model'])
+    opened.addEventListener(name, tell)
   return opened
 }
 

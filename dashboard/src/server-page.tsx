@@ -6,6 +6,7 @@ import { Nodes } from './nodes.tsx'
 import { formatTime, languageName } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
 import { TableHeads } from './parts/table-heads.tsx'
+import { languageList, StoredModels } from './stored-models.tsx'
 import { texts } from './texts.ts'
 
 /** What the server can do, which models it has, and the sign-in. */
@@ -52,8 +53,14 @@ function Abilities({ abilities }: { abilities: ApiCapabilities }): JSX.Element {
         <p>{recognition.languages.map(languageName).sort().join(', ')}</p>
         <p class="hint">{texts.server.limits(formatTime(limits.max_audio_seconds))}</p>
       </section>
-      <Models title={texts.server.models} models={models.installed} />
-      <Models title={texts.server.available} models={models.available} areMissing />
+      {may('admin') ? (
+        <StoredModels />
+      ) : (
+        <>
+          <Models title={texts.server.models} models={models.installed} />
+          <Models title={texts.server.available} models={models.available} areMissing />
+        </>
+      )}
     </>
   )
 }
@@ -76,7 +83,7 @@ function Models(props: { title: string; models: Model[]; areMissing?: boolean })
                 {areMissing && <code class="block">{texts.server.install(name)}</code>}
               </th>
               <td data-label={heads.kind}>{kind}</td>
-              <td data-label={heads.languages}>{languageList(languages)}</td>
+              <td data-label={heads.languages}>{languageList(languages) || '–'}</td>
               <td data-label={heads.license}>{license}</td>
             </tr>
           ))}
@@ -84,9 +91,4 @@ function Models(props: { title: string; models: Model[]; areMissing?: boolean })
       </table>
     </section>
   )
-}
-
-function languageList(codes: string[]): string {
-  if (codes.length > 4) return texts.server.languageCount(codes.length)
-  return codes.map(languageName).join(', ') || '–'
 }

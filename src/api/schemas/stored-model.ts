@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { engineNames, modelKinds } from '../../models/catalog.ts'
+import { modelKinds } from '../../models/catalog.ts'
 import { modelStates } from '../../models/model-store.ts'
 import { Type } from './type.ts'
 import { OneOf } from './values.ts'
@@ -19,7 +19,7 @@ export const StoredModel = Type.Object(
   {
     name: Type.String(),
     kind: OneOf(...modelKinds),
-    engine: nullable(OneOf(...engineNames), 'What runs it; null where that is the program itself.'),
+    engine: nullable(Type.String(), 'What runs it; null where that is the program itself.'),
     languages: Type.Array(Type.String(), { description: 'Empty when it works on any.' }),
     license: nullable(Type.String(), 'SPDX id.'),
     credit: nullable(Type.String(), 'Whom the license wants to be named.'),

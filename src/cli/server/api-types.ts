@@ -749,6 +749,54 @@ export type ApiSource = {
   channel: number
 }
 
+export type ApiStoredModel = {
+  name: string
+  kind:
+    | 'recognition'
+    | 'streaming-recognition'
+    | 'language-identification'
+    | 'voice-detection'
+    | 'speaker-embedding'
+    | 'speaker-segmentation'
+    | 'translation'
+    | 'language-model'
+  /** What runs it; null where that is the program itself. */
+  engine: string | null
+  /** Empty when it works on any. */
+  languages: string[]
+  /** SPDX id. */
+  license: string | null
+  /** Whom the license wants to be named. */
+  credit: string | null
+  /** Of its files; of its downloads until it is installed. */
+  bytes: number
+  /** What a process that has loaded it takes. */
+  memory_bytes: number | null
+  state:
+    | 'installed'
+    | 'configured'
+    | 'outdated'
+    | 'available'
+    | 'missing'
+    | 'damaged'
+    | 'unreadable'
+  /** False for those that come with the server. */
+  is_removable: boolean
+  /** The pull that runs or waits. */
+  pull: {
+    /** How far it is, 0 to 1. */
+    fraction: number
+    /** Null while that cannot be told. */
+    seconds_left: number | null
+  } | null
+  /** Why a pull failed in the last minute. */
+  failure: string | null
+}
+
+export type ApiStoredModelList = {
+  items: ApiStoredModel[]
+}
+
 export type ApiStructuredDataExtractionResult = {
   success: boolean
   /** Nothing was found, or nothing could be done */

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { sha256 } from '../../../src/api/auth/auth.ts'
+import { readCatalog } from '../../../src/models/catalog.ts'
+import { startModelServer } from '../../../src/models/model-server.fixture.ts'
+import { insertKey } from '../../../src/storage/keys.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { startServer } from '../../support/start-server.ts'
+import { makeFolder } from '../../support/test-storage.ts'
+
+const skip = whyNoBrowser() ?? false
+
+test('an operator installs a model, and sees how far it is and why it failed', {
+  skip,
+}, async (t) => {
+  const mirror = await startModelServer()
+  t.after(() => mirror.close())
+  const { files } = readCatalog().find(({ id }) => id === 'whisper-tiny')!
+  const go = Promise.withResolvers<void>()
+  for (const { url } of files) mirror.files.set(new URL(url).pathname, Buffer.from('other bytes'))
+  mirror.next.push((response) => void go.promise.then(() => response.writeHead(403).end()))
+  const env = { STENO_MODELS_DIR: await makeFolder(t), STENO_MODELS_MIRROR: mirror.url }
+  const server = await startServer({ env })
+  t.after(() => server.close())
+  const hash = sha256('admin').toString('hex')
+  const scopes = ['admin', 'read', 'write', 'live'] as const
+  const key = { account: 'operator', createdAt: 1, prefix: 'st_admin', scopes, hash }
+  await insertKey(server.app.storage.db, key)
+
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill('admin')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Server', exact: true }).click()
+  const row = page.getByRole('row', { name: /^whisper-tiny / })
+  await row.getByRole('button', { name: 'Install whisper-tiny' }).click()
+  await row.getByRole('progressbar', { name: 'whisper-tiny is being installed' }).waitFor()
+  await checkPage(page, 'models')
+  go.resolve()
+  await row.getByText(/The installation failed: .*403/).waitFor()
+  assert.equal(await page.getByRole('button', { name: /Remove moonshine/ }).count(), 0)
+  assert.deepEqual(problems, [])
+})
