@@ -20,12 +20,13 @@ async function listen(t: { after(fn: () => void): void }, { key = server.key, la
   const response = await fetch(`${server.url}/v2/events`, { headers, signal: gone.signal })
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
-  return parseEvents(response.body!)
+  // At once: an unread body is canceled when its response is collected as garbage.
+  return parseEvents(response.body!.pipeThrough(new TextDecoderStream() as never))
 }
 
-async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
+async function* parseEvents(texts: ReadableStream<string>): AsyncGenerator<Event> {
   let text = ''
-  for await (const part of body.pipeThrough(new TextDecoderStream() as never)) {
+  for await (const part of texts) {
     text += part
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const lines = text.slice(0, end).split('\n')
