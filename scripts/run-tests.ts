@@ -86,6 +86,7 @@ async function findFiles(): Promise<string[]> {
     'test/**/*.test.ts',
     'src/**/*.test.ts',
     'scripts/**/*.test.ts',
+    'soak/**/*.test.ts',
     'examples/**/*.test.ts',
   ]
   const all = await Array.fromAsync(glob(patterns, { cwd: root }))

@@ -27,7 +27,7 @@ type Options = {
  * test at the latest.
  */
 export async function startChild(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   folder: string,
   { env, startMs, silent = false }: Options = {},
 ): Promise<ChildServer | undefined> {

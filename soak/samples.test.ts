@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { describeSlopes, percentile, slopeOf } from './samples.ts'
+
+test('the slope is that of the line through the points', () => {
+  assert.equal(
+    slopeOf([
+      { x: 0, y: 5 },
+      { x: 1, y: 7 },
+      { x: 2, y: 9 },
+    ]),
+    2,
+  )
+  assert.equal(slopeOf([{ x: 3, y: 1 }]), 0)
+})
+
+test('growth is told of the process that lived longest, once it is warm', () => {
+  const minute = 60_000
+  const samples = Array.from({ length: 9 }, (_, i) => {
+    const pid = i < 2 ? 1 : 2
+    return {
+      pid,
+      at: i * minute,
+      rssMB: i < 5 ? 500 : 100 + i,
+      heapMB: 50,
+      handles: 20,
+      folderMB: 1,
+    }
+  })
+  const text = describeSlopes(samples)
+  assert.match(
+    text,
+    /warm for 3 minutes: memory 105 to 108 MB \(60\.0 MB per hour\), handles 20 to 20 \(0\.0/,
+  )
+  assert.match(describeSlopes(samples.slice(0, 3)), /no process lived long enough/)
+})
+
+test('a percentile is one of the values', () => {
+  assert.equal(percentile([3, 1, 2], 0.5), 2)
+  assert.equal(percentile([3, 1, 2], 0.95), 3)
+  assert.equal(percentile([], 0.5), 0)
+})

@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { list } from '../test/support/account-checks.ts'
+import { type ChildServer, kill, startChild } from '../test/support/child-server.ts'
+import { call } from '../test/support/http-client.ts'
+
+const STOP_MS = 60_000
+
+/** One server after the other on the same folder, port and database. */
+export class SoakedServer {
+  readonly #folder: string
+  readonly #env: Record<string, string>
+  #child: ChildServer | undefined
+
+  constructor({ folder, env }: { folder: string; env: Record<string, string> }) {
+    this.#folder = folder
+    this.#env = env
+  }
+
+  /** The settings of commands that concern the same store. */
+  get env(): Record<string, string> {
+    return { ...this.#env, STENO_DATA_DIR: this.#folder }
+  }
+
+  /** The running process. */
+  get pid(): number {
+    return this.#child!.process.pid!
+  }
+
+  /** Returns the running server, or starts one. */
+  async running(): Promise<ChildServer> {
+    const isRunning = this.#child && this.#child.process.exitCode === null
+    if (isRunning && !this.#child!.process.signalCode) return this.#child!
+    const child = await startChild({ after() {} }, this.#folder, { env: this.#env })
+    if (!child) throw new Error('the server does not start')
+    this.#child = child
+    return child
+  }
+
+  /** Ends the process as a power failure does. */
+  async kill(): Promise<void> {
+    if (this.#child) await kill(this.#child)
+  }
+
+  /** Ends the process as an operator does; throws unless it ends by itself, without an error. */
+  async stop(): Promise<void> {
+    const { process, ended } = this.#child!
+    process.kill('SIGTERM')
+    const outcome = await Promise.race([ended, delay(STOP_MS, undefined, { ref: false })])
+    if (outcome?.code === 0) return
+    await this.kill()
+    throw new Error(`the server ended with ${JSON.stringify(outcome ?? 'a kill')} after SIGTERM`)
+  }
+
+  /** Stops the process for a while, as a machine that swaps or migrates does. */
+  async pause(ms: number): Promise<void> {
+    const { process } = this.#child!
+    process.kill('SIGSTOP')
+    await delay(ms)
+    process.kill('SIGCONT')
+  }
+
+  /** Deletes all jobs that have ended. */
+  async clear(): Promise<string[]> {
+    const server = await this.running()
+    const jobs = await list<{ id: string }>(server, '/v2/transcription?limit=200')
+    for (const { id } of jobs) await call(server, `/v2/transcription/${id}`, { method: 'DELETE' })
+    return jobs.map(({ id }) => id)
+  }
+}
