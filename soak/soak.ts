@@ -65,7 +65,7 @@ export async function soak({ minutes, database, seed }: SoakOptions): Promise<nu
       failures++
       console.error(`round ${round}, seed ${seed}:`, error)
       // What it left behind is not judged twice.
-      await server.clear()
+      await server.clear().catch((problem) => console.error(problem))
     }
   }
   console.log(describeSlopes(samples))

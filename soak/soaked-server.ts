@@ -10,6 +10,8 @@ export class SoakedServer {
   readonly #folder: string
   readonly #env: Record<string, string>
   #child: ChildServer | undefined
+  #starting: Promise<ChildServer> | undefined
+  #ending: Promise<void> | undefined
 
   constructor({ folder, env }: { folder: string; env: Record<string, string> }) {
     this.#folder = folder
@@ -26,10 +28,14 @@ export class SoakedServer {
     return this.#child!.process.pid!
   }
 
-  /** Returns the running server, or starts one. */
+  /** Returns the running server, or starts one when the last has ended; all who ask share it. */
   async running(): Promise<ChildServer> {
-    const isRunning = this.#child && this.#child.process.exitCode === null
-    if (isRunning && !this.#child!.process.signalCode) return this.#child!
+    await this.#ending
+    this.#starting ??= this.#start()
+    return this.#starting
+  }
+
+  async #start(): Promise<ChildServer> {
     const child = await startChild({ after() {} }, this.#folder, { env: this.#env })
     if (!child) throw new Error('the server does not start')
     this.#child = child
@@ -38,17 +44,30 @@ export class SoakedServer {
 
   /** Ends the process as a power failure does. */
   async kill(): Promise<void> {
-    if (this.#child) await kill(this.#child)
+    await this.#end(async () => {
+      if (this.#child) await kill(this.#child)
+    })
   }
 
   /** Ends the process as an operator does; throws unless it ends by itself, without an error. */
   async stop(): Promise<void> {
-    const { process, ended } = this.#child!
-    process.kill('SIGTERM')
-    const outcome = await Promise.race([ended, delay(STOP_MS, undefined, { ref: false })])
-    if (outcome?.code === 0) return
-    await this.kill()
-    throw new Error(`the server ended with ${JSON.stringify(outcome ?? 'a kill')} after SIGTERM`)
+    await this.#end(async () => {
+      const { process, ended } = this.#child!
+      process.kill('SIGTERM')
+      const outcome = await Promise.race([ended, delay(STOP_MS, undefined, { ref: false })])
+      if (outcome?.code === 0) return
+      await kill(this.#child!)
+      throw new Error(`the server ended with ${JSON.stringify(outcome ?? 'a kill')} after SIGTERM`)
+    })
+  }
+
+  async #end(end: () => Promise<void>): Promise<void> {
+    const ending = end()
+    this.#ending = ending.catch(() => {})
+    await this.#ending
+    this.#starting = undefined
+    this.#ending = undefined
+    await ending
   }
 
   /** Stops the process for a while, as a machine that swaps or migrates does. */
