@@ -30,7 +30,7 @@ test('growth is told of the process that lived longest, once it is warm', () => 
   const text = describeSlopes(samples)
   assert.match(
     text,
-    /warm for 3 minutes: memory 105 to 108 MB \(60\.0 MB per hour\), handles 20 to 20 \(0\.0/,
+    /warm for 3 minutes: memory 105 to 108 MB \(60\.0 MB per hour\), heap 50 to 50 MB \(0\.0 MB per hour\), handles 20 to 20 \(0\.0/,
   )
   assert.match(describeSlopes(samples.slice(0, 3)), /no process lived long enough/)
 })

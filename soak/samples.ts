@@ -7,7 +7,7 @@ export type Sample = {
   /** Milliseconds since 1970. */
   at: number
   rssMB: number
-  /** Used by objects of JavaScript; some of them are garbage. */
+  /** Used by objects of JavaScript. */
   heapMB: number
   /** Open file descriptors; NaN where the system does not tell. */
   handles: number
@@ -73,6 +73,7 @@ export function describeSlopes(samples: readonly Sample[]): string {
   }
   const minutes = Math.round((warm.at(-1)!.at - warm[0]!.at) / 60_000)
   const memory = `memory ${warm[0]!.rssMB} to ${warm.at(-1)!.rssMB} MB (${slope((s) => s.rssMB)} MB per hour)`
+  const heap = `heap ${warm[0]!.heapMB} to ${warm.at(-1)!.heapMB} MB (${slope((s) => s.heapMB)} MB per hour)`
   const handles = `handles ${warm[0]!.handles} to ${warm.at(-1)!.handles} (${slope((s) => s.handles)} per hour)`
-  return `longest life, warm for ${minutes} minutes: ${memory}, ${handles}`
+  return `longest life, warm for ${minutes} minutes: ${memory}, ${heap}, ${handles}`
 }

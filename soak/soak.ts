@@ -57,6 +57,7 @@ export async function soak({ minutes, database, seed }: SoakOptions): Promise<nu
     try {
       const report = await runRound({ round, server, receivers, random })
       const { url } = await server.running()
+      await server.collectGarbage()
       const sample = await sampleOf({ pid: server.pid, url, folder })
       samples.push(sample)
       const { at, ...measured } = sample

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { list } from '../test/support/account-checks.ts'
+import { list, untilSettled } from '../test/support/account-checks.ts'
 import { type ChildServer, kill, startChild } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
 
@@ -70,6 +70,14 @@ export class SoakedServer {
     await ending
   }
 
+  /** Frees what is garbage, so that what is measured is in use. */
+  async collectGarbage(): Promise<void> {
+    const { process } = await this.running()
+    process.send('collect garbage')
+    // The server has handled the message when it answers.
+    await fetch(`${(await this.running()).url}/health`)
+  }
+
   /** Stops the process for a while, as a machine that swaps or migrates does. */
   async pause(ms: number): Promise<void> {
     const { process } = this.#child!
@@ -78,9 +86,10 @@ export class SoakedServer {
     process.kill('SIGCONT')
   }
 
-  /** Deletes all jobs that have ended. */
+  /** Deletes all jobs once they have ended and all is delivered; returns their ids. */
   async clear(): Promise<string[]> {
     const server = await this.running()
+    await untilSettled(server)
     const jobs = await list<{ id: string }>(server, '/v2/transcription?limit=200')
     for (const { id } of jobs) await call(server, `/v2/transcription/${id}`, { method: 'DELETE' })
     return jobs.map(({ id }) => id)

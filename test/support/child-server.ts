@@ -40,7 +40,7 @@ export async function startChild(
   }
   const child = fork(join(import.meta.dirname, 'server-process.ts'), {
     env: { ...process.env, ...settings, ...env },
-    execArgv: ['--disable-warning=ExperimentalWarning'],
+    execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
     silent,
   })
   t.after(() => child.kill('SIGKILL'))

@@ -8,6 +8,9 @@ import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { serve } from '../../src/cli/server/serve.ts'
 import { interruptOnSignals } from '../../src/cli/terminal/interrupt.ts'
 
+/** This message frees what is garbage, where the process was started with `--expose-gc`. */
+const COLLECT_GARBAGE = 'collect garbage'
+
 const { env } = process
 const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
 const { FAKE_RETRY_MS, FAKE_TEXT = 'one two three' } = env
@@ -23,8 +26,11 @@ const stdout = new Writable({
     done()
   },
 })
-// Simulates a bug in the program: an error in a promise that nobody awaits.
-process.on('message', (text) => void Promise.reject(new Error(String(text))))
+process.on('message', (text) => {
+  if (text === COLLECT_GARBAGE) globalThis.gc?.()
+  // Simulates a bug in the program: an error in a promise that nobody awaits.
+  else void Promise.reject(new Error(String(text)))
+})
 const signal = interruptOnSignals()
 const limits = { graceMs: Number(FAKE_GRACE_MS), drainMs: Number(FAKE_DRAIN_MS) }
 // As many attempts at a delivery as a bad receiver could need.
