@@ -18,6 +18,8 @@ const MB = 1e6
 const HOUR_MS = 3_600_000
 /** A process needs so many rounds until its caches are full. */
 const WARM_UP = 3
+/** A shorter time says nothing about an hour. */
+const MIN_MINUTES = 5
 
 /** What is measured: a process on Linux, where it answers, and its data folder. */
 export type Measured = { pid: number; url: string; folder: string }
@@ -67,11 +69,11 @@ export function describeSlopes(samples: readonly Sample[]): string {
   const lives = Map.groupBy(samples, ({ pid }) => pid)
   const longest = [...lives.values()].sort((a, b) => b.length - a.length)[0] ?? []
   const warm = longest.slice(WARM_UP)
-  if (warm.length < 2) return 'no process lived long enough for a slope'
+  const minutes = Math.round(((warm.at(-1)?.at ?? 0) - (warm[0]?.at ?? 0)) / 60_000)
+  if (minutes < MIN_MINUTES) return 'no process lived long enough for a slope'
   const slope = (of: (sample: Sample) => number) => {
     return slopeOf(warm.map((sample) => ({ x: sample.at / HOUR_MS, y: of(sample) }))).toFixed(1)
   }
-  const minutes = Math.round((warm.at(-1)!.at - warm[0]!.at) / 60_000)
   const memory = `memory ${warm[0]!.rssMB} to ${warm.at(-1)!.rssMB} MB (${slope((s) => s.rssMB)} MB per hour)`
   const heap = `heap ${warm[0]!.heapMB} to ${warm.at(-1)!.heapMB} MB (${slope((s) => s.heapMB)} MB per hour)`
   const handles = `handles ${warm[0]!.handles} to ${warm.at(-1)!.handles} (${slope((s) => s.handles)} per hour)`
