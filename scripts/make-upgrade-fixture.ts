@@ -6,13 +6,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { create } from 'tar'
 import WebSocket from 'ws'
+import { freePort } from '../test/support/free-port.ts'
 
 const HELP = `node scripts/make-upgrade-fixture.ts [OPTIONS] FILE.tgz
 Runs the server of a checkout, lets it transcribe, kills it, and packs what it leaves.
@@ -86,7 +86,7 @@ function start(): ChildProcess {
     ...{ PATH, HOME, LD_LIBRARY_PATH },
     STENO_DATA_DIR: data,
     STENO_HOST: '127.0.0.1',
-    STENO_PORT: String(port),
+    STENO_PORT: port,
     STENO_API_KEYS: `acme:${KEY}`,
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
     STENO_LOG_LEVEL: 'error',
@@ -175,13 +175,4 @@ async function pack(names: string[]): Promise<void> {
   const packed = create(options, names)
   packed.pipe(createWriteStream(resolve(file!)))
   await once(packed, 'end')
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as { port: number }
-  listener.close()
-  await once(listener, 'close')
-  return port
 }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
+import { percentile } from '../src/cli/live/live-latency.ts'
 import { checkAccount, list, untilSettled } from '../test/support/account-checks.ts'
 import { type BusyAccount, createBusyAccount } from '../test/support/busy-account.ts'
 import { call } from '../test/support/http-client.ts'
+import { within } from '../test/support/live-chance.ts'
 import { runHere } from '../test/support/run-here.ts'
 import type { UnreliableReceiver } from '../test/support/unreliable-receiver.ts'
-import { percentile } from './samples.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
+/** Where a round happens. */
 export type RoundOptions = {
   round: number
   server: SoakedServer
@@ -55,8 +57,8 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
     ...Array.from({ length: ACTORS }, () => act(account, server, over)),
   ])
   const last = await server.running()
-  await within(Promise.all(account.clients.map((client) => client.ended)), 'sessions end')
-  await within(untilSettled(last), 'jobs and deliveries end')
+  await within(SETTLE_MS, Promise.all(account.clients.map((client) => client.ended)))
+  await within(SETTLE_MS, untilSettled(last))
   await checkKeys(server)
   const checked = await checkAccount(last, { account, receivers, before })
   await checkDeletion(server)
@@ -64,8 +66,8 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
     ...{ fault, ...checked },
     sessions: account.clients.length,
     deleted: account.deleted.size,
-    p50: percentile(times, 0.5),
-    p95: percentile(times, 0.95),
+    p50: Math.round(percentile(times, 0.5) ?? 0),
+    p95: Math.round(percentile(times, 0.95) ?? 0),
   }
 }
 
@@ -139,18 +141,5 @@ async function checkDeletion(server: SoakedServer): Promise<void> {
   assert.deepEqual(await list(child, '/v2/transcription'), [])
   for (const id of deleted) {
     assert.equal((await call(child, `/v2/transcription/${id}`)).status, 404)
-  }
-}
-
-async function within<T>(promise: Promise<T>, what: string): Promise<T> {
-  const timer = new AbortController()
-  const late = delay(SETTLE_MS, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`${what}: not within ${SETTLE_MS / 1000} s`)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    timer.abort()
-    late.catch(() => {})
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { describeSlopes, percentile, slopeOf } from './samples.ts'
+import { describeSlopes, slopeOf } from './samples.ts'
 
 test('the slope is that of the line through the points', () => {
   assert.equal(
@@ -33,10 +33,4 @@ test('growth is told of the process that lived longest, once it is warm', () => 
     /warm for 5 minutes: memory 105 to 110 MB \(60\.0 MB per hour\), heap 50 to 50 MB \(0\.0 MB per hour\), handles 20 to 20 \(0\.0/,
   )
   assert.match(describeSlopes(samples.slice(0, 9)), /no process lived long enough/)
-})
-
-test('a percentile is one of the values', () => {
-  assert.equal(percentile([3, 1, 2], 0.5), 2)
-  assert.equal(percentile([3, 1, 2], 0.95), 3)
-  assert.equal(percentile([], 0.5), 0)
 })

@@ -16,6 +16,7 @@ import { runRound } from './round.ts'
 import { describeSlopes, type Sample, sampleOf } from './samples.ts'
 import { SoakedServer } from './soaked-server.ts'
 
+/** How long to run, on which database, and what the random numbers start with. */
 export type SoakOptions = { minutes: number; database: 'sqlite' | 'postgres'; seed: number }
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`

@@ -26,9 +26,9 @@ export type AttemptResultsOptions = {
 type Ended = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlement: Settlement }
 
 /**
- * Writes how attempts ended, and disables endpoints with it: no sender sees the next delivery due of
- * an endpoint that was to be disabled. Those that end during a write share the next transaction. A refused
- * write is retried until it succeeds.
+ * Writes how attempts ended, and disables endpoints in the same transaction, so that no sender sees
+ * the next delivery of such an endpoint due. Attempts that end during a write share the next
+ * transaction. A refused write is retried until it succeeds.
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
@@ -48,8 +48,8 @@ export class AttemptResults {
   }
 
   /**
-   * Resolves when the settlement is on disk, to why it disabled the endpoint if it did; rejects only
-   * if the server stops first.
+   * Resolves when the settlement is on disk: to the reason, if it disabled the endpoint. Rejects
+   * only if the server stops first.
    */
   async write(ended: Ended): Promise<string | undefined> {
     const { log, clock, signal } = this.#options

@@ -38,6 +38,7 @@ import type { Services } from '../text/service-add-on.ts'
 import type { Tracing } from '../tracing.ts'
 import type { Connection, ConnectOptions } from './connection.ts'
 import { type LiveParams, requestOf, textOf } from './live-params.ts'
+import type { CreatedSession, LiveRequest } from './live-request.ts'
 import { endMessage, startMessage } from './messages/lifecycle-messages.ts'
 import { requireModel } from './require-model.ts'
 import { untilStored } from './result/finish-live-job.ts'
@@ -53,26 +54,6 @@ import {
 } from './sessions/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
-
-/** A request for a session, after validation. */
-export type LiveRequest = {
-  /** `request_params` as the job shows them, after defaults. */
-  params: Record<string, unknown>
-  /**
-   * Their JSON text, where it is already written; `params` may then lack the rest of long lists.
-   */
-  paramsText?: string | undefined
-  customMetadata: Record<string, unknown> | null
-  /** The hash of the requesting key: when the key is revoked or expires, the session ends. */
-  keyHash?: string | undefined
-  /** The id of the requesting key. */
-  keyId?: string | undefined
-  /** With it, a repeated request creates only one session. */
-  idempotency?: IdempotencyKey | undefined
-}
-
-/** The response to a creation; the token is the client's right to connect. */
-export type CreatedSession = { id: string; createdAt: number; token: string }
 
 /** Options of the live service. */
 export type LiveServiceOptions = {

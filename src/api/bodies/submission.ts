@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { SubmitRequest } from '../../jobs/submission.ts'
-import type { LiveRequest } from '../../live/live-service.ts'
+import type { LiveRequest } from '../../live/live-request.ts'
 import type { App } from '../../server-parts.ts'
 import { findFile } from '../../storage/objects/files.ts'
 import { fileIdOf, uploadIdIn } from '../answers/urls.ts'

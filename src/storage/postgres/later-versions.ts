@@ -1,4 +1,4 @@
-/** The statements of each version after the first schema. A version that was released never changes. */
+/** The statements of each version after the first schema; a released version never changes. */
 
 import { noteBytes, TEXT, VACUUM } from './schema.ts'
 

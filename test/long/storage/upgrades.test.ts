@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { extract } from 'tar'
@@ -12,6 +11,7 @@ import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { SQLITE_VERSION } from '../../../src/storage/sqlite/migrate.ts'
 import { call } from '../../support/http-client.ts'
 import { rounds } from '../../support/rounds.ts'
+import { sqliteSchema } from '../../support/sqlite-schema.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
 import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
 import { makeFolder } from '../../support/test-storage.ts'
@@ -106,19 +106,6 @@ async function checkFound(server: TestServer, { done }: Expected): Promise<void>
   }
 }
 
-/** Returns what a database is made of: every table, index and trigger as SQL, in any order. */
-function schemaOf(folder: string): string[] {
-  const database = new DatabaseSync(databaseFile(folder), { readOnly: true })
-  const rows = database.prepare('select name, sql from sqlite_schema').all() as {
-    name: string
-    sql: string | null
-  }[]
-  database.close()
-  // Columns that were added stand last.
-  const inAnyOrder = (text: string) => [...text.replace(/\s+/g, '')].sort().join('')
-  return rows.map(({ name, sql }) => `${name} ${inAnyOrder(sql ?? '')}`).sort()
-}
-
 describe('data folders', () => {
   for (const name of names.filter((name) => name.startsWith('sqlite-'))) {
     test(name, { timeout: 60_000 }, async (t) => {
@@ -127,7 +114,7 @@ describe('data folders', () => {
       await checkContent(server, expected)
       const fresh = await startServer()
       t.after(() => fresh.close())
-      assert.deepEqual(schemaOf(data), schemaOf(fresh.folder))
+      assert.deepEqual(sqliteSchema(data), sqliteSchema(fresh.folder))
     })
   }
 
