@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { bareEnvironment } from './bare-environment.ts'
-import { confine, findConfinement } from './decoder-sandbox.ts'
+import { confine, findConfinement, type ProcessCommand } from './decoder-sandbox.ts'
 
 const confinement = findConfinement()
 const limits = {
@@ -25,9 +25,12 @@ function temporaryFolder(t: TestContext): string {
 }
 
 /** Runs a Node program in the strongest confinement; returns its output, and how it ended. */
-async function runConfined(code: string, folder: string, changed: Partial<typeof limits> = {}) {
+function runConfined(code: string, folder: string, changed: Partial<typeof limits> = {}) {
   const program = { file: process.execPath, args: ['-e', code] }
-  const { file, args } = confine(program, { limits: { ...limits, ...changed }, folder })
+  return run(confine(program, { limits: { ...limits, ...changed }, folder }))
+}
+
+async function run({ file, args }: ProcessCommand) {
   const child = spawn(file, args, { env: bareEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] })
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (part: string) => {
@@ -59,6 +62,19 @@ test('a confined program writes to its own folder and nowhere else', {
   const { text } = await runConfined(write(own) + write(other), own)
   assert.deepEqual(text.trim().split('\n'), ['written', 'EROFS'])
   assert.deepEqual([readdirSync(own), readdirSync(other)], [['file'], []])
+})
+
+test('a file system that is unmounted just before the start does no harm', {
+  skip: confinement !== 'files',
+}, async (t) => {
+  const [own, disk] = [temporaryFolder(t), temporaryFolder(t)]
+  if (spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk]).status !== 0) {
+    return t.skip('needs the right to mount a file system')
+  }
+  const program = { file: process.execPath, args: ['-e', 'console.log("started")'] }
+  const command = confine(program, { limits, folder: own })
+  spawnSync('umount', [disk])
+  assert.deepEqual(await run(command), { text: 'started\n', exitCode: 0, signal: null })
 })
 
 test('memory beyond the limit is refused', {

@@ -36,14 +36,14 @@ shift 3
 exec "$@"`
 
 // The output folder first becomes a mount of its own, so it stays writable when the rest turns
-// read-only.
+// read-only. A file system may have been unmounted since it was listed.
 const READ_ONLY_SCRIPT = `
 folder=$1
 count=$2
 shift 2
 if [ -n "$folder" ]; then mount --bind "$folder" "$folder" || exit 125; fi
 while [ "$count" -gt 0 ]; do
-  mount -o remount,bind,ro "$1" || exit 125
+  mount -o remount,bind,ro "$1" 2>/dev/null || ! mountpoint -q "$1" || exit 125
   shift
   count=$((count - 1))
 done
