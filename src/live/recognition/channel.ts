@@ -181,13 +181,15 @@ export class Channel {
 
   /**
    * Starts a partial of the open utterance, if there is one with new speech, no partial is running
-   * and one is due; resolves when it is done.
+   * and one is due; resolves when it is done. It is emitted after the finals of earlier utterances,
+   * but recognized beside them: a first partial is worth little when it is late.
    */
   async partial({ isBehind }: { isBehind: boolean }): Promise<void> {
     const { phase, from, frame, number, lastSpeech } = this.#endpoint
     const last = this.#last?.number === number ? this.#last : undefined
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
-    if (this.#partial || this.#ended.length > 0 || last?.embedding === lastSpeech) return
+    if (this.#partial || last?.embedding === lastSpeech) return
+    if (isBehind && this.#ended.length > 0) return
     const began = performance.now()
     if (began < this.#nextPartialAt) return
     const stop = new AbortController()
@@ -223,6 +225,8 @@ export class Channel {
       const interval = partialIntervalMs * partialIntervals(models.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
       if (view.words.length === 0 || view.text === last?.text) return
+      while (this.#ended.length > 0) await this.#options.order.last
+      if (stop.signal.aborted) return
       emit({ type: 'partial', channel, number, view, begunAt: began })
     } catch (error) {
       if (!stop.signal.aborted && !this.#options.signal.aborted) {
@@ -265,6 +269,7 @@ export class Channel {
   #end(span: UtteranceSpan, isBehind: boolean): void {
     this.#partial?.abort()
     this.#partial = undefined
+    this.#nextPartialAt = 0 // The first partial of the next utterance is due at once.
     const early = this.#early
     this.#early = undefined
     const isSame = early && early.span.number === span.number && early.span.to === span.to

@@ -22,6 +22,7 @@ type Options = {
   speakers?: SpeakerCounts
   /** The load of the machine. */
   load?: number
+  partialIntervalMs?: number
 }
 
 /**
@@ -30,6 +31,7 @@ type Options = {
  */
 export function open(channels: readonly string[], options: Options = {}) {
   const { before, partials = false, from, text, speakers, load = 0 } = options
+  const { partialIntervalMs = 0 } = options
   const reported: string[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
@@ -99,7 +101,7 @@ export function open(channels: readonly string[], options: Options = {}) {
       ),
       change: options.change ?? plainText.change,
       speakers,
-      partialIntervalMs: 0,
+      partialIntervalMs,
       wantsPartials: () => partials,
       log: createLog('silent'),
       signal: leaving.signal,

@@ -72,6 +72,32 @@ test('partials come while the utterance is open, and never after its final', asy
   assert.equal(reported.at(-1), 'final 0 0 0-64')
 })
 
+test('a partial is recognized beside the final before it, and emitted after it', async () => {
+  const partial = Promise.withResolvers<void>()
+  const { advance } = open([`${speech}${pause}${speech}${pause}`], {
+    partials: true,
+    before: (kind, segment) => {
+      if (segment?.start === 0) return kind === 'final' ? partial.promise : undefined
+      if (kind === 'partial') partial.resolve()
+    },
+  })
+  const reported = await advance()
+  const transcripts = reported.filter((what) => !what.startsWith('speech'))
+  assert.match(transcripts.join(', '), /final 0 0 0-24, partial 0 1 \d+, final 0 1 22-56$/)
+})
+
+test('the first partial of an utterance does not wait for the interval', async () => {
+  const { advance } = open([`${'#'.repeat(40)}${pause}${speech}${pause}`], {
+    partials: true,
+    partialIntervalMs: 1e9,
+  })
+  const reported = await advance()
+  assert.deepEqual(
+    reported.filter((what) => what.startsWith('partial')).map((what) => what.slice(0, 11)),
+    ['partial 0 0', 'partial 0 1'],
+  )
+})
+
 test('nobody wants partials: none is made', async () => {
   const { advance } = open([`${'#'.repeat(60)}${pause}`])
   assert.ok((await advance()).every((what) => !what.startsWith('partial')))
