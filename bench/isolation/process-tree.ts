@@ -50,6 +50,8 @@ function readStat(pid: string): Stat | undefined {
 export type MemoryWatch = {
   readonly peak: number
   readonly exceeded: boolean
+  /** Ends the watch. */
+  stop(): void
   /** Ends the watch and the processes. */
   end(): void
 }
@@ -88,6 +90,7 @@ export function watchMemory(root: number, limit: number): MemoryWatch {
     get exceeded() {
       return exceeded
     },
+    stop: () => clearInterval(timer),
     end() {
       clearInterval(timer)
       kill()
