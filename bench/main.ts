@@ -7,7 +7,6 @@ import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
@@ -60,7 +59,11 @@ async function run(file: string): Promise<string> {
   }
   const child = spawn(process.execPath, args, options)
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  const printed = await text(child.stdout)
+  let printed = ''
+  for await (const lines of child.stdout.setEncoding('utf8')) {
+    process.stdout.write(lines)
+    printed += lines
+  }
   if ((await ended) !== 0) throw new Error(`the benchmark ${file} failed`)
   return printed
 }
@@ -80,7 +83,6 @@ function isolationArgs(): string[] {
 for (const [name, file] of benches) {
   if (positionals.length > 0 && !positionals.includes(name)) continue
   const lines = await run(file)
-  process.stdout.write(lines)
   if (values.save) {
     const machine = `${cpus()[0]?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 1e9)} GB`
     const heading = `\n${new Date().toISOString().slice(0, 10)}, ${machine}, Node ${process.versions.node}:\n`

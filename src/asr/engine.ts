@@ -122,7 +122,8 @@ export function engineOptions({
       aliases,
       models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
     },
-    ...(!roles.includes('worker') && { workersAtStart: 0 }),
+    // A second one would compete with the first, and with the rest of the server, while all load.
+    workersAtStart: roles.includes('worker') ? 1 : 0,
     ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),
   }
 }
@@ -136,10 +137,14 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { entry = new URL('workers/worker.ts', import.meta.url) } = options
   const start = (role: WorkerRole, count: number, model?: StoredModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
-    const atStart = model ? 1 : role === 'batch' ? options.workersAtStart : undefined
+    const isBatch = role === 'batch'
+    const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined
+    const idleSeconds = isBatch ? limits.idleSeconds : undefined
     const { device = 'cpu' } = limits
     const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
-    const pool = new WorkerPool({ entry, args, workers: count, atStart, log, onLost })
+    const pool = new WorkerPool({
+      ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
+    })
     pool.start()
     return pool
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { getPriority } from 'node:os'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../log.ts'
 import { createMetrics } from '../../metrics.ts'
@@ -12,13 +13,15 @@ function task(path: string): Task {
   return { kind: 'detect', path, samples: 0, start: 0, end: 0 }
 }
 
-type Started = { workers?: number; atStart?: number; args?: string[] }
+type Started = { workers?: number; atStart?: number; args?: string[]; idleSeconds?: number }
 
-function startPool(t: TestContext, { workers = 1, atStart, args = [] }: Started = {}) {
+function startPool(t: TestContext, { workers = 1, args = [], ...options }: Started = {}) {
   const entry = new URL('pool.fixture.ts', import.meta.url)
   const metrics = createMetrics()
   const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
-  const pool = new WorkerPool({ entry, args, workers, atStart, log: createLog('silent'), onLost })
+  const pool = new WorkerPool({
+    ...{ entry, args, workers, ...options, log: createLog('silent'), onLost },
+  })
   pool.start()
   t.after(() => pool.close())
   const run = (path: string, options = {}) => {
@@ -29,6 +32,14 @@ function startPool(t: TestContext, { workers = 1, atStart, args = [] }: Started 
     return values.find(({ labels }) => labels.role === 'batch')?.value
   }
   return { pool, run, restarts }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 const engineFailed = (error: unknown) => error instanceof AppError && error.code === 'engine_failed'
@@ -47,6 +58,21 @@ test('a worker that does not start at once starts when tasks wait for it', async
   assert.notEqual(await run('pid'), first)
   stop.abort(new Error('seen'))
   await assert.rejects(waiting, /seen/)
+})
+
+test('a worker without tasks ends and starts again for others, but the last one stays', async (t) => {
+  const { run, restarts } = startPool(t, { workers: 2, idleSeconds: 0 })
+  const stop = new AbortController()
+  const waiting = run('wait', { signal: stop.signal })
+  const other = Number(await run('pid'))
+  while (isRunning(other)) await setImmediate()
+  assert.ok(isRunning(Number(await run('pid'))))
+  stop.abort(new Error('seen'))
+  await assert.rejects(waiting, /seen/)
+  const last = await run('pid')
+  for (let i = 0; i < 20; i++) await setImmediate()
+  assert.equal(await run('pid'), last)
+  assert.equal(await restarts(), 0)
 })
 
 test('a crash costs its own task, not the ones that wait', async (t) => {

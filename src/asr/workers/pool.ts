@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { bareEnvironment } from '../../audio/bare-environment.ts'
 import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -15,6 +15,11 @@ export type PoolOptions = {
   workers: number
   /** How many start at once, and the others when tasks wait for them; default: all. */
   atStart?: number | undefined
+  /**
+   * Seconds without a task after which a process ends, as long as another one stays; default:
+   * never.
+   */
+  idleSeconds?: number | undefined
   log: Log
   /** Called when a process ends by itself. */
   onLost?: () => void
@@ -67,7 +72,9 @@ export class WorkerPool {
   readonly #workers: Worker[]
   readonly #running = new Set<Waiting>()
   readonly #waiting: Waiting[] = []
-  #started = 0
+  /** The workers that have been started and not ended for idleness. */
+  readonly #active = new Set<Worker>()
+  readonly #idle = new Map<Worker, NodeJS.Timeout>()
   #nextId = 1
   #closed = false
   #broken: AppError | undefined
@@ -80,7 +87,7 @@ export class WorkerPool {
 
   start(): void {
     const { workers, atStart = workers } = this.#options
-    while (this.#started < Math.min(atStart, workers)) this.#startNext()
+    while (this.#active.size < Math.min(atStart, workers)) this.#startNext()
   }
 
   /** Runs one task in the next free worker. */
@@ -114,7 +121,7 @@ export class WorkerPool {
   /** Ends all workers; rejects waiting and running tasks. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#started = this.#workers.length
+    for (const timer of this.#idle.values()) clearTimeout(timer)
     const error = new AppError('engine_unavailable', 'it is closed')
     for (const { reject } of [...this.#waiting.splice(0), ...this.#running]) reject(error)
     await Promise.all(this.#workers.map((worker) => worker.close()))
@@ -139,6 +146,7 @@ export class WorkerPool {
     const onReady = () => {
       this.#broken = undefined
       this.#dispatch()
+      this.#restIfIdle(worker)
     }
     const worker: Worker = new SupervisedWorker<FromWorker>({
       start,
@@ -151,7 +159,23 @@ export class WorkerPool {
   }
 
   #startNext(): void {
-    this.#workers[this.#started++]?.start()
+    const next = this.#workers.find((worker) => !this.#active.has(worker))
+    if (!next || this.#closed) return
+    this.#active.add(next)
+    next.start()
+  }
+
+  /** Ends a worker that gets no task for a while, unless it is the only one. */
+  #restIfIdle(worker: Worker): void {
+    const { idleSeconds = -1 } = this.#options
+    clearTimeout(this.#idle.get(worker))
+    if (idleSeconds < 0 || worker.state !== 'idle') return
+    const end = () => {
+      if (worker.state !== 'idle' || this.#active.size < 2) return
+      this.#active.delete(worker)
+      void worker.close()
+    }
+    this.#idle.set(worker, setTimeout(end, idleSeconds * 1000).unref())
   }
 
   #isReady(message: FromWorker): boolean {
@@ -167,7 +191,7 @@ export class WorkerPool {
       void this.#perform(worker, next)
     }
     const loading = this.#workers.filter(({ state }) => state === 'loading').length
-    if (this.#started > 0 && this.#waiting.length > loading) this.#startNext()
+    if (this.#active.size > 0 && this.#waiting.length > loading) this.#startNext()
   }
 
   /** A canceled task stops between two decoder steps, or its worker is killed. */
@@ -187,6 +211,7 @@ export class WorkerPool {
     } else if (outcome.answer.type === 'result') resolve(outcome.answer.result)
     else reject(fromPlain(outcome.answer.error))
     this.#dispatch()
+    this.#restIfIdle(worker)
   }
 
   #lose({ pid, cause, state }: Loss): void {
@@ -207,7 +232,7 @@ function isAnswer(message: FromWorker): message is Answer {
 function lowerPriority(pid: number | undefined, niceness: number): void {
   if (niceness === 0 || pid === undefined) return
   try {
-    setPriority(pid, niceness)
+    if (getPriority(pid) < niceness) setPriority(pid, niceness)
   } catch {
     // Some systems do not allow it, or the process has ended: it works all the same.
   }

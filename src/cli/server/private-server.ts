@@ -42,15 +42,14 @@ export async function startPrivateServer(
   const key = randomBytes(32).toString('base64url')
   const settings = privateConfig(config, { folder, key, live })
   const log = createLog('fatal')
-  // A worker loads its models while the rest of the server is loaded here. A second one would
-  // compete with both; it starts when there is work for it.
+  // A worker loads its models while the rest of the server is loaded here.
   const speech = createSpeechEngine({
     ...engineOptions(settings),
     ...{
       remote: remoteOptions(settings, log),
       pulls: settings.models.autoPull ? createPullQueue(settings, log) : undefined,
     },
-    ...{ workersAtStart: 1, log },
+    log,
   })
   try {
     const { createApp } = await import('../../app.ts')
