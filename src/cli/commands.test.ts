@@ -117,7 +117,7 @@ test('--help explains the program and every command', async () => {
   const names = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
   const verbs = ['serve', 'transcribe', 'live', 'jobs', 'search', 'keys', 'webhooks']
   const more = ['deliveries', 'usage', 'audit', 'models', 'setup', 'nodes', 'store']
-  const all = [...verbs, ...more, 'backup', 'restore', 'doctor']
+  const all = [...verbs, ...more, 'backup', 'restore', 'bench', 'doctor']
   assert.deepEqual([names, code], [all, 0])
   for (const name of names) {
     const help = await run([name, '--help'])

@@ -74,6 +74,10 @@ const commands: Record<string, Entry> = {
     summary: 'make a data folder of a backup',
     load: async () => (await import('./store/restore.ts')).restoreCommand,
   },
+  bench: {
+    summary: 'measure how many live sessions a server carries in time',
+    load: async () => (await import('./bench/bench.ts')).benchCommand,
+  },
   doctor: {
     summary: 'check this installation and say what is missing',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,

@@ -73,6 +73,8 @@ export async function serve(
     const key = await createFirstKey(app)
     const link = key === undefined ? undefined : await createLink(app.storage, key)
     stdout.write(startMessage({ url, key, link, config }))
+    // The first fetch of a recording loads it otherwise, and holds the event loop for 90 ms.
+    await import('undici')
     if (!signal.aborted) await once(signal, 'abort')
     log.info('stopping')
   } finally {

@@ -1,0 +1,113 @@
+import { parseArguments, readNumber, UsageError } from '../arguments.ts'
+import { openAudio } from '../live/live-audio.ts'
+import { connectServer } from '../server/server-connection.ts'
+import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
+import { SAMPLE } from '../server/start-message.ts'
+import { createProgress } from '../terminal/progress.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
+import { LIMITS, type LiveLoad, measureLiveLoad } from './live-load.ts'
+
+const help = `Usage: steno bench live [FILE] [options]
+
+Measures how many live sessions a server carries while somebody speaks in each of them all the time. It
+streams a recording at real-time pace in more and more sessions at once, until the server refuses one or
+is late: by default the sample that ships with Steno, again and again. Without a running server it
+starts a private one. Nothing else should run on the machine.
+
+  --sessions N   only this number of sessions; may be repeated
+  --seconds N    how long each number of sessions is measured; default 30
+  --no-partials  request final text only
+  --json         print a JSON object per line
+${serverHelp}
+A server is late when an acknowledgment takes more than ${LIMITS.ack} ms (99 %), a first partial more than
+${LIMITS.firstPartial} ms after speech begins, or a final more than ${LIMITS.finalAlone} ms after it ends, with several
+sessions ${LIMITS.finalTogether} ms (95 %). The last includes the 300 ms of silence that end an utterance.
+The exit code is 1 when not even one session was in time.
+
+  steno bench live
+  steno bench live meeting.mp3 --sessions 8 --seconds 60
+`
+
+const options = {
+  sessions: { type: 'string', multiple: true },
+  seconds: { type: 'string' },
+  'no-partials': { type: 'boolean' },
+  json: { type: 'boolean' },
+  ...serverOptions,
+} as const
+
+/** Numbers of sessions, until one is too many. */
+const STEPS = [1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128]
+
+/** More than a private server could serve: it must not refuse what is to be measured. */
+const PRIVATE_SLOTS = '1000'
+
+/** `steno bench`: measures a server as its clients see it. */
+export const benchCommand: Command = {
+  help,
+  async run(args, terminal) {
+    const { values, positionals } = parseArguments(args, options)
+    const [what, path = SAMPLE, ...more] = positionals
+    if (what !== 'live') throw new UsageError("name what to measure: 'live'")
+    if (more.length > 0) throw new UsageError('name one recording at most')
+    const counts = (values.sessions ?? []).map((text) => {
+      return readNumber(text, { name: 'sessions', fallback: 1, min: 1 })
+    })
+    const seconds = readNumber(values.seconds, { name: 'seconds', fallback: 30, min: 1 })
+    const server = readServer(values, terminal)
+    const own = {
+      ...terminal,
+      env: { STENO_LIVE_SLOTS: PRIVATE_SLOTS, ...terminal.env },
+    }
+    const progress = createProgress(terminal.stderr)
+    terminal.signal.addEventListener('abort', progress.clear, { once: true })
+    await using audio = await openAudio({ kind: 'file', path, isFast: false }, terminal)
+    await using connected = await connectServer(server, { terminal: own, progress, live: true })
+    const { client } = connected
+    const wantsPartials = values['no-partials'] !== true
+    const show = values.json ? showJson : showRow
+    if (!values.json) terminal.stdout.write(HEADINGS)
+    let most = 0
+    for (const sessions of counts.length > 0 ? counts : STEPS) {
+      progress.show('steno', { stage: `streaming ${sessions} at once, for ${seconds} s` })
+      const options = { sessions, seconds, wantsPartials, signal: terminal.signal }
+      const load = await measureLiveLoad({ audio, client }, options)
+      progress.end('steno')
+      terminal.signal.throwIfAborted()
+      show(load, terminal)
+      if (load.isInTime) most = Math.max(most, sessions)
+      if (counts.length === 0 && !load.isInTime) break
+    }
+    if (!values.json) terminal.stdout.write(conclusion(most))
+    return most > 0 ? 0 : 1
+  },
+}
+
+const WIDTHS = [8, 14, 21, 14]
+const HEADINGS = columns(['sessions', 'acks, 99 %', 'first partials, 95 %', 'finals, 95 %'])
+
+function showRow(load: LiveLoad, { stdout }: Terminal): void {
+  const { sessions, ackMs, firstPartialMs, finalMs, isInTime, refusal } = load
+  const cells = [String(sessions), ...[ackMs, firstPartialMs, finalMs].map(inMilliseconds)]
+  const verdict = refusal === undefined ? (isInTime ? 'in time' : 'late') : `refused: ${refusal}`
+  stdout.write(columns([...cells, verdict]))
+}
+
+function showJson(load: LiveLoad, { stdout }: Terminal): void {
+  stdout.write(`${JSON.stringify(load)}\n`)
+}
+
+function columns(cells: readonly string[]): string {
+  return `${cells.map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0)).join('  ')}`.trimEnd().concat('\n')
+}
+
+function inMilliseconds(value: number | undefined): string {
+  return value === undefined ? '-' : `${Math.round(value)} ms`
+}
+
+function conclusion(most: number): string {
+  if (most === 0) return 'Not even one session was in time.\n'
+  return most === 1
+    ? 'One session of continuous speech was in time.\n'
+    : `${most} sessions of continuous speech at once were in time.\n`
+}

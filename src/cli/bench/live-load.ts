@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bytesPerSecond } from '../live/live-api-types.ts'
+import type { LiveAudioSource } from '../live/live-audio.ts'
+import { connectLive } from '../live/live-connection.ts'
+import { createLatencyWatch, type Latencies, percentile } from '../live/live-latency.ts'
+import type { Client } from '../server/client.ts'
+
+/**
+ * What counts as in time, in milliseconds: acknowledgments at 99 %, first partials and finals at 95
+ * %. Finals include the silence that ends an utterance, 300 ms by default.
+ */
+export const LIMITS = { ack: 300, firstPartial: 500, finalAlone: 500, finalTogether: 800 } as const
+
+/** The latencies of some sessions at once; undefined where nothing of the kind came. */
+export type LiveLoad = {
+  sessions: number
+  ackMs: number | undefined
+  firstPartialMs: number | undefined
+  finalMs: number | undefined
+  isInTime: boolean
+  /** Why the server did not take one of the sessions, or ended it. */
+  refusal?: string
+}
+
+/** `signal` ends the measurement early: then its result means nothing. */
+export type LoadOptions = {
+  sessions: number
+  seconds: number
+  wantsPartials: boolean
+  signal: AbortSignal
+}
+
+/** The recording to stream, again and again, and the server. */
+type Subject = { audio: LiveAudioSource; client: Pick<Client, 'createLive'> }
+
+/** Sessions begin within so many seconds, lest all speak and pause together. */
+const SPREAD_SECONDS = 3
+
+/** Streams the recording in several sessions at once and measures what their client waits for. */
+export async function measureLiveLoad(subject: Subject, options: LoadOptions): Promise<LiveLoad> {
+  const { sessions, wantsPartials } = options
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: sessions }, (_, i) => {
+      return stream(subject, { ...options, delay: (i * SPREAD_SECONDS) / sessions })
+    }),
+  )
+  const measured = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const all = (kind: keyof Latencies) => measured.flatMap((latencies) => latencies[kind])
+  const ackMs = percentile(all('acks'), 0.99)
+  const firstPartialMs = percentile(all('firstPartials'), 0.95)
+  const finalMs = percentile(all('finals'), 0.95)
+  const failed = outcomes.find((one) => one.status === 'rejected')
+  const finalLimit = sessions === 1 ? LIMITS.finalAlone : LIMITS.finalTogether
+  const isInTime =
+    failed === undefined &&
+    isWithin(ackMs, LIMITS.ack) &&
+    (!wantsPartials || isWithin(firstPartialMs, LIMITS.firstPartial)) &&
+    isWithin(finalMs, finalLimit)
+  const latencies = { sessions, ackMs, firstPartialMs, finalMs, isInTime }
+  return failed ? { ...latencies, refusal: messageOf(failed.reason) } : latencies
+}
+
+function isWithin(value: number | undefined, limit: number): boolean {
+  return value !== undefined && value <= limit
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Streams one session of `seconds`; rejects when it does not end as it should. */
+async function stream(
+  { audio, client }: Subject,
+  { seconds, delay, wantsPartials, signal }: LoadOptions & { delay: number },
+): Promise<Latencies> {
+  await sleep(delay * 1000, undefined, { signal })
+  const { url } = await client.createLive({
+    ...audio.format,
+    messages_config: { receive_partial_transcripts: wantsPartials },
+  })
+  const perSecond = bytesPerSecond(audio.format)
+  const watch = createLatencyWatch(perSecond)
+  const ended = new AbortController()
+  const live = connectLive(url, {
+    onMessage: (message, at) => watch.received(message, at),
+    onLost: () => ended.abort(),
+  })
+  void live.ended.then(() => ended.abort())
+  const over = AbortSignal.any([ended.signal, signal])
+  let sent = 0
+  while (sent < seconds * perSecond && !over.aborted) {
+    const before = sent
+    for await (const chunk of audio.chunks(over)) {
+      sent += chunk.length
+      watch.given(sent, performance.now())
+      await live.send(chunk)
+      if (sent >= seconds * perSecond) break
+    }
+    if (sent === before) break
+  }
+  if (signal.aborted) live.close()
+  else live.stop()
+  const { code, reason } = await live.ended
+  if (code !== 1000) throw new Error(`a session ended with ${code} ${reason}`.trim())
+  return watch.latencies
+}
