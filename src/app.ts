@@ -2,10 +2,10 @@ import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from './api/http.ts'
-import { languageModelServices } from './app/language-model.ts'
 import { createPullQueue } from './app/model-pulls.ts'
 import { createModelStore } from './app/model-store.ts'
 import { remoteOptions } from './app/remote-asr.ts'
+import { openServices } from './app/services.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import { readVersion } from './config/version.ts'
@@ -80,8 +80,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
   const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
 
-  const services = languageModelServices(config, { log, metrics })
-  made.defer(async () => services?.close())
+  const services = made.adopt(openServices(config, { log, metrics }), (own) => own.close())
 
   const { clock, delays } = overrides
   const onEnded = (jobId: string) => jobs.submission.dropDelivered(jobId)

@@ -13,7 +13,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { readStoredModels } from '../models/installed.ts'
 import { createServiceClient } from '../net/service-client.ts'
-import type { ServiceCallOptions, ServiceRequest, Services } from '../text/service-add-on.ts'
+import type { ServiceRequest, Services } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
 
 /** Waiting requests of one account; a job has four at a time. */
@@ -21,19 +21,22 @@ const MAX_WAITING = 10_000
 
 type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & { metrics: Metrics }
 
-/** The services of a server with a language model, to be closed; undefined when there is none. */
-export function languageModelServices(
+/** What answers the requests of add-ons by a language model; to be closed. */
+export type LanguageModel = Pick<Services, 'call'> & { close(): Promise<void> }
+
+/** Opens the language model of a server; undefined when there is none. */
+export function openLanguageModel(
   config: Pick<Config, 'llm' | 'models'>,
   { log, metrics }: { log: Log; metrics: Metrics },
-): (Services & { close(): Promise<void> }) | undefined {
+): LanguageModel | undefined {
   const { llm, models } = config
   if (!llm) return undefined
   const { url, embedded, apiKey } = llm
   if (url === undefined)
-    return createServices(openEmbedded(embedded!, llm, models), { ...llm, metrics })
+    return serveModel(openEmbedded(embedded!, llm, models), { ...llm, metrics })
   const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, asking again')
   const client = createServiceClient({ url, apiKey, onRetry })
-  return createServices(createChatClient({ ...llm, client }), { ...llm, metrics })
+  return serveModel(createChatClient({ ...llm, client }), { ...llm, metrics })
 }
 
 /** Opens a model of this machine: one of the store, or a file. */
@@ -58,13 +61,16 @@ function openEmbedded(
 }
 
 /** Serves the requests of add-ons from a model; a few at a time, the accounts in turn. */
-function createServices(chat: ChatModel, { allowedModels, concurrency, metrics }: Setup) {
+function serveModel(
+  chat: ChatModel,
+  { allowedModels, concurrency, metrics }: Setup,
+): LanguageModel {
   // One place is left to others, whatever an account has in hand.
   const perAccount = Math.max(1, concurrency - 1)
   const inTurn = createSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
   const complete = measured(chat, metrics)
   return {
-    async call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown> {
+    async call(request, options): Promise<unknown> {
       const { account, signal, remember } = options
       const model = allowedModels.find((name) => name === request.model)
       const asked: ChatModel = {

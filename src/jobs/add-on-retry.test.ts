@@ -64,9 +64,7 @@ test('what is made takes its place in the result, and nothing else of the job ch
   assert.equal(await readResult(db, stored!), '{"a":1,"b":"made"}')
   assert.deepEqual(await result(), { a: 1, b: 'made' })
   const params = '{"model":"stt-1","sentences":true}'
-  assert.deepEqual(seen, [
-    { name: 'b', result: '{"a":1}', params, form: 'native', hasServices: false },
-  ])
+  assert.deepEqual(seen, [{ name: 'b', result: '{"a":1}', params, form: 'native', served: [] }])
 })
 
 test('a long result is replaced by another object, and the old one goes', async (t) => {
@@ -146,6 +144,7 @@ test('only jobs that are done have add-ons to make again', async (t) => {
 test('an add-on that needs a service gets its answers, each requested once', async (t) => {
   const calls: unknown[] = []
   const services: Services = {
+    addOns: {},
     async call(request, { account }) {
       calls.push([request, account])
       return 'Salut'

@@ -7,7 +7,7 @@ import { readResult, replaceResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { Retried, Retry } from '../text/result/retry.ts'
 import { type Usage, usageOf } from '../text/result/usage.ts'
-import type { Services } from '../text/service-add-on.ts'
+import { type Services, servedAddOns } from '../text/service-add-on.ts'
 import { findDoneJob } from './done-job.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
 
@@ -74,11 +74,11 @@ async function makeAgain(
   retry: Retry,
   { answers, ...options }: MakeOptions,
 ): Promise<Exclude<Retried, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
-  const hasServices = services !== undefined
-  const made = await resultBuilder.retry({ ...retry, hasServices }, options)
+  const served = servedAddOns(services)
+  const made = await resultBuilder.retry({ ...retry, served }, options)
   if (made.outcome !== 'prepared') return made
   const [answered] = await callServices(services!, [made.prepared], { ...options, answers, log })
-  const merged = await resultBuilder.retry({ ...retry, hasServices, answered }, options)
+  const merged = await resultBuilder.retry({ ...retry, served, answered }, options)
   if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
   return { ...merged, llm: usageOf(answered && 'answers' in answered ? answered.answers : []) }
 }

@@ -14,6 +14,7 @@ import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { JobUsage } from '../storage/usage/usage.ts'
 import type { ResultText } from '../text/result/result-task.ts'
 import { type Usage, usageOf } from '../text/result/usage.ts'
+import { servedAddOns } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
@@ -99,7 +100,7 @@ export async function transcribe(
     warnings: warningsOf(route.warnings, recognized),
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
-    hasServices: tools.services !== undefined,
+    served: servedAddOns(tools.services),
   }
   progress.enter('build result')
   const built = await meter.stage('build result', () => {

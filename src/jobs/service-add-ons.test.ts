@@ -14,6 +14,7 @@ import { type AnswerStore, callServices } from './service-add-ons.ts'
 const resultThread = new URL('../text/result/service-add-ons.fixture.ts', import.meta.url)
 const log = createLog('silent')
 const account = 'acme'
+const served = { translation: 'all', audio_to_llm: 'all' } as const
 
 function storeAnswers(): AnswerStore {
   const known = new Map<string, unknown>()
@@ -32,6 +33,7 @@ function ask(name: string, ...texts: string[]): Prepared {
 function echo(onCall: (text: string) => unknown = () => {}) {
   const calls: string[] = []
   const services: Services = {
+    addOns: {},
     async call(request) {
       const text = request.text as string
       calls.push(text)
@@ -121,7 +123,7 @@ async function runJob(
   params: Record<string, unknown>,
 ) {
   const speech = createFakeSpeechEngine(words)
-  const service = await openService(t, { speech, services: { call }, resultThread })
+  const service = await openService(t, { speech, services: { addOns: served, call }, resultThread })
   await service.jobs.start()
   const id = await service.submit({ seconds: 4 }, { params })
   return { service, id, job: await service.ended(id) }
@@ -187,13 +189,17 @@ test('an answer is not requested again by the next attempt', async (t) => {
     return 'salut'
   }
   const params = { translation: true, audio_to_llm: true }
-  const first = await openService(t, { services: { call }, resultThread, graceMs: 0 })
+  const first = await openService(t, {
+    services: { addOns: served, call },
+    resultThread,
+    graceMs: 0,
+  })
   await first.jobs.start()
   const id = await first.submit({ seconds: 4 }, { params })
   await held.promise
   await first.close()
   const { folder } = first
-  const second = await openService(t, { services: { call }, resultThread, folder })
+  const second = await openService(t, { services: { addOns: served, call }, resultThread, folder })
   await second.jobs.start()
   const { translation, audio_to_llm } = resultOf(await second.ended(id))
   assert.deepEqual([translation!.error, audio_to_llm!.error], [null, null])
@@ -209,7 +215,7 @@ test('a job that waits for its services holds no slot', async (t) => {
     await ended.promise
     return 'salut'
   }
-  const service = await openService(t, { services: { call }, resultThread })
+  const service = await openService(t, { services: { addOns: served, call }, resultThread })
   await service.jobs.start()
   const params = { translation: true }
   const slow = [

@@ -19,7 +19,6 @@ import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/zero-retenti
 import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
-import { withoutEngine } from '../text/result/not-configured.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
@@ -247,10 +246,9 @@ export class JobSubmission {
   async capabilities(): Promise<TextCapabilities> {
     const { services, resultBuilder } = this.#tools
     const all = await resultBuilder.describe()
-    if (!services) return all
     const addOns = all.addOns.map((one) => {
-      const isServed = withoutEngine.some((name) => name === one.name)
-      return isServed ? { ...one, isConfigured: true, languages: 'all' as const } : one
+      const languages = services?.addOns[one.name]
+      return languages ? { ...one, isConfigured: true, languages } : one
     })
     return { ...all, addOns }
   }

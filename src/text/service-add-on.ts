@@ -46,13 +46,23 @@ export type ServiceAddOn = {
   ): Made
 }
 
-/** The services over the network that the operator has configured. */
+/** The services that the operator has configured. */
 export type Services = {
+  /** The add-ons that have a service, with the languages of the transcripts that it can take. */
+  readonly addOns: Readonly<Record<string, 'all' | readonly string[]>>
   /**
    * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
    * after `signal` aborts. Rejects with `AddOnFailure` to tell the customer why it failed.
    */
   call(request: ServiceRequest, options: ServiceCallOptions): Promise<unknown>
+}
+
+/**
+ * Returns the add-ons that make requests. Translation always does: text that is in the target
+ * language already is copied without any service, and the answers to other texts say what is missing.
+ */
+export function servedAddOns(services: Services | undefined): string[] {
+  return services ? [...new Set(['translation', ...Object.keys(services.addOns)])] : []
 }
 
 /** How a service is called. */

@@ -242,5 +242,5 @@ test('other speech is translated by the language model, or refused with the reas
   assert.equal(text.body.text, 'Hello. Hello.')
   const { status, body } = await send<Failure>(path, { on: unable! })
   assert.equal(status, 422)
-  assert.match(body.error.message, /translation is not available on this server/)
+  assert.match(body.error.message, /translation into en is not available on this server/)
 })

@@ -221,8 +221,11 @@ test('a provider that is down fails the add-on, not the job; a retry makes it la
 
 test('a recording without speech costs nothing', async (t) => {
   const { provider, transcribe } = await start(t, answer, '')
-  const { result } = await transcribe({ summarization: true })
+  const { result } = await transcribe(everything)
   assert.deepEqual([result.summarization.is_empty, provider.calls.length], [true, 0])
+  const { success, is_empty, results } = result.audio_to_llm
+  assert.deepEqual([success, is_empty, results![0]!.success], [true, true, true])
+  assert.deepEqual(results![0]!.results, { prompt: 'Who called?', response: null })
 })
 
 test('the capabilities say that these add-ons are there', async (t) => {

@@ -50,9 +50,9 @@ function answer(one: ChatCall): ChatReply {
 }
 
 /** Runs a session that is translated into French, German and English, beside a model. */
-async function run(t: TestContext, reply = answer) {
+async function run(t: TestContext, reply = answer, { hasModel = true } = {}) {
   const provider = await startChatProvider(reply)
-  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' }
+  const env = hasModel ? { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' } : {}
   const server = await startServer({ speech: createFakeSpeechEngine(SAID), env })
   t.after(async () => {
     await server.close()
@@ -156,4 +156,21 @@ test('a model that is down fails translation and summary, and nothing else', asy
   assert.equal(result.summarization.error?.exception, 'ServiceFailed')
   assert.match(ofType(messages, 'post_summarization')[0]!.error!.message, /404/)
   assert.equal(result.named_entity_recognition.success, true)
+})
+
+test('without a model, a final in the target language is copied; the others say what they need', async (t) => {
+  const { messages, result } = await run(t, answer, { hasModel: false })
+  const sent = ofType(messages, 'translation')
+  assert.deepEqual(
+    sent.map(({ error, data }) => [error?.exception, data?.target_language]),
+    [1, 2].flatMap(() => [
+      ['NotConfigured', undefined],
+      ['NotConfigured', undefined],
+      [undefined, 'en'],
+    ]),
+  )
+  const [french, , english] = result.translation.results!
+  assert.deepEqual([result.translation.success, french!.utterances], [true, []])
+  assert.equal(english!.full_transcript, 'My name is Lena. My name is Lena.')
+  assert.equal(result.summarization.results, 'My name is Lena. My name is Lena.')
 })

@@ -145,6 +145,6 @@ async function summarize(
   { params, text, services, signal }: SummaryOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
-  if (services) return services.summarize(spokenUtterances, signal)
+  if (services?.summarize) return services.summarize(spokenUtterances, signal)
   return text.find('summarization', utterances, { signal })
 }

@@ -13,6 +13,7 @@ const { signal } = new AbortController()
 
 /** Services that answer only when they are aborted. */
 const hanging: Services = {
+  addOns: { summarization: 'all' },
   call(_request, options) {
     return new Promise((_resolve, reject) => {
       options.signal.addEventListener('abort', () => reject(options.signal.reason))
@@ -30,7 +31,7 @@ test('a translation that comes too late is given up, with the reason', async () 
 test('a session that is left ends the requests', async () => {
   const leaving = new AbortController()
   const services = createSessionServices(hanging, { account: 'a', params })
-  const summary = services.summarize([utterance], leaving.signal)
+  const summary = services.summarize!([utterance], leaving.signal)
   leaving.abort(new Error('left'))
   await assert.rejects(summary, /left/)
 })
@@ -39,6 +40,7 @@ test('services get the words without their blanks, for the account, and what the
   const calls: [ServiceRequest, ServiceCallOptions][] = []
   const usage = { requests: 1, prompt_tokens: 5, completion_tokens: 2 }
   const answering: Services = {
+    addOns: {},
     async call(...given) {
       calls.push(given)
       return { texts: ['Bonjour.'], usage }

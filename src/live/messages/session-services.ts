@@ -11,12 +11,12 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 /** The answer of an add-on, with what language models took for it. */
 export type ServiceEnvelope = Envelope & { usage?: Usage }
 
-/** The add-ons of one session that services answer. Both reject only when aborted. */
+/** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
   /** Translates one utterance into all target languages; `results` has one entry for each. */
   translate(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
-  /** Summarizes a session. */
-  summarize(utterances: readonly SpokenText[], signal: AbortSignal): Promise<ServiceEnvelope>
+  /** Summarizes a session; absent without a service for it. */
+  summarize?(utterances: readonly SpokenText[], signal: AbortSignal): Promise<ServiceEnvelope>
 }
 
 /** What a summary is made of: an utterance without its words. */
@@ -74,10 +74,12 @@ export function createSessionServices(
     translate: (utterance, signal) => {
       return run(translation, transcriptOf([utterance]), { signal, seconds: limits.translation })
     },
-    summarize: (utterances, signal) => {
-      const transcript = { utterances: utterances.map(asOneWord) }
-      return run(summarization, transcript, { signal, seconds: limits.summarization })
-    },
+    ...(services.addOns.summarization && {
+      summarize: (utterances, signal) => {
+        const transcript = { utterances: utterances.map(asOneWord) }
+        return run(summarization, transcript, { signal, seconds: limits.summarization })
+      },
+    }),
   }
 }
 

@@ -81,18 +81,17 @@ export function buildResultText(
   // else (`retry.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
   const run = { params, form, given, now, onFault }
-  const { serviceAddOns = allServiceAddOns } = options
-  const served = result.hasServices ? serviceAddOns.map(({ name }) => name) : []
+  const { served = [] } = result
   for (const addOn of addOns) {
     const { name } = addOn
     if (params[name] !== true || served.includes(name)) continue
     onStep?.(name)
     envelopes.set(name, runAddOn(addOn, final, run))
   }
-  const prepared = result.hasServices ? prepareServices(final, options, run) : []
+  const prepared = prepareServices(final, { ...options, served }, run)
   warnings.push(...subtitlesWarnings(envelopes.get('subtitles')))
   for (const name of withoutEngine) {
-    if (params[name] === true) envelopes.set(name, notConfigured(name))
+    if (params[name] === true && !served.includes(name)) envelopes.set(name, notConfigured(name))
   }
   // When speakers were found, the utterances show them (contract 4.10).
   if (diarizationError) {
@@ -104,10 +103,16 @@ export function buildResultText(
 /** Returns the requests of all requested add-ons that need a service. */
 function prepareServices(
   transcript: Transcript,
-  { onStep, serviceAddOns = allServiceAddOns }: BuildOptions,
+  {
+    onStep,
+    served,
+    serviceAddOns = allServiceAddOns,
+  }: BuildOptions & { served: readonly string[] },
   run: RunOptions,
 ): Prepared[] {
-  const requested = serviceAddOns.filter(({ name }) => run.params[name] === true)
+  const requested = serviceAddOns.filter(({ name }) => {
+    return run.params[name] === true && served.includes(name)
+  })
   return requested.map((addOn) => {
     onStep?.(addOn.name)
     return prepareServiceAddOn(addOn, transcript, run)

@@ -23,8 +23,8 @@ export type ResultOptions = {
   diarizationSeconds?: number | undefined
   /** Warnings for the customer: what was left out, and why. */
   warnings?: readonly string[]
-  /** Whether services can be called for add-ons that need them. */
-  hasServices?: boolean
+  /** The add-ons for which services can be called; see `servedAddOns`. */
+  served?: readonly string[]
 }
 
 /** Builds the transcript part of the API's result (contract 4.1 to 4.4), without any add-ons. */

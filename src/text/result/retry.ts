@@ -20,8 +20,8 @@ export type Retry = {
   result: string
   params: string
   form: ResultForm
-  /** Whether services can be called for add-ons that need them. */
-  hasServices?: boolean
+  /** The add-ons for which services can be called; see `servedAddOns`. */
+  served?: readonly string[]
   /** The answers to the requests that the same retry returned before. */
   answered?: Answered | undefined
 }
@@ -51,7 +51,7 @@ export type RetryOptions = Omit<RunOptions, 'params' | 'form'> & {
  * failed.
  */
 export function retryAddOn(
-  { name, form, hasServices = false, answered, ...texts }: Retry,
+  { name, form, served = [], answered, ...texts }: Retry,
   options: RetryOptions,
 ): Retried {
   const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...given } = options
@@ -65,7 +65,7 @@ export function retryAddOn(
   const run = { ...given, params, form }
   const transcript = storedTranscript(result, params)
   const addOn = addOns.find((one) => one.name === name)
-  const service = hasServices ? serviceAddOns.find((one) => one.name === name) : undefined
+  const service = serviceAddOns.find((one) => one.name === name && served.includes(name))
   if (service && !answered) {
     return { outcome: 'prepared', prepared: prepareServiceAddOn(service, transcript, run) }
   }
@@ -95,5 +95,12 @@ export function isRepeatable(
 /** Subtitles have no envelope: there is at least one file, unless they failed. */
 function hasSucceeded({ transcription, ...result }: StoredResult, name: string): boolean {
   if (name === 'subtitles') return (transcription.subtitles ?? []).length > 0
-  return (result[name] as Envelope | undefined)?.success === true
+  const envelope = result[name] as Envelope | undefined
+  return envelope?.success === true && !hasFailedPart(envelope)
+}
+
+/** Returns whether one of several prompts or target languages failed. */
+function hasFailedPart({ results }: Envelope): boolean {
+  const parts = Array.isArray(results) ? (results as { error?: unknown }[]) : []
+  return parts.some((part) => part?.error)
 }

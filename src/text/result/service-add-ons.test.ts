@@ -10,6 +10,8 @@ import type { Answered, Prepared } from './run-service-add-on.ts'
 const { signal } = new AbortController()
 const options = { account: 'acme', signal }
 const form = 'string'
+/** The add-ons of the fixture. */
+const names = ['translation', 'audio_to_llm']
 
 function say(...texts: string[]): Transcript {
   const utterances = texts.map((text, i) => {
@@ -24,9 +26,9 @@ function openBuilder(t: TestContext, timeout = 30) {
   const builder = new ResultBuilder({ log: createLog('silent'), entry, timeout })
   t.after(() => builder.close())
   return {
-    build(transcript: Transcript, params: Record<string, unknown>, hasServices = true) {
+    build(transcript: Transcript, params: Record<string, unknown>, served = names) {
       const about = { audioDuration: 3, distinctChannels: 1, transcriptionTime: 1 }
-      return builder.build(transcript, { ...about, params, hasServices }, options)
+      return builder.build(transcript, { ...about, params, served }, options)
     },
     async merge(result: string, params: Params, ...answered: Answered[]) {
       const text = await builder.merge({ result, params, form, answered }, options)
@@ -35,7 +37,7 @@ function openBuilder(t: TestContext, timeout = 30) {
     async retry(
       result: string,
       params: Params,
-      more: { hasServices?: boolean; answered?: Answered } = {},
+      more: { served?: string[]; answered?: Answered } = {},
     ) {
       const retry = { name: 'translation', result, params: JSON.stringify(params), form, ...more }
       return builder.retry({ ...retry, form }, options)
@@ -68,7 +70,7 @@ test('requests are prepared, and their answers take the place of the add-on', as
 test('without services nothing is prepared, and the result is as before', async (t) => {
   const { build, retry } = openBuilder(t)
   const params = { translation: true }
-  const { text, prepared } = await build(say('Hi'), params, false)
+  const { text, prepared } = await build(say('Hi'), params, [])
   assert.deepEqual(prepared, [])
   const plain = new ResultBuilder({ log: createLog('silent') })
   t.after(() => plain.close())
@@ -124,14 +126,14 @@ test('a retry returns its requests, and makes the add-on of their answers', asyn
   const { build, retry } = openBuilder(t)
   const params = { translation: true }
   const { text } = await build(say('Hi'), params)
-  const first = await retry(text, params, { hasServices: true })
+  const first = await retry(text, params, { served: names })
   assert.ok(first.outcome === 'prepared')
   assert.deepEqual(requestsOf(first.prepared), [hi])
   const answered = { name: 'translation', seconds: 1, answers: ['Salut'] }
-  const second = await retry(text, params, { hasServices: true, answered })
+  const second = await retry(text, params, { served: names, answered })
   assert.ok(second.outcome === 'made')
   assert.deepEqual(JSON.parse(second.answer).results.answers, ['Salut'])
   assert.deepEqual(JSON.parse(second.result).translation, JSON.parse(second.answer))
-  const third = await retry(second.result, params, { hasServices: true })
+  const third = await retry(second.result, params, { served: names })
   assert.deepEqual(third, { outcome: 'succeeded' })
 })

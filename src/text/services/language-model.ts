@@ -20,6 +20,8 @@ export const audioToLlm: ServiceAddOn = {
   prepare(transcript, params) {
     const text = plainTranscript(transcript)
     const { model } = (params.audio_to_llm_config ?? {}) as { model?: string }
+    // Without speech there is nothing to answer from: a model would make something up.
+    if (text === '') return []
     return promptsOf(params).map((prompt) => ({
       ...request('prompt', { prompt, text }),
       ...(model !== undefined && { model }),
@@ -29,9 +31,10 @@ export const audioToLlm: ServiceAddOn = {
     const read = answers.map(readAnswer)
     requireOne(read)
     const results = promptsOf(params).map((prompt, i) => {
-      const error = errorOf(read[i]!) ?? null
-      const { seconds = 0 } = read[i] as { seconds?: number }
-      const response = error ? null : textOf(read[i]!)
+      const given = read[i]
+      const error = (given && errorOf(given)) ?? null
+      const { seconds = 0 } = (given ?? {}) as { seconds?: number }
+      const response = error || !given ? null : textOf(given)
       return {
         success: error === null,
         is_empty: !response,

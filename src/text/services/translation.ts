@@ -1,16 +1,20 @@
-import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { viewUtterance } from '../../transcript/utterance-view.ts'
 import { sentences } from '../addons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../addons/subtitles.ts'
 import { type AddOnError, AddOnFailure, answer, type ResultForm } from '../result/envelope.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
 import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
+import { joinUtterances } from './join-utterances.ts'
 import { plainText } from './plain-transcript.ts'
+import { followWords, spreadWords, type TimedWords } from './translated-words.ts'
 
 /** `translation_config` (contract 2.3.1). */
 type TranslationConfig = {
   target_languages: readonly string[]
   model?: 'base' | 'batch' | 'enhanced'
+  match_original_utterances?: boolean
+  lipsync?: boolean
   context_adaptation?: boolean
   context?: string
   informal?: boolean
@@ -24,21 +28,27 @@ const MOST_CHARACTERS = 2000
 /** Texts of the request before, for what the first ones refer to. */
 const BEFORE = 3
 
-/** Utterances that are translated together, and those before them. */
-type Group = { from: number; texts: string[]; before: string[] }
+/** Utterances that are translated together, and those before them. `languages`: one of each text. */
+type Group = { from: number; texts: string[]; languages: string[]; before: string[] }
 
-/** Translates every utterance into each target language (contract 4.6). */
+/**
+ * Translates every utterance into each target language (contract 4.6). What is in that language
+ * already is copied, so that no service is needed for it.
+ */
 export const translation: ServiceAddOn = {
   name: 'translation',
   languages: 'all',
-  prepare({ utterances }, params) {
+  prepare(transcript, params) {
     const config = configOf(params)
+    const utterances = unitsOf(transcript, config)
     return config.target_languages.flatMap((target) => {
       return groupsOf(utterances, target).map((group) => toRequest(group, target, config))
     })
   },
-  merge({ utterances }, params, answers, { form }) {
-    const { target_languages: targets } = configOf(params)
+  merge(transcript, params, answers, { form }) {
+    const config = configOf(params)
+    const utterances = unitsOf(transcript, config)
+    const { target_languages: targets } = config
     const read = answers.map(readAnswer)
     let next = 0
     const results = targets.map((target) => {
@@ -57,8 +67,20 @@ function configOf(params: Params): TranslationConfig {
   return params.translation_config as TranslationConfig
 }
 
-/** Groups the utterances that are not in the target language already. */
+/** Returns what is translated as one: utterances, or those of a sentence joined. */
+function unitsOf(
+  { utterances }: Transcript,
+  { match_original_utterances: matches = true }: TranslationConfig,
+): readonly Utterance[] {
+  return matches ? utterances : joinUtterances(utterances)
+}
+
+/**
+ * Groups the utterances that are not in the target language already. Without any, one empty group
+ * finds out whether there is a translator.
+ */
 function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
+  if (utterances.length === 0) return [{ from: 0, texts: [], languages: [], before: [] }]
   const groups: Group[] = []
   let last: Group | undefined
   let length = 0
@@ -72,18 +94,20 @@ function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
     const isFull =
       last && (last.texts.length === MOST_TEXTS || length + text.length > MOST_CHARACTERS)
     if (!last || isFull) {
-      last = { from: i, texts: [], before: texts.slice(Math.max(0, i - BEFORE), i) }
+      const before = texts.slice(Math.max(0, i - BEFORE), i)
+      last = { from: i, texts: [], languages: [], before }
       groups.push(last)
       length = 0
     }
     last.texts.push(text)
+    last.languages.push(utterance.language)
     length += text.length
   }
   return groups
 }
 
 function toRequest(
-  { texts, before }: Group,
+  { texts, languages, before }: Group,
   target: string,
   {
     model = 'base',
@@ -95,11 +119,13 @@ function toRequest(
   const usesContext = adapts && model !== 'base'
   return {
     ...{ service: 'language model', model: 'configured', task: 'translation' },
-    ...{ target, texts, informal },
+    ...{ target, texts, languages, informal },
     context: adapts ? context : '',
     before: usesContext ? before : [],
   }
 }
+
+type TimedUtterance = Omit<Utterance, 'words'> & TimedWords
 
 type Target = {
   utterances: readonly Utterance[]
@@ -120,13 +146,16 @@ function translated(
     const { texts: given = [] } = answers[g] as { texts?: string[] }
     for (const [i] of own.entries()) texts.set(from + i, given[i] ?? '')
   }
-  const spoken = utterances.map((utterance, i): Utterance => {
+  const { lipsync = true } = configOf(params)
+  const time = lipsync ? followWords : spreadWords
+  const timed = utterances.map(({ words, ...utterance }, i): TimedUtterance => {
     const text = texts.get(i)
-    if (text === undefined) return utterance
-    return { ...utterance, language: target, words: spreadWords(text, utterance.words) }
+    if (text === undefined) return { ...utterance, words, shown: words }
+    return { ...utterance, language: target, ...time(text, words, target) }
   })
-  const transcript: Transcript = { utterances: spoken.filter(({ words }) => words.length > 0) }
-  const views = transcript.utterances.map(viewUtterance)
+  const spoken = timed.filter(({ words }) => words.length > 0)
+  const transcript: Transcript = { utterances: spoken.map(({ shown: _, ...one }) => one) }
+  const views = spoken.map(({ shown, ...one }) => viewUtterance({ ...one, words: shown }))
   return {
     error: null as AddOnError | null,
     full_transcript: views.map(({ text }) => text.trim()).join(' '),
@@ -152,29 +181,4 @@ function textForms(transcript: Transcript, params: Params, form: ResultForm) {
     }),
     ...(params.subtitles === true && { subtitles: subtitles(transcript, config) }),
   }
-}
-
-/** Languages without blanks between words are cut into characters, as their transcripts are. */
-const BLANKLESS = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-
-/** Spreads the words of a translation over the time of its utterance, by their length. */
-function spreadWords(text: string, original: readonly Word[]): Word[] {
-  const [first] = original
-  const last = original.at(-1)
-  if (!first || !last) return []
-  const texts = piecesOf(text)
-  const total = texts.reduce((sum, piece) => sum + piece.length, 0)
-  const confidence = original.reduce((sum, word) => sum + word.confidence, 0) / original.length
-  const span = last.end - first.start
-  let before = 0
-  return texts.map((piece) => {
-    const start = first.start + (span * before) / total
-    before += piece.length
-    return { text: piece, start, end: first.start + (span * before) / total, confidence }
-  })
-}
-
-function piecesOf(text: string): string[] {
-  const pieces = text.split(/\s+/).filter((piece) => piece !== '')
-  return pieces.flatMap((piece) => (BLANKLESS.test(piece) ? [...piece] : [piece]))
 }

@@ -1,0 +1,79 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Word } from '../../transcript/transcript.ts'
+
+/**
+ * The words of a translation with times: one by one, for captions and sentences, and as its utterance
+ * shows them.
+ */
+export type TimedWords = { words: Word[]; shown: Word[] }
+
+/** Languages without blanks between words are cut into characters, as their transcripts are. */
+const BLANKLESS = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+
+/** Spreads the words of a translation over the time of its utterance, by their length. */
+export function spreadWords(text: string, original: readonly Word[]): TimedWords {
+  const [first, last] = [original[0], original.at(-1)]
+  if (!first || !last) return { words: [], shown: [] }
+  const span = { start: first.start, end: last.end, confidence: meanConfidence(original) }
+  const words = spreadOver(span, piecesOf(text))
+  return { words, shown: words }
+}
+
+/**
+ * Gives the words of a translation the times of the original words at the same place in the utterance,
+ * so that they follow pauses and lips (`lipsync`). Words that share an original word are shown as one.
+ */
+export function followWords(text: string, original: readonly Word[], language: string): TimedWords {
+  if (original.length === 0) return { words: [], shown: [] }
+  const ends = shareEnds(original.map((word) => word.text))
+  const pieces = piecesOf(text)
+  const pieceEnds = shareEnds(pieces)
+  /** The words of the translation that begin at an original word, by its index. */
+  const parts = new Map<number, string[]>()
+  let at = 0
+  for (const [i, piece] of pieces.entries()) {
+    const middle = ((pieceEnds[i - 1] ?? 0) + pieceEnds[i]!) / 2
+    while (at < original.length - 1 && ends[at]! <= middle) at++
+    // The first word begins with the utterance.
+    const from = parts.size === 0 ? 0 : at
+    parts.set(from, [...(parts.get(from) ?? []), piece])
+  }
+  const starts = [...parts.keys()]
+  const words: Word[] = []
+  const shown = starts.map((from, n): Word => {
+    const covered = original.slice(from, starts[n + 1])
+    const own = parts.get(from)!
+    const times = { start: covered[0]!.start, end: covered.at(-1)!.end }
+    const span = { ...times, confidence: meanConfidence(covered) }
+    words.push(...spreadOver(span, own))
+    return { text: own.join(separatorOf(language)), ...span }
+  })
+  return { words, shown }
+}
+
+/** Returns where each text ends, as a share of all. */
+function shareEnds(texts: readonly string[]): number[] {
+  const total = texts.reduce((sum, text) => sum + text.length, 0)
+  let before = 0
+  return texts.map((text) => {
+    before += text.length
+    return before / total
+  })
+}
+
+function spreadOver(
+  { start, end, confidence }: Omit<Word, 'text'>,
+  texts: readonly string[],
+): Word[] {
+  const ends = shareEnds(texts).map((share) => start + (end - start) * share)
+  return texts.map((text, i) => ({ text, start: ends[i - 1] ?? start, end: ends[i]!, confidence }))
+}
+
+function meanConfidence(words: readonly Word[]): number {
+  return words.reduce((sum, word) => sum + word.confidence, 0) / words.length
+}
+
+function piecesOf(text: string): string[] {
+  const pieces = text.split(/\s+/).filter((piece) => piece !== '')
+  return pieces.flatMap((piece) => (BLANKLESS.test(piece) ? [...piece] : [piece]))
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Utterance, Word } from '../../transcript/transcript.ts'
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { AddOnFailure } from '../result/envelope.ts'
+import { translation } from './translation.ts'
+
+type Result = { error: object | null; full_transcript: string; utterances: UtteranceView[] }
+
+/** Words of half a second from `start` on, with a pause of a second behind each comma. */
+function say(text: string, start: number, rest: Partial<Utterance> = {}): Utterance {
+  let at = start
+  const words = text.split(' ').map((word): Word => {
+    const spoken = { text: word, start: at, end: at + 0.5, confidence: 0.9 }
+    at += word.endsWith(',') ? 1.5 : 0.5
+    return spoken
+  })
+  return { channel: 0, language: 'en', words, ...rest }
+}
+
+/** Translates into French with an answer for each text that the add-on asks for. */
+function translate(
+  utterances: Utterance[],
+  answers: Record<string, string>,
+  config: Record<string, unknown> = {},
+) {
+  const params = { translation_config: { target_languages: ['fr'], ...config }, subtitles: true }
+  const requests = translation.prepare({ utterances }, params)
+  const asked = requests.flatMap((request) => request.texts as string[])
+  const given = requests.map((request) => ({
+    texts: (request.texts as string[]).map((text) => answers[text]),
+  }))
+  const { results } = translation.merge({ utterances }, params, given, { form: 'string' })
+  const [result] = results as (Result & { subtitles: { subtitles: string }[] })[]
+  return { asked, requests, ...result! }
+}
+
+function timesOf({ words }: UtteranceView) {
+  return words.map(({ word, start, end }) => [word, start, end])
+}
+
+test('words follow the original words and their pauses; those that share one are shown as one', () => {
+  const spoken = say('Well, goodbye then', 1)
+  const { utterances, subtitles } = translate([spoken], {
+    'Well, goodbye then': 'Eh bien, au revoir alors',
+  })
+  assert.deepEqual(timesOf(utterances[0]!), [
+    ['Eh bien,', 1, 1.5],
+    [' au revoir', 2.5, 3],
+    [' alors', 3, 3.5],
+  ])
+  assert.equal(utterances[0]!.text, 'Eh bien, au revoir alors')
+  // Captions see the words one by one.
+  assert.match(subtitles[0]!.subtitles, /00:00:01,000 --> 00:00:03,500\nEh bien, au revoir alors/)
+})
+
+test('a translation with fewer words covers all of the original', () => {
+  const { utterances } = translate([say('What is your name', 0)], { 'What is your name': 'Nom ?' })
+  const [first, last] = [utterances[0]!.words[0]!, utterances[0]!.words.at(-1)!]
+  assert.deepEqual([first.start, last.end], [0, 2])
+})
+
+test('without lipsync every word has a time of its own, by its length', () => {
+  const { utterances } = translate(
+    [say('Goodbye', 1)],
+    { Goodbye: 'Au revoir' },
+    { lipsync: false },
+  )
+  assert.deepEqual(timesOf(utterances[0]!), [
+    ['Au', 1, 1.125],
+    [' revoir', 1.125, 1.5],
+  ])
+})
+
+test('a sentence over several utterances is translated as one, unless they must match', () => {
+  const spoken = [say('I would like', 0), say('two coffees.', 3), say('Thanks.', 4.5)]
+  const answers = {
+    'I would like two coffees.': 'Je voudrais deux cafés.',
+    ...{ 'I would like': 'Je voudrais', 'two coffees.': 'deux cafés.', 'Thanks.': 'Merci.' },
+  }
+  const joined = translate(spoken, answers, { match_original_utterances: false })
+  assert.deepEqual(
+    joined.utterances.map(({ text, start, end }) => [text, start, end]),
+    [
+      ['Je voudrais deux cafés.', 0, 4],
+      ['Merci.', 4.5, 5],
+    ],
+  )
+  assert.equal(translate(spoken, answers).utterances.length, 3)
+})
+
+test('utterances of others, of another language or behind a long pause are not joined', () => {
+  const others = [{ channel: 1 }, { speaker: 2 }, { language: 'de' }]
+  for (const other of others) {
+    const spoken = [say('I would like', 0), say('two coffees', 2, other)]
+    const { asked } = translate(spoken, {}, { match_original_utterances: false })
+    assert.equal(asked.length, 2, JSON.stringify(other))
+  }
+  const late = [say('I would like', 0), say('two coffees', 9)]
+  assert.equal(translate(late, {}, { match_original_utterances: false }).asked.length, 2)
+})
+
+test('text in the target language is copied, and nothing is asked for', () => {
+  const { asked, utterances } = translate([say('Merci bien.', 0, { language: 'fr' })], {})
+  assert.deepEqual([asked, utterances[0]!.text], [[], 'Merci bien.'])
+})
+
+test('a target that fails says why; if all do, the add-on fails', () => {
+  const params = { translation_config: { target_languages: ['fr', 'en'] } }
+  const error = { status_code: 501, exception: 'NotConfigured', message: 'no model' }
+  const transcript = { utterances: [say('Hello.', 0)] }
+  const { results } = translation.merge(transcript, params, [{ error }], { form: 'string' })
+  const [french, english] = results as Result[]
+  assert.deepEqual(french, { error, full_transcript: '', languages: ['fr'], utterances: [] })
+  assert.deepEqual([english!.error, english!.full_transcript], [null, 'Hello.'])
+  const alone = { translation_config: { target_languages: ['fr'] } }
+  assert.throws(
+    () => translation.merge(transcript, alone, [{ error }], { form: 'string' }),
+    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
+  )
+})
