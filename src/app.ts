@@ -80,7 +80,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
   const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
 
-  const services = made.adopt(openServices(config, { log, metrics }), (own) => own.close())
+  const services = await openServices(config, { log, metrics })
+  made.defer(() => services.close())
 
   const { clock, delays } = overrides
   const onEnded = (jobId: string) => jobs.submission.dropDelivered(jobId)

@@ -19,6 +19,8 @@ export type Device = 'cpu' | 'cuda' | 'tensorrt' | 'coreml' | 'dml' | 'webgpu'
 
 /** Every setting of the service. */
 export type Config = {
+  /** The program that translates, a path or a name; undefined = none. */
+  apertium: string | undefined
   /** The language model of add-ons, if there is one. */
   llm: LlmConfig | undefined
   /** The roles of this process, and its address. */
@@ -187,6 +189,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const database = readDatabase(read)
   const zeroRetention = read.allOrList('ZERO_RETENTION')
   const config: Config = {
+    apertium: read.text('APERTIUM', '') || undefined,
     llm: readLlm(read, problems),
     node: readNode(read, { isShared: database !== undefined, problems }),
     http: {

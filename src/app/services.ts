@@ -1,25 +1,36 @@
 import type { Config } from '../config.ts'
+import { LlmFailure } from '../llm/chat-client.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AddOnError } from '../text/result/envelope.ts'
-import type { ServiceRequest, Services } from '../text/service-add-on.ts'
+import type { Services } from '../text/service-add-on.ts'
 import { serviceAddOns } from '../text/service-add-ons.ts'
 import { openLanguageModel } from './language-model.ts'
+import { openTranslator, type Translator } from './translator.ts'
 
 /** The services of a server, to be closed. */
 export type OpenServices = Services & { close(): Promise<void> }
 
-/** Opens the services that are configured. What none of them can do is answered with an error. */
-export function openServices(
-  config: Pick<Config, 'llm' | 'models'>,
+/**
+ * Opens the services that are configured. A language model does everything; without one, Apertium
+ * translates. What nobody can do is answered with an error that names what is missing.
+ */
+export async function openServices(
+  config: Pick<Config, 'llm' | 'models' | 'apertium'>,
   tools: { log: Log; metrics: Metrics },
-): OpenServices {
+): Promise<OpenServices> {
   const model = openLanguageModel(config, tools)
+  const translator = model ? undefined : await findTranslator(config, tools)
   return {
-    addOns: model ? Object.fromEntries(serviceAddOns.map(({ name }) => [name, 'all'])) : {},
+    get addOns() {
+      if (model) return Object.fromEntries(serviceAddOns.map(({ name }) => [name, 'all' as const]))
+      return translator ? { translation: translator.sources() } : {}
+    },
     async call(request, options) {
       if (model) return model.call(request, options)
-      return { error: missingFor(request) }
+      const { task, target } = request
+      if (task !== 'translation') return { error: notConfigured(`${task}`) }
+      return translator?.translate(request, options) ?? { error: noTranslator(`${target}`) }
     },
     async close() {
       await model?.close()
@@ -27,8 +38,33 @@ export function openServices(
   }
 }
 
-function missingFor({ task, target }: ServiceRequest): AddOnError {
-  const what = task === 'translation' ? `translation into ${target}` : `${task}`
-  const message = `${what} is not available on this server: it needs a language model (STENO_LLM_URL)`
+/** A server starts without a program that cannot be run: other work does not need it. */
+async function findTranslator(
+  { apertium }: Pick<Config, 'apertium'>,
+  { log }: { log: Log },
+): Promise<Translator | undefined> {
+  if (apertium === undefined) return undefined
+  try {
+    return await openTranslator(apertium, noPair)
+  } catch (error) {
+    if (!(error instanceof LlmFailure)) throw error
+    log.error({ problem: error.message }, 'STENO_APERTIUM names no program that translates')
+    return undefined
+  }
+}
+
+const NEEDS = 'it needs a language model (STENO_LLM_URL)'
+
+function noTranslator(target: string): AddOnError {
+  return notConfigured(`translation into ${target}`, `${NEEDS} or Apertium (STENO_APERTIUM)`)
+}
+
+function noPair(from: string, to: string): AddOnError {
+  const needs = `${NEEDS}, or the pair ${from}-${to} of Apertium`
+  return notConfigured(`translation from ${from} into ${to}`, needs)
+}
+
+function notConfigured(what: string, needs = NEEDS): AddOnError {
+  const message = `${what} is not available on this server: ${needs}`
   return { status_code: 501, exception: 'NotConfigured', message }
 }

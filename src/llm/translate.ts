@@ -178,7 +178,8 @@ function readTranslations(answer: string, count: number): Translations {
   return isPlain ? [answer] : []
 }
 
-function keepsHidden(translation: string | undefined, text: string): translation is string {
+/** Returns whether a translation has the hidden words of its text, and is none only of no text. */
+export function keepsHidden(translation: string | undefined, text: string): translation is string {
   if (translation === undefined || (text.trim() !== '' && translation === '')) return false
   const markers = (one: string) => (one.match(MARKERS) ?? []).sort().join()
   const masks = (one: string) => (one.match(MASKS) ?? []).length

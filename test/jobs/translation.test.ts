@@ -1,5 +1,6 @@
 /** Translation of recordings on a server without a language model, over the real server. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { call, upload } from '../support/http-client.ts'
@@ -24,8 +25,16 @@ type Job = {
   }
 }
 
-async function start(t: TestContext, spoken = 'Hello Lena Smith.') {
-  const server = await startServer({ speech: createFakeSpeechEngine(spoken) })
+/** Where Debian's package `apertium` has it; the pair is in `apertium-eng-spa`. */
+const APERTIUM = '/usr/bin/apertium'
+const hasPair = existsSync(APERTIUM) && existsSync('/usr/share/apertium/modes/eng-spa.mode')
+
+async function start(
+  t: TestContext,
+  spoken = 'Hello Lena Smith.',
+  env: Record<string, string> = {},
+) {
+  const server = await startServer({ speech: createFakeSpeechEngine(spoken), env })
   t.after(() => server.close())
   async function transcribe(targets: string[], fields: object = {}) {
     const json = {
@@ -75,4 +84,29 @@ test('silence does not hide that there is no translator', async (t) => {
   const { transcribe } = await start(t, '')
   const { translation } = await transcribe(['fr', 'de'])
   assert.deepEqual([translation.success, translation.error?.exception], [false, 'NotConfigured'])
+})
+
+test('Apertium translates the pairs that it has, hidden words survive, and it is listed', {
+  skip: hasPair ? false : 'Apertium is not installed',
+}, async (t) => {
+  const spoken = 'My dog is here. Lena Smith is happy.'
+  const { server, transcribe } = await start(t, spoken, { STENO_APERTIUM: APERTIUM })
+  const { translation } = await transcribe(['es', 'de'], {
+    ...{ pii_redaction: true, pii_redaction_config: { entity_types: ['NAME'] } },
+  })
+  const [spanish, german] = translation.results!
+  assert.equal(spanish!.error, null)
+  assert.match(spanish!.full_transcript, /^Mi perro .*aquí\. \[NAME_1\] .*feliz\./)
+  assert.equal(german!.error!.exception, 'NotConfigured')
+  assert.match(german!.error!.message, /the pair en-de of Apertium/)
+  type Listed = { add_ons: { name: string; is_configured: boolean; languages: string[] }[] }
+  const { body } = await call<Listed>(server, '/v2/capabilities')
+  const listed = body.add_ons.find(({ name }) => name === 'translation')!
+  assert.ok(listed.is_configured && listed.languages.includes('en'))
+})
+
+test('a program that is not there is no translator, and the server works without', async (t) => {
+  const { transcribe } = await start(t, 'Hello.', { STENO_APERTIUM: '/no/such/program' })
+  const { translation } = await transcribe(['es'])
+  assert.equal(translation.error?.exception, 'NotConfigured')
 })

@@ -1,0 +1,70 @@
+import { bareEnvironment } from '../audio/bare-environment.ts'
+import { createSemaphore } from '../audio/semaphore.ts'
+import { type Apertium, createApertium } from '../llm/apertium/apertium.ts'
+import { LlmFailure } from '../llm/chat-client.ts'
+import type { AddOnError } from '../text/result/envelope.ts'
+import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-on.ts'
+
+/** What translates on a server without a language model. */
+export type Translator = {
+  /** Returns the languages that it translated from when it was asked last. */
+  sources(): string[]
+  /** Answers a request for a translation, or says why not. */
+  translate(request: ServiceRequest, options: ServiceCallOptions): Promise<Answer>
+}
+
+type Answer = { texts: string[] } | { error: AddOnError }
+
+/** Programs at a time; each takes a core while it runs. Live finals must not wait for long. */
+const CONCURRENCY = 2
+const MAX_WAITING = 10_000
+
+/**
+ * Opens Apertium. `missing` says which pair nobody has. Pairs that are installed later are found when
+ * they are needed. Rejects with `LlmFailure` when the program cannot be run.
+ */
+export async function openTranslator(
+  file: string,
+  missing: (from: string, to: string) => AddOnError,
+): Promise<Translator> {
+  const apertium = createApertium(file, bareEnvironment())
+  let pairs = await apertium.pairs(atStart())
+  const inTurn = createSemaphore({ total: CONCURRENCY, perAccount: 1, maxWaiting: MAX_WAITING })
+
+  async function pairOf(from: string, to: string, signal: AbortSignal) {
+    const key = `${from}-${to}`
+    if (!pairs.has(key)) pairs = await apertium.pairs({ signal })
+    return pairs.get(key)
+  }
+
+  return {
+    sources: () => [...new Set([...pairs.keys()].map((pair) => pair.split('-')[0]!))],
+    async translate(request, { account, signal }) {
+      const { target, texts, languages } = request as unknown as Fields
+      const translations = [...texts]
+      try {
+        for (const from of new Set(languages)) {
+          const pair = await inTurn(() => pairOf(from, target, signal), { account, signal })
+          if (pair === undefined) return { error: missing(from, target) }
+          const own = texts.flatMap((_, i) => (languages[i] === from ? i : []))
+          const task = { pair, target, texts: own.map((i) => texts[i]!) }
+          const done = await inTurn(() => apertium.translate(task, { signal }), { account, signal })
+          for (const [n, i] of own.entries()) translations[i] = done[n]!
+        }
+        return { texts: translations }
+      } catch (error) {
+        if (!(error instanceof LlmFailure)) throw error
+        const { status: status_code, message } = error
+        return { error: { status_code, exception: 'ServiceFailed', message } }
+      }
+    },
+  }
+}
+
+/** The fields of a request of `text/services/translation.ts`. */
+type Fields = { target: string; texts: string[]; languages: string[] }
+
+/** The program has a time limit of its own. */
+function atStart(): Parameters<Apertium['pairs']>[0] {
+  return { signal: new AbortController().signal }
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import { ProgramFailed, type ProgramOptions, runProgram } from './run-program.ts'
+
+const { signal } = new AbortController()
+const env = { PATH: '/usr/bin:/bin' }
+const usual: ProgramOptions = { input: '', env, limitMs: 60_000, maxBytes: 1000, signal }
+
+function fails(why: RegExp) {
+  return (error: unknown) => error instanceof ProgramFailed && why.test(error.message)
+}
+
+test('a program gets its input and nothing of our environment, and no shell reads its arguments', async () => {
+  assert.equal(await runProgram('cat', [], { ...usual, input: 'grüß dich\n' }), 'grüß dich\n')
+  assert.equal(await runProgram('env', [], usual), 'PATH=/usr/bin:/bin\n')
+  assert.equal(await runProgram('echo', ['$(id); true'], usual), '$(id); true\n')
+})
+
+test('a program that ends before it reads its input is no error of ours', async () => {
+  assert.equal(await runProgram('true', [], { ...usual, input: 'x'.repeat(1_000_000) }), '')
+  await assert.rejects(runProgram('false', [], usual), fails(/ended with 1/))
+})
+
+test('who writes too much is stopped', async () => {
+  await assert.rejects(runProgram('yes', [], usual), fails(/wrote too much/))
+})
+
+test('a program that hangs is killed with what it started, after its time or when it is aborted', async (t) => {
+  const pids = join(await makeFolder(t), 'pids')
+  const script = `sleep 1000 & echo $! >> ${pids}; echo $$ >> ${pids}; wait`
+  await assert.rejects(runProgram('sh', ['-c', script], { ...usual, limitMs: 300 }), fails(/long/))
+  const leaving = new AbortController()
+  const run = runProgram('sh', ['-c', `${script}`], { ...usual, signal: leaving.signal })
+  const stopped = assert.rejects(run, /left/)
+  while ((await readFile(pids, 'utf8')).trim().split('\n').length < 4)
+    await new Promise(setImmediate)
+  leaving.abort(new Error('left'))
+  await stopped
+  for (const pid of (await readFile(pids, 'utf8')).trim().split('\n')) {
+    while (isRunning(Number(pid))) await new Promise(setImmediate)
+  }
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** How a program is run. */
+export type ProgramOptions = {
+  /** What it reads from its standard input. */
+  input: string
+  env: Record<string, string>
+  /** Milliseconds, after which it is killed. */
+  limitMs: number
+  /** Most bytes that it may write. */
+  maxBytes: number
+  signal: AbortSignal
+}
+
+/** Why a program gave no output: it is missing, failed, took too long or wrote too much. */
+export class ProgramFailed extends Error {}
+
+/**
+ * Runs a program without a shell and returns what it writes to its standard output. It is killed with
+ * all processes that it started when it exceeds a limit or `signal` aborts. Rejects with
+ * `ProgramFailed`, or with the reason of the abort.
+ */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  { input, ...options }: ProgramOptions,
+): Promise<string> {
+  await using stdin = await openInput(input)
+  return await run(file, args, { ...options, stdin: stdin.fd })
+}
+
+/**
+ * Opens a file that holds the input and has no name any more. Apertium's script opens `/dev/stdin`
+ * anew, which works with a file and not with the sockets that Node makes.
+ */
+async function openInput(input: string): Promise<FileHandle> {
+  const path = join(tmpdir(), `steno-${randomUUID()}`)
+  const handle = await open(path, 'wx+', 0o600)
+  try {
+    await unlink(path)
+    // At a position of its own: the program reads from the beginning.
+    await handle.write(input, 0)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+async function run(
+  file: string,
+  args: readonly string[],
+  { stdin, env, limitMs, maxBytes, signal }: Omit<ProgramOptions, 'input'> & { stdin: number },
+): Promise<string> {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  // A process group of its own: a pipeline of many programs is killed as one.
+  const child = spawn(file, args, {
+    env,
+    cwd: '/',
+    detached: true,
+    stdio: [stdin, 'pipe', 'ignore'],
+  })
+  const kill = () => {
+    if (child.pid === undefined) return
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
+  const fail = (error: unknown) => {
+    reject(error)
+    kill()
+  }
+  const limit = setTimeout(() => fail(new ProgramFailed('took too long')), limitMs)
+  const abort = () => fail(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  const written: Buffer[] = []
+  let bytes = 0
+  child.stdout!.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes > maxBytes) fail(new ProgramFailed('wrote too much'))
+    else written.push(piece)
+  })
+  child.on('error', (cause: NodeJS.ErrnoException) => {
+    fail(new ProgramFailed(`cannot be started (${cause.code})`, { cause }))
+  })
+  child.on('close', (code) => {
+    if (code === 0) resolve(Buffer.concat(written).toString())
+    else reject(new ProgramFailed(`ended with ${code ?? 'a signal'}`))
+  })
+  try {
+    return await promise
+  } finally {
+    clearTimeout(limit)
+    signal.removeEventListener('abort', abort)
+  }
+}
