@@ -7,7 +7,13 @@ import type { Config } from '../config.ts'
 import type { AskOptions } from '../llm/ask.ts'
 import { type ChatModel, createChatClient, LlmFailure } from '../llm/chat-client.ts'
 import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
-import { answerPrompt, extractData, type SummaryStyle, summarizeTranscript } from '../llm/tasks.ts'
+import {
+  answerPrompt,
+  describeChapter,
+  extractData,
+  type SummaryStyle,
+  summarizeTranscript,
+} from '../llm/tasks.ts'
 import { translateTexts } from '../llm/translate.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -119,6 +125,7 @@ type Fields = {
   prompt: { prompt: string; text: string }
   summary: { style: SummaryStyle; text: string }
   extraction: { classes: string[]; text: string }
+  chapter: { text: string }
   translation: {
     target: string
     texts: string[]
@@ -143,6 +150,8 @@ function perform(request: ServiceRequest, options: AskOptions): Promise<object> 
       const { classes, text: transcript } = fields<'extraction'>()
       return extractData({ classes, transcript }, options)
     }
+    case 'chapter':
+      return describeChapter({ transcript: fields<'chapter'>().text }, options)
     case 'translation':
       return translateTexts(fields<'translation'>(), options)
     default:

@@ -73,6 +73,50 @@ export async function extractData(
   return { values: Object.fromEntries(classes.map((name) => [name, textsOf(found[name])])), usage }
 }
 
+/** The texts of a chapter; what a model left out is undefined. */
+export type ChapterTexts = {
+  headline?: string | undefined
+  gist?: string | undefined
+  summary?: string | undefined
+  keywords: string[]
+}
+
+/** Most characters of a headline, and most keywords. */
+const MOST_HEADLINE = 100
+const MOST_KEYWORDS = 10
+
+/** Writes headline, gist, summary and keywords of a chapter from its words. */
+export async function describeChapter(
+  { transcript }: { transcript: string },
+  options: AskOptions,
+): Promise<ChapterTexts & { usage: Usage }> {
+  const text = { type: 'string' }
+  const keywords = { type: 'array', items: text, maxItems: MOST_KEYWORDS }
+  const properties = { headline: text, gist: text, summary: text, keywords }
+  const required = Object.keys(properties)
+  const schema = {
+    name: 'chapter',
+    schema: { type: 'object', properties, required, additionalProperties: false },
+  }
+  const instruction =
+    'This is one chapter of a longer recording. Answer with one JSON object: "headline" is a title of at most eight ' +
+    'words, "gist" is one sentence, "summary" is two or three sentences, "keywords" is a list of at most five words. ' +
+    IN_ITS_LANGUAGE
+  const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
+  const question = { instruction, partInstruction: NOTES, transcript, schema, problemOf }
+  const answer = await askAboutTranscript(question, options)
+  const found = readObject(answer.text)
+  if (!found) throw new LlmFailure('the language model answered no JSON object')
+  const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
+  return {
+    headline: textIn(found.headline)?.slice(0, MOST_HEADLINE),
+    gist: textIn(found.gist),
+    summary: textIn(found.summary),
+    keywords: textsOf(found.keywords).slice(0, MOST_KEYWORDS),
+    usage: answer.usage,
+  }
+}
+
 function readObject(answer: string): Record<string, unknown> | undefined {
   const json = readJson(answer)
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)

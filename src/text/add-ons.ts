@@ -1,4 +1,5 @@
 import type { AddOn } from './add-on.ts'
+import { chapters } from './addons/chapters.ts'
 import { displayMode } from './addons/display-mode.ts'
 import { languages as entityLanguages, findNamedEntities } from './addons/entities.ts'
 import { moderate, languages as moderationLanguages } from './addons/moderation.ts'
@@ -46,6 +47,7 @@ export const addOns: readonly AddOn[] = [
     },
   },
   displayMode,
+  chapters,
   {
     name: 'subtitles',
     languages: 'all',

@@ -1,4 +1,5 @@
 import type { ServiceAddOn } from './service-add-on.ts'
+import { chapters } from './services/chapters.ts'
 import { audioToLlm, structuredData, summarization } from './services/language-model.ts'
 import { translation } from './services/translation.ts'
 
@@ -8,4 +9,5 @@ export const serviceAddOns: readonly ServiceAddOn[] = [
   summarization,
   audioToLlm,
   structuredData,
+  chapters,
 ]

@@ -69,6 +69,9 @@ const everyAddOn = {
   name_consistency: found('Lena'),
   structured_data_extraction: found('{}'),
   display_mode: found(['Hi']),
+  chapters: found([
+    { headline: 'Hi', gist: 'Hi', summary: 'Hi', keywords: ['lena'], start: 0.42, end: 0.84 },
+  ]),
 }
 
 const sentiment = { text: 'Hi', sentiment: 'neutral', emotion: 'neutral' }
@@ -95,6 +98,7 @@ const everyFailure = {
   name_consistency: failed(null),
   structured_data_extraction: failed(null),
   display_mode: failed(null),
+  chapters: failed(null),
   diarization: failed([]),
 }
 

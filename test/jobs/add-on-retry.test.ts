@@ -50,7 +50,13 @@ function withoutTimes(value: unknown): unknown {
 
 const everything = {
   ...{ sentences: true, subtitles: true, named_entity_recognition: true },
-  ...{ sentiment_analysis: true, summarization: true, moderation: true, display_mode: true },
+  ...{
+    sentiment_analysis: true,
+    summarization: true,
+    moderation: true,
+    display_mode: true,
+    chapters: true,
+  },
 }
 
 test('every add-on that failed is made again as it would have been, and nothing else changes', async () => {

@@ -38,6 +38,9 @@ type Result = {
   summarization: Wrapper<string | null>
   audio_to_llm: Wrapper<Wrapper<{ prompt: string; response: string | null }>[] | null>
   structured_data_extraction: Wrapper<string | null>
+  chapters: Wrapper<
+    { headline: string; summary: string; keywords: string[]; start: number }[] | null
+  >
 }
 type Job = { id: string; status: string; result: Result }
 
@@ -125,6 +128,23 @@ test('answers and values have the times of the words that they quote', async (t)
   assert.deepEqual(result.structured_data_extraction.sources, [
     { text: 'Hello', start: hello!.start, end: hello!.end, channel: 0 },
   ])
+})
+
+test('chapters are written by the model; their times are those of the words', async (t) => {
+  const texts = { headline: 'A greeting', gist: 'Lena is greeted.', keywords: ['lena', 7, null] }
+  let isUp = true
+  const { provider, transcribe } = await start(t, () => (isUp ? JSON.stringify(texts) : 404))
+  const { result } = await transcribe({ chapters: true })
+  const [first, ...others] = result.chapters.results!
+  assert.deepEqual([first!.headline, first!.keywords], ['A greeting', ['lena', '7']])
+  assert.equal(first!.start, result.transcription.utterances[0]!.start)
+  // What the model left out is taken from the transcript.
+  assert.match(first!.summary, /Hello Lena Smith/)
+  assert.deepEqual(others, [])
+  assert.equal(provider.calls.length, 1)
+  isUp = false
+  const failed = (await transcribe({ chapters: true })).result.chapters
+  assert.deepEqual([failed.success, failed.results], [false, null])
 })
 
 test('a prompt may name an allowed model; other names get the configured one', async (t) => {

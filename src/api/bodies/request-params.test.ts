@@ -88,7 +88,10 @@ test('the model shows as the client named it, or under the configured label', ()
 })
 
 test('add-ons outside the listed fields show where they are used', () => {
-  const names = ['moderation', 'name_consistency', 'structured_data_extraction', 'display_mode']
+  const names = [
+    ...['moderation', 'name_consistency', 'structured_data_extraction', 'display_mode'],
+    'chapters',
+  ]
   for (const name of names) assert.equal(params({ [name]: true })[name], true)
 })
 

@@ -41,6 +41,7 @@ export function toRequestParams(
     structured_data_extraction: request.structured_data_extraction || undefined,
     structured_data_extraction_config: request.structured_data_extraction_config,
     display_mode: request.display_mode || undefined,
+    chapters: request.chapters || undefined,
     number_formatting: request.number_formatting || undefined,
     number_formatting_config: request.number_formatting_config,
     filler_removal: request.filler_removal || undefined,

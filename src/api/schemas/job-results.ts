@@ -85,6 +85,18 @@ const PromptAnswer = Type.Object(
   { title: 'PromptAnswer', description: 'A prompt, and what the language model answered' },
 )
 
+const Chapter = Type.Object(
+  {
+    headline: Type.String({ description: 'A title of a few words' }),
+    gist: Type.String({ description: 'One or two sentences' }),
+    summary: Type.String(),
+    keywords: Type.Array(Type.String()),
+    start: Seconds,
+    end: Seconds,
+  },
+  { title: 'Chapter', description: 'A part of the recording about one topic; our extension' },
+)
+
 /** The add-ons of both kinds of jobs; each is present only if it was requested. */
 const sharedAddOns = {
   translation: Type.Optional(addOnResult('Translation', Nullable(Type.Array(Translation)))),
@@ -131,6 +143,7 @@ export const PreRecordedResult = Type.Object(
     name_consistency: Type.Optional(addOnResult('NameConsistency', Text)),
     structured_data_extraction: Type.Optional(quotingResult('StructuredDataExtraction', Text)),
     display_mode: Type.Optional(addOnResult('DisplayMode', Nullable(Type.Array(Type.String())))),
+    chapters: Type.Optional(addOnResult('Chapters', Nullable(Type.Array(Chapter)))),
     diarization: Type.Optional(
       addOnResult('Diarization', Type.Array(UtteranceView, { description: 'Only on failure' })),
     ),

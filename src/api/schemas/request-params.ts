@@ -59,6 +59,7 @@ export const PreRecordedParams = echoed(
       structured_data_extraction: Type.Optional(request.structured_data_extraction),
       structured_data_extraction_config: request.structured_data_extraction_config,
       display_mode: Type.Optional(request.display_mode),
+      chapters: Type.Optional(request.chapters),
       number_formatting: Type.Optional(request.number_formatting),
       number_formatting_config: request.number_formatting_config,
       filler_removal: Type.Optional(request.filler_removal),

@@ -11,6 +11,7 @@ export type ApiAddOnAnswer =
   | ApiNameConsistencyResult
   | ApiStructuredDataExtractionResult
   | ApiDisplayModeResult
+  | ApiChaptersResult
   | ApiSentencesResult
   | ApiSubtitles[]
 
@@ -83,6 +84,30 @@ export type ApiCapabilities = {
   entity_types: ApiEntityCapability[]
   /** What each name of several types stands for in `entity_types` of a request */
   entity_groups: Record<string, unknown>
+}
+
+/** A part of the recording about one topic; our extension */
+export type ApiChapter = {
+  /** A title of a few words */
+  headline: string
+  /** One or two sentences */
+  gist: string
+  summary: string
+  keywords: string[]
+  /** Seconds */
+  start: number
+  /** Seconds */
+  end: number
+}
+
+export type ApiChaptersResult = {
+  success: boolean
+  /** Nothing was found, or nothing could be done */
+  is_empty: boolean
+  /** Seconds */
+  exec_time: number
+  error: ApiAddOnError | null
+  results: ApiChapter[] | null
 }
 
 export type ApiCreatedJob = {
@@ -576,6 +601,7 @@ export type ApiPreRecordedResult = {
   name_consistency?: ApiNameConsistencyResult
   structured_data_extraction?: ApiStructuredDataExtractionResult
   display_mode?: ApiDisplayModeResult
+  chapters?: ApiChaptersResult
   diarization?: ApiDiarizationResult
 }
 

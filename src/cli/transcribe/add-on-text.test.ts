@@ -38,6 +38,19 @@ test('a summary stands below a heading', () => {
   )
 })
 
+test('chapters are a table of their titles', () => {
+  const texts = {
+    headline: 'The roof',
+    gist: 'It leaks.',
+    summary: 'It leaks.',
+    keywords: ['roof'],
+  }
+  assert.equal(
+    formatAddOns(result({ chapters: made([{ ...texts, start: 61, end: 120 }]) })),
+    '\nChapters:\nstart   chapter\n1:01.0  The roof\n',
+  )
+})
+
 test('entities are a table with times, hours only where there are some', () => {
   const entities: ApiNamedEntity[] = [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 1.25, end: 2 },

@@ -19,10 +19,16 @@ export type AddOnAnswer<T> = {
  * one.
  */
 export function formatAddOns(result: ApiPreRecordedResult): string {
-  const { summarization, named_entity_recognition, sentiment_analysis } = result
+  const { summarization, chapters, named_entity_recognition, sentiment_analysis } = result
   return [
     ...formatTranslations(result),
     section('Summary', summarization, (summary) => `${summary}\n`),
+    section('Chapters', chapters, (found) => {
+      return formatTable(
+        ['start', 'chapter'],
+        (found ?? []).map(({ start, headline }) => [formatTime(start), headline]),
+      )
+    }),
     ...formatAnswers(result),
     section('Entities', named_entity_recognition, (entities) => {
       const rows = (entities ?? []).map(({ start, entity_type, text }) => {

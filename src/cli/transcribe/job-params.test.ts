@@ -109,6 +109,10 @@ test('channels are mixed or kept apart as requested', async () => {
   await assert.rejects(readJobParams({ channels: 'both' }, txt), UsageError)
 })
 
+test('chapters are a switch', async () => {
+  assert.deepEqual(await readJobParams({ chapters: true }, txt), { chapters: true })
+})
+
 test('translations and questions become their add-ons', async () => {
   const values = { translate: ['de,fr', 'de'], ask: ['Who called?', 'Why?'] }
   assert.deepEqual(await readJobParams(values, txt), {

@@ -16,6 +16,7 @@ export const addOnOptions = {
   entities: { type: 'boolean' },
   sentiment: { type: 'boolean' },
   summary: { type: 'string' },
+  chapters: { type: 'boolean' },
   translate: { type: 'string', multiple: true },
   ask: { type: 'string', multiple: true },
   speakers: { type: 'string' },
@@ -36,7 +37,9 @@ Add-ons:
   --sentences         the text, one sentence per line
   --summary[=TYPE]    a summary: general (default), bullet_points or concise; of key sentences, unless
                       there is a language model
-  --translate LIST    translations into these languages, such as de,fr; needs a language model
+  --chapters          parts by topic, with times and titles
+  --translate LIST    translations into these languages, such as de,fr; needs a language
+                      model, or Apertium (STENO_APERTIUM)
   --ask TEXT          an answer to this prompt about the recording, several times if given so; needs a language
                       model (STENO_LLM_URL and STENO_LLM_MODEL)
   --entities          named entities (names, places, numbers, ...) with times
@@ -143,6 +146,7 @@ export async function readJobParams(
         type: readChoice(summary, { name: 'summary', choices: summaryTypes }),
       },
     }),
+    ...(values.chapters && { chapters: true }),
     ...readQuestions(values),
     ...readSpeakers(values.speakers),
     ...readStyle(values),

@@ -15,8 +15,13 @@ const ANNOUNCEMENTS =
  */
 export function cueWeight(text: string): number {
   if (isGreeting(text) || /\?[^\p{L}?]*$/u.test(text)) return 0.3
-  if (ANNOUNCEMENTS.test(text)) return 0.6
+  if (announcesTopic(text)) return 0.6
   return (POINTS.test(text) ? 1.35 : 1) * (NUMBERS.test(text) ? 1.35 : 1)
+}
+
+/** Returns whether an English sentence announces what comes next. */
+export function announcesTopic(text: string): boolean {
+  return ANNOUNCEMENTS.test(text)
 }
 
 /** Returns whether an English sentence only opens or closes a conversation. */

@@ -1,0 +1,115 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { AddOn } from '../add-on.ts'
+import { cutTopics } from '../chapters/topics.ts'
+import { termsOf } from '../summary/terms.ts'
+import { cutSentences, type Sentence } from '../words/sentences.ts'
+import { summarize } from './summarization.ts'
+
+/** A part of a recording about one topic. Times are seconds. */
+export type Chapter = {
+  /** A title of a few words. */
+  headline: string
+  /** One sentence. */
+  gist: string
+  summary: string
+  /** The words that distinguish the chapter from the others, most telling first. */
+  keywords: string[]
+  start: number
+  end: number
+}
+
+const MAX_HEADLINE_CHARS = 60
+const MAX_KEYWORDS = 5
+const MIN_KEYWORD_CHARS = 3
+
+/**
+ * Chapters of a transcript, cut where the topic changes. Their texts are sentences of the transcript,
+ * word for word; with a language model it writes them (`services/chapters.ts`).
+ */
+export const chapters: AddOn = {
+  name: 'chapters',
+  languages: 'all',
+  make(transcript) {
+    const results = extractChapters(transcript)
+    return { results, isEmpty: results.length === 0 }
+  },
+}
+
+/** Returns the chapters of a transcript, with sentences of it as their texts. */
+export function extractChapters(transcript: Transcript): Chapter[] {
+  const topics = topicsOf(transcript)
+  const frequency = frequencyIn(topics)
+  return topics.map((sentences) => {
+    const spoken = transcriptOf(sentences)
+    const gist = summarize(spoken, 'concise')
+    return {
+      headline: shorten(gist),
+      gist,
+      summary: summarize(spoken),
+      keywords: keywordsOf(sentences, { frequency, topics: topics.length }),
+      ...spanOf(sentences),
+    }
+  })
+}
+
+/** Returns the sentences of each chapter. */
+export function topicsOf(transcript: Transcript): Sentence[][] {
+  return cutTopics(cutSentences(transcript))
+}
+
+function spanOf(sentences: readonly Sentence[]): { start: number; end: number } {
+  const end = sentences.reduce((latest, sentence) => Math.max(latest, sentence.end), 0)
+  return { start: roundTo(sentences[0]!.start, 3), end: roundTo(end, 3) }
+}
+
+/** Returns the sentences as a transcript of their own, an utterance for each. */
+function transcriptOf(sentences: readonly Sentence[]): Transcript {
+  return {
+    utterances: sentences.map(({ channel, language, speaker, words }) => {
+      return { channel, language, words, ...(speaker !== undefined && { speaker }) }
+    }),
+  }
+}
+
+/** Cuts a text between words. */
+function shorten(text: string): string {
+  const bare = text.replace(/[.。]$/u, '')
+  if (bare.length <= MAX_HEADLINE_CHARS) return bare
+  const cut = bare.slice(0, MAX_HEADLINE_CHARS)
+  const blank = cut.lastIndexOf(' ')
+  // Never between the halves of a letter.
+  const whole = blank > 0 ? cut.slice(0, blank) : cut.replace(/[\uD800-\uDBFF]$/, '')
+  return `${whole.replace(/[,;:、，]$/u, '')}…`
+}
+
+/** Returns in how many chapters each term occurs. */
+function frequencyIn(topics: readonly (readonly Sentence[])[]): Map<string, number> {
+  const frequency = new Map<string, number>()
+  for (const sentences of topics) {
+    const terms = sentences.flatMap(({ text, language }) => termsOf(text, language))
+    for (const term of new Set(terms)) frequency.set(term, (frequency.get(term) ?? 0) + 1)
+  }
+  return frequency
+}
+
+type Among = { frequency: ReadonlyMap<string, number>; topics: number }
+
+function keywordsOf(sentences: readonly Sentence[], { frequency, topics }: Among): string[] {
+  const counts = new Map<string, number>()
+  for (const { text, language } of sentences) {
+    const isShort = separatorOf(language) === ''
+    for (const term of termsOf(text, language)) {
+      // Numbers, and the markers of hidden words.
+      if (/[\d_]/.test(term) || (!isShort && term.length < MIN_KEYWORD_CHARS)) continue
+      counts.set(term, (counts.get(term) ?? 0) + 1)
+    }
+  }
+  const weighed = [...counts].map(([term, count]) => {
+    return { term, weight: count * Math.log(1 + topics / frequency.get(term)!) }
+  })
+  // Of equal ones the first that was said: the order of a map.
+  weighed.sort((a, b) => b.weight - a.weight)
+  return weighed.slice(0, MAX_KEYWORDS).map(({ term }) => term)
+}

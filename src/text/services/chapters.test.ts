@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+import { type Chapter, chapters as extracted } from '../addons/chapters.ts'
+import { AddOnFailure } from '../result/envelope.ts'
+import { chapters } from './chapters.ts'
+
+const form = 'string'
+
+/** Ten sentences of six seconds about each of some topics. */
+function talkAbout(...topics: string[]): Transcript {
+  const utterances = topics.flatMap((topic, t) => {
+    return Array.from({ length: 10 }, (_, i): Utterance => {
+      const at = (t * 10 + i) * 6
+      const texts = ['Our', topic, 'is', `number${i % 3}`, 'among', `${topic}s.`]
+      const words = texts.map((text, n) => {
+        return { text, start: at + n, end: at + n + 1, confidence: 0.9 }
+      })
+      return { channel: 0, language: 'en', words }
+    })
+  })
+  return { utterances }
+}
+
+const garden = talkAbout('garden', 'budget')
+
+test('without a model, chapters have sentences, words and times of the transcript', () => {
+  const { results, isEmpty } = extracted.make(garden, {}, { form })
+  const [first, second] = results as Chapter[]
+  assert.deepEqual([first!.start, first!.end, second!.start, second!.end], [0, 60, 60, 120])
+  assert.equal(first!.keywords[0], 'garden')
+  assert.match(second!.headline, /^Our budget is number\d among budgets$/)
+  assert.equal(second!.gist, `${second!.headline}.`)
+  assert.equal(isEmpty, false)
+  assert.deepEqual(extracted.make({ utterances: [] }, {}, { form }).results, [])
+})
+
+test('long sentences make short headlines, and markers are no keywords', () => {
+  const text = `The ${'very '.repeat(20)}long garden`
+  const words = `${text} of [NAME_1] and 1984.`.split(' ').map((one, i) => {
+    return { text: one, start: i, end: i + 1, confidence: 0.9 }
+  })
+  const spoken = { utterances: [{ channel: 0, language: 'en', words }] }
+  const [chapter] = extracted.make(spoken, {}, { form }).results as Chapter[]
+  assert.equal(chapter!.headline, `The ${'very '.repeat(11).trim()}…`)
+  assert.deepEqual(chapter!.keywords.toSorted(), ['garden', 'long'])
+})
+
+test('a model gets the words of each chapter; one that it does not answer keeps its own', () => {
+  const requests = chapters.prepare(garden, {})
+  assert.equal(requests.length, 2)
+  assert.match(requests[0]!.text as string, /^(Our garden is .*\n?){10}$/)
+  const error = { status_code: 503, exception: 'ServiceFailed', message: 'down' }
+  const texts = { headline: 'Plants', gist: 'All about plants.', summary: 'Plants.', keywords: [] }
+  const { results } = chapters.merge(garden, {}, [texts, { error }], { form })
+  const [first, second] = results as Chapter[]
+  assert.deepEqual([first!.headline, first!.summary, first!.end], ['Plants', 'Plants.', 60])
+  assert.equal(first!.keywords[0], 'garden')
+  assert.match(second!.headline, /budget/)
+  assert.throws(
+    () => chapters.merge(garden, {}, [{ error }, { error }], { form }),
+    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
+  )
+})

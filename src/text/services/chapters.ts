@@ -1,0 +1,36 @@
+import { type Chapter, extractChapters, topicsOf } from '../addons/chapters.ts'
+import { AddOnFailure } from '../result/envelope.ts'
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { errorOf, readAnswer } from './answers.ts'
+
+/**
+ * Writes the texts of chapters with a model. Where they begin and end is computed as without one, so
+ * that no model can invent a time. A chapter that the model did not answer has sentences of the
+ * transcript.
+ */
+export const chapters: ServiceAddOn = {
+  name: 'chapters',
+  languages: 'all',
+  prepare(transcript) {
+    return topicsOf(transcript).map((sentences) => {
+      const text = sentences.map((one) => one.text).join('\n')
+      return { service: 'language model', model: 'configured', task: 'chapter', text }
+    })
+  },
+  merge(transcript, _params, answers) {
+    const read = answers.map(readAnswer)
+    const [failure] = read.map(errorOf)
+    if (failure && read.every(errorOf)) throw new AddOnFailure(failure)
+    const results = extractChapters(transcript).map((extracted, i): Chapter => {
+      const { headline, gist, summary, keywords } = (read[i] ?? {}) as Partial<Chapter>
+      return {
+        ...extracted,
+        ...(headline && { headline }),
+        ...(gist && { gist }),
+        ...(summary && { summary }),
+        ...(keywords && keywords.length > 0 && { keywords }),
+      }
+    })
+    return { results, isEmpty: results.length === 0 }
+  },
+}
