@@ -11,8 +11,19 @@ type TokenPieces = { readonly pieces: readonly string[]; readonly root: PieceNod
 /** A node of the pieces by letter, in lower case; `tokens` are the pieces that end here. */
 type PieceNode = { next: Map<string, PieceNode>; tokens: number[] }
 
-/** A node of the listed words by letter, in lower case. */
-type WordNode = { next: Map<string, WordNode>; isEnd: boolean; steps?: Map<number, WordNode> }
+/**
+ * A node of the listed words by letter, in lower case: those from `from` to before `to`, sorted,
+ * which begin with the same `length` code units. What is below it is found when it is visited: a
+ * list of ten thousand entries has half a million nodes, and a text visits some hundred.
+ */
+type WordNode = {
+  readonly words: readonly string[]
+  readonly from: number
+  readonly to: number
+  readonly length: number
+  next?: ReadonlyMap<string, WordNode>
+  steps?: Map<number, WordNode>
+}
 
 /** Words and phrases that a decoder prefers; `boost` are the nats for the first piece of a match. */
 export type VocabularyBias = {
@@ -54,22 +65,40 @@ export function createBias(
   vocabulary: readonly string[],
   boost: number,
 ): VocabularyBias | undefined {
-  const root: WordNode = { next: new Map(), isEnd: false }
-  for (const entry of vocabulary) {
-    const words = entry.normalize('NFC').toLowerCase().match(/\S+/g) ?? []
-    if ((entry.match(/[\p{L}\p{N}]/gu) ?? []).length < MIN_LETTERS) continue
-    let node = root
-    for (const letter of BLANK + words.join(BLANK)) {
-      let next = node.next.get(letter)
-      if (!next) {
-        next = { next: new Map(), isEnd: false }
-        node.next.set(letter, next)
-      }
-      node = next
-    }
-    node.isEnd = true
+  const words = vocabulary.flatMap((entry) => {
+    if ((entry.match(/[\p{L}\p{N}]/gu) ?? []).length < MIN_LETTERS) return []
+    const parts = entry.normalize('NFC').toLowerCase().match(/\S+/g) ?? []
+    return [BLANK + parts.join(BLANK)]
+  })
+  if (words.length === 0) return undefined
+  const root: WordNode = { words: words.sort(), from: 0, to: words.length, length: 0 }
+  return { pieces, root, boost }
+}
+
+/** Returns the nodes below one, by the letter that leads to them. */
+function nodesBelow(node: WordNode): ReadonlyMap<string, WordNode> {
+  if (node.next) return node.next
+  const { words, length } = node
+  const next = new Map<string, WordNode>()
+  for (let from = node.from; from < node.to; ) {
+    const letter = letterAt(words[from]!, length)
+    let to = from + 1
+    while (to < node.to && letterAt(words[to]!, length) === letter) to++
+    if (letter !== '') next.set(letter, { words, from, to, length: length + letter.length })
+    from = to
   }
-  return root.next.size > 0 ? { pieces, root, boost } : undefined
+  node.next = next
+  return next
+}
+
+function letterAt(word: string, place: number): string {
+  const point = word.codePointAt(place)
+  return point === undefined ? '' : String.fromCodePoint(point)
+}
+
+/** Whether a listed word ends here; of words with the same beginning, the shortest comes first. */
+function isEnd({ words, from, length }: WordNode): boolean {
+  return words[from]!.length === length
 }
 
 /**
@@ -154,7 +183,7 @@ export function followBias(
       const next: Match[] = []
       let takeBack: number | undefined
       for (const match of matches) {
-        const isWhole = match.node.isEnd && !goesOn
+        const isWhole = isEnd(match.node) && !goesOn
         const node = token === 'end' ? undefined : stepsFrom(match.node, pieces).get(token)
         const before = isWhole ? undefined : match.changedAt
         if (node) next.push({ node, depth: match.depth + 1, changedAt: before ?? changedAt })
@@ -172,7 +201,7 @@ export function followBias(
 }
 
 function afterBlank(root: WordNode): WordNode | undefined {
-  return root.next.get(BLANK)
+  return nodesBelow(root).get(BLANK)
 }
 
 function bonusOf(depth: number, piece: string): number {
@@ -187,9 +216,10 @@ function stepsFrom(node: WordNode, { root }: TokenPieces): Map<number, WordNode>
   const steps = new Map<number, WordNode>()
   const walk = (piece: PieceNode, word: WordNode) => {
     for (const token of piece.tokens) steps.set(token, word)
-    const [fewer, more] = piece.next.size < word.next.size ? [piece, word] : [word, piece]
-    for (const letter of fewer.next.keys()) {
-      if (more.next.has(letter)) walk(piece.next.get(letter)!, word.next.get(letter)!)
+    const below = nodesBelow(word)
+    const [fewer, more] = piece.next.size < below.size ? [piece.next, below] : [below, piece.next]
+    for (const letter of fewer.keys()) {
+      if (more.has(letter)) walk(piece.next.get(letter)!, below.get(letter)!)
     }
   }
   walk(root, node)
