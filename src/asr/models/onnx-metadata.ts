@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** The fields of a model in the format: its graph is skipped, its metadata read. */
 const METADATA_FIELD = 14
@@ -9,6 +9,8 @@ const VARINT = 0
 const BYTES = 2
 /** More is no metadata. */
 const MAX_ENTRY = 10_000_000
+/** A model has some ten fields beside its metadata. */
+const MAX_FIELDS = 10_000
 
 /**
  * Returns the metadata of an .onnx file without reading its graph, which may be large. Blocks
@@ -17,20 +19,23 @@ const MAX_ENTRY = 10_000_000
 export function readOnnxMetadata(file: string): Map<string, string> {
   const fd = openSync(file, 'r')
   try {
+    const { size: end } = fstatSync(fd)
     const metadata = new Map<string, string>()
-    for (let at = 0; ; ) {
+    let at = 0
+    for (let fields = 0; fields < MAX_FIELDS; fields++) {
+      if (at >= end) return metadata
       const head = Buffer.alloc(20)
       const read = readSync(fd, head, 0, head.length, at)
-      if (read === 0) return metadata
       const { field, length, size } = readHead(head.subarray(0, read), file)
       if (field === METADATA_FIELD && length <= MAX_ENTRY) {
         const entry = Buffer.alloc(length)
-        readSync(fd, entry, 0, length, at + size)
-        const { key, value } = readEntry(entry, file)
+        const found = readSync(fd, entry, 0, length, at + size)
+        const { key, value } = readEntry(entry.subarray(0, found), file)
         metadata.set(key, value)
       }
       at += size + length
     }
+    throw new Error(`${file} is no ONNX model`)
   } finally {
     closeSync(fd)
   }

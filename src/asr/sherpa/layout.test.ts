@@ -7,7 +7,7 @@ import { addMetadata } from '../models/onnx-metadata.fixture.ts'
 import { readOnnxMetadata } from '../models/onnx-metadata.ts'
 import { writeRandomNetwork } from '../parakeet/random-network.fixture.ts'
 import { describeFolder } from './import.ts'
-import { readSherpaLayout } from './layout.ts'
+import { readSherpaLayout, readTokens } from './layout.ts'
 import {
   writeCanary,
   writeNemoCtc,
@@ -62,6 +62,18 @@ function addMetadataTo(file: string): void {
   addMetadata(file, { model_type: 'zipformer2' })
   assert.deepEqual([...readOnnxMetadata(file)], [['model_type', 'zipformer2']])
 }
+
+test('a token list with numbers beyond all vocabularies does not fill the memory', () => {
+  const folder = folderOf('tokens', () => {})
+  writeFileSync(join(folder, 'tokens.txt'), 'a 0\nb 4294967294\nc -1\nd x\ne 2\n')
+  assert.deepEqual(readTokens(join(folder, 'tokens.txt')), ['a', '', 'e'])
+})
+
+test('fields without content do not hold up the reader of metadata', () => {
+  const folder = folderOf('fields', () => {})
+  writeFileSync(join(folder, 'model.onnx'), Buffer.alloc(100_000, Buffer.of(0x08, 0)))
+  assert.throws(() => readOnnxMetadata(join(folder, 'model.onnx')), /is no ONNX model/)
+})
 
 test('a folder without a model says what it lacks', () => {
   const folder = folderOf('none', () => {})

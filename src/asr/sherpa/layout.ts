@@ -25,6 +25,8 @@ export type SherpaLayout = {
   files: readonly string[]
 }
 
+/** The largest vocabularies have some 200,000. */
+const MAX_TOKENS = 1_000_000
 /** Weights beside a graph. */
 const WEIGHTS = /\.(weights|data|onnx_data)$/
 
@@ -105,7 +107,9 @@ export function readTokens(file: string): string[] {
   for (const line of readFileSync(file, 'utf8').split(/\r?\n/)) {
     const cut = line.lastIndexOf(' ')
     if (cut < 0) continue
-    pieces[Number(line.slice(cut + 1))] = line.slice(0, cut).replaceAll('\u2581', ' ') || ' '
+    const token = Number(line.slice(cut + 1))
+    if (!(Number.isInteger(token) && token >= 0 && token < MAX_TOKENS)) continue
+    pieces[token] = line.slice(0, cut).replaceAll('\u2581', ' ') || ' '
   }
   return Array.from(pieces, (piece) => piece ?? '')
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -124,6 +124,15 @@ function replaceInModel(copy: string, from: string, to: string): void {
   )
 }
 
+/** Replaces the weights by a file in the form of Hugging Face with this header. */
+function placeTensors(copy: string, header: string): void {
+  rmSync(join(copy, 'model.bin'))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  const bytes = Buffer.concat([length, Buffer.from(header), Buffer.alloc(8)])
+  writeFileSync(join(copy, 'model.safetensors'), bytes)
+}
+
 for (const [name, change, message] of [
   ['shorter', (copy) => truncateSync(join(copy, 'model.bin'), 5000), /truncated/],
   ['another form', (copy) => writeFileSync(join(copy, 'model.bin'), 'PK\x03\x04abcd'), /no CTrans/],
@@ -136,6 +145,38 @@ for (const [name, change, message] of [
     'a head too many',
     (copy) => writeFileSync(join(copy, 'config.json'), '{"alignment_heads":[[2,0]]}'),
     /head that its model lacks/,
+  ],
+  ['no object', (copy) => writeFileSync(join(copy, 'config.json'), 'null'), /holds no object/],
+  [
+    'heads that are no list',
+    (copy) => writeFileSync(join(copy, 'config.json'), '{"alignment_heads":7}'),
+    /head that its model lacks/,
+  ],
+  [
+    'an array with other sizes than bytes',
+    (copy) => replaceInModel(copy, '\x01\x40\0\0\0\0', '\x01\x41\0\0\0\0'),
+    /is damaged at encoder/,
+  ],
+  ['as Hugging Face, no headers', (copy) => placeTensors(copy, 'null'), /is no Whisper model/],
+  ['as Hugging Face, no places', (copy) => placeTensors(copy, '{"a":null}'), /is damaged at a/],
+  [
+    'as Hugging Face, a place before the file',
+    (copy) => placeTensors(copy, '{"a":{"dtype":"F32","shape":[1],"data_offsets":[-8,-4]}}'),
+    /is damaged at a/,
+  ],
+  [
+    'as Hugging Face, more values than bytes',
+    (copy) => placeTensors(copy, '{"a":{"dtype":"F32","shape":[1e9],"data_offsets":[0,4]}}'),
+    /is damaged at a/,
+  ],
+  [
+    'as Hugging Face, files elsewhere',
+    (copy) => {
+      rmSync(join(copy, 'model.bin'))
+      const index = { weight_map: { a: '../ctranslate2/model.bin' } }
+      writeFileSync(join(copy, 'model.safetensors.index.json'), JSON.stringify(index))
+    },
+    /names files that no folder of weights has/,
   ],
 ] satisfies [string, (copy: string) => void, RegExp][]) {
   test(`refused: ${name}`, async () => {

@@ -34,6 +34,19 @@ export type WhisperDescription = {
   suppressedAtBegin: number[]
 }
 
+/** The sizes of a model. */
+export type WhisperSizes = Pick<
+  WhisperDescription,
+  | 'hidden'
+  | 'heads'
+  | 'encoderLayers'
+  | 'decoderLayers'
+  | 'mels'
+  | 'audioPositions'
+  | 'textPositions'
+  | 'vocabulary'
+>
+
 /** Ids of the special tokens. English-only models have the same ones, though they use fewer. */
 export type WhisperTokens = {
   /** `<|endoftext|>` */

@@ -34,7 +34,11 @@ export function openCTranslate2(path: string): WeightFile {
         const scale = entries.get(`${name}_scale`)
         const perRow = scale && scale.sizes[0] === entry.sizes[0]
         const scales = scale && readFloats(file, perRow ? rowsOf(scale, rows) : scale)
-        return scaled(readFloats(file, rowsOf(entry, rows)), scales)
+        const values = readFloats(file, rowsOf(entry, rows))
+        if (scales && values.length % scales.length !== 0) {
+          throw new WeightFileError(`${path} has scales that do not fit ${name}`)
+        }
+        return scaled(values, scales)
       },
       close: () => file.close(),
     }
@@ -63,7 +67,11 @@ function readEntries(file: ByteFile): Map<string, Entry> {
     if (elementBytes[entry.type] === undefined || entries.size > MAX_ENTRIES) {
       throw new WeightFileError(`${file.path} is damaged at ${name}`)
     }
+    const elements = sizes.reduce((product, n) => product * n, 1)
     const offset = cursor.skip(entry.bytes)
+    if (entry.bytes !== elements * elementBytes[entry.type]!) {
+      throw new WeightFileError(`${file.path} is damaged at ${name}`)
+    }
     entries.set(name, { ...entry, sizes, offset })
   }
   if (form >= FIRST_FORM_WITH_ALIASES) {
@@ -121,8 +129,10 @@ function cursorOf(file: ByteFile) {
 
 function rowsOf(entry: Entry, rows: Rows | undefined): Entry {
   if (!rows) return entry
-  const row = entry.bytes / (entry.sizes[0] ?? 1)
+  const count = entry.sizes[0] ?? 1
+  const row = entry.bytes / Math.max(1, count)
   const [from, to] = rows
+  if (to > count) throw new WeightFileError('an array has fewer rows than another one needs')
   return { ...entry, offset: entry.offset + from * row, bytes: (to - from) * row }
 }
 

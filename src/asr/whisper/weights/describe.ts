@@ -1,21 +1,9 @@
-import { join } from 'node:path'
-import type { WhisperDescription, WhisperTokens } from '../description.ts'
+import type { WhisperDescription, WhisperSizes, WhisperTokens } from '../description.ts'
 import { publishedAlignmentHeads } from './alignment-heads.ts'
-import { readJson, readVocabulary } from './vocabulary.ts'
+import { checkShapes } from './check-shapes.ts'
+import { readConfiguration } from './configuration.ts'
+import { readVocabulary } from './vocabulary.ts'
 import { type WeightFile, WeightFileError } from './weights.ts'
-
-/** What the configuration files of a folder say; CTranslate2 and Hugging Face name it differently. */
-type Configuration = {
-  alignment_heads?: [number, number][] | null
-  is_multilingual?: boolean
-  lang_to_id?: Record<string, number>
-  /** Hugging Face, in `generation_config.json` or in older folders in `config.json`. */
-  suppress_tokens?: number[] | null
-  begin_suppress_tokens?: number[] | null
-  /** CTranslate2. */
-  suppress_ids?: number[]
-  suppress_ids_begin?: number[]
-}
 
 /** The end token of the English-only models; the multilingual ones have one more before it. */
 const ENGLISH_END = 50_256
@@ -35,33 +23,25 @@ export type DescribedModel = {
  */
 export function describeModel(folder: string, weights: WeightFile): DescribedModel {
   const sizes = readSizes(weights, folder)
-  const configuration = {
-    ...readJson<Configuration>(join(folder, 'config.json')),
-    ...readJson<Configuration>(join(folder, 'generation_config.json')),
-  }
+  const configuration = readConfiguration(folder, sizes)
+  checkShapes(weights, sizes)
   const vocabulary = readVocabulary(folder, sizes.vocabulary)
   const tokens = findTokens(vocabulary, folder)
-  const multilingual = configuration.is_multilingual ?? tokens.end !== ENGLISH_END
+  const multilingual = configuration.isMultilingual ?? tokens.end !== ENGLISH_END
   const { start, translate, transcribe, startOfPrevious, noSpeech } = tokens
   const special = [start, translate, transcribe, startOfPrevious, noSpeech]
   special.push(vocabulary.indexOf('<|startoflm|>'))
-  const suppressed = configuration.suppress_tokens ?? configuration.suppress_ids ?? []
-  const atBegin = configuration.begin_suppress_tokens ?? configuration.suppress_ids_begin
+  const { suppressed = [], suppressedAtBegin: atBegin, languages } = configuration
   const space = vocabulary.indexOf('Ġ')
   const alignmentHeads =
-    configuration.alignment_heads ?? publishedAlignmentHeads({ ...sizes, multilingual })
-  for (const [layer, head] of alignmentHeads) {
-    if (!(layer < sizes.decoderLayers && head < sizes.heads)) {
-      throw new WeightFileError(`${folder} names a head that its model lacks: ${layer}, ${head}`)
-    }
-  }
+    configuration.alignmentHeads ?? publishedAlignmentHeads({ ...sizes, multilingual })
   return {
     description: {
       version: 1,
       ...sizes,
       alignmentHeads,
       multilingual,
-      languages: multilingual ? findLanguages(vocabulary, tokens, configuration.lang_to_id) : {},
+      languages: multilingual ? findLanguages(vocabulary, tokens, languages) : {},
       tokens,
       suppressed: [...new Set([...suppressed, ...special])]
         .filter((token) => token >= 0)
@@ -72,19 +52,7 @@ export function describeModel(folder: string, weights: WeightFile): DescribedMod
   }
 }
 
-type Sizes = Pick<
-  WhisperDescription,
-  | 'hidden'
-  | 'heads'
-  | 'encoderLayers'
-  | 'decoderLayers'
-  | 'mels'
-  | 'audioPositions'
-  | 'textPositions'
-  | 'vocabulary'
->
-
-function readSizes(weights: WeightFile, folder: string): Sizes {
+function readSizes(weights: WeightFile, folder: string): WhisperSizes {
   const need = (name: string, axis: number) => {
     const size = weights.sizes(name)?.[axis]
     if (!size || size > MAX_POSITIONS)
@@ -97,7 +65,7 @@ function readSizes(weights: WeightFile, folder: string): Sizes {
     return layers
   }
   const hidden = need('encoder/conv1/weight', 0)
-  const heads = weights.read('encoder/num_heads')[0]!
+  const heads = Math.trunc(weights.read('encoder/num_heads')[0] ?? 0)
   const sizes = {
     hidden,
     heads,
@@ -109,7 +77,10 @@ function readSizes(weights: WeightFile, folder: string): Sizes {
     vocabulary: need('decoder/embeddings/weight', 0),
   }
   const even =
-    hidden % heads === 0 && hidden % BLOCK === 0 && weights.read('decoder/num_heads')[0] === heads
+    heads > 0 &&
+    hidden % heads === 0 &&
+    hidden % BLOCK === 0 &&
+    weights.read('decoder/num_heads')[0] === heads
   if (!even || sizes.encoderLayers === 0 || sizes.decoderLayers === 0) {
     throw new WeightFileError(`${folder} is no Whisper model of a form we know`)
   }

@@ -3,20 +3,26 @@ import { join } from 'node:path'
 import { type ByteFile, openBytes } from './byte-file.ts'
 import { huggingFaceNames } from './hugging-face-names.ts'
 import { readJson } from './vocabulary.ts'
-import { fromBrainFloat, fromHalf, type Rows, type WeightFile, WeightFileError } from './weights.ts'
+import {
+  asFields,
+  fromBrainFloat,
+  fromHalf,
+  isCount,
+  type Rows,
+  type WeightFile,
+  WeightFileError,
+} from './weights.ts'
 
 /** Where an array lies: bytes from the start of its file. */
-type Entry = { file: ByteFile; sizes: number[]; type: string; from: number; to: number }
-
-/** Of the JSON text at the start of a file. */
-type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>
+type Entry = { file: ByteFile; sizes: number[]; type: string; from: number }
 
 /** Longer ones are refused by the reference implementation too. */
 const LONGEST_HEADER = 100_000_000
 const LENGTH_BYTES = 8
+const FILE_NAME = /^\w[\w.-]*$/
 const elementBytes: Record<string, number> = { F32: 4, F16: 2, BF16: 2 }
 
-type Configuration = { encoder_attention_heads?: number; decoder_attention_heads?: number }
+type Configuration = { encoder_attention_heads: unknown; decoder_attention_heads: unknown }
 
 /**
  * Opens the Whisper model of a Hugging Face folder: `model.safetensors`, or the files that
@@ -51,10 +57,16 @@ export function openSafetensors(folder: string): WeightFile | undefined {
 }
 
 function listFiles(folder: string): string[] {
-  const { weight_map } = readJson<{ weight_map: Record<string, string> }>(
-    join(folder, 'model.safetensors.index.json'),
-  )
-  if (weight_map) return [...new Set(Object.values(weight_map))]
+  const index = join(folder, 'model.safetensors.index.json')
+  const { weight_map } = readJson<{ weight_map: unknown }>(index)
+  if (weight_map) {
+    const names = [...new Set(Object.values(asFields(weight_map)))]
+    // A downloaded folder names none outside of itself.
+    if (names.every((name) => typeof name === 'string' && FILE_NAME.test(name))) {
+      return names as string[]
+    }
+    throw new WeightFileError(`${index} names files that no folder of weights has`)
+  }
   return existsSync(join(folder, 'model.safetensors')) ? ['model.safetensors'] : []
 }
 
@@ -63,27 +75,38 @@ function readHeader(file: ByteFile): [string, Entry][] {
   if (length > LONGEST_HEADER) throw new WeightFileError(`${file.path} is no safetensors file`)
   const text = Buffer.from(file.read(LENGTH_BYTES, length)).toString()
   const start = LENGTH_BYTES + length
-  let header: Header
+  let header: Record<string, unknown>
   try {
-    header = JSON.parse(text) as Header
+    header = asFields(JSON.parse(text))
   } catch (cause) {
     throw new WeightFileError(`${file.path} is no safetensors file`, { cause })
   }
   return Object.entries(header).flatMap(([name, place]): [string, Entry][] => {
     if (name === '__metadata__') return []
-    const { dtype: type, shape: sizes, data_offsets: offsets } = place
-    const [from, to] = offsets.map((offset) => start + offset) as [number, number]
+    const { dtype: type, shape: sizes, data_offsets: offsets } = asFields(place)
+    if (typeof type !== 'string' || !areCounts(sizes) || !areCounts(offsets)) {
+      throw new WeightFileError(`${file.path} is damaged at ${name}`)
+    }
+    const [from = 0, to = 0] = offsets.map((offset) => start + offset)
     if (to > file.size) {
       throw new WeightFileError(`${file.path} is truncated: it ends before ${name}`)
     }
-    return [[name, { file, sizes, type, from, to }]]
+    const bytes = sizes.reduce((product, n) => product * n, elementBytes[type] ?? 0)
+    if (bytes > 0 && to - from !== bytes) {
+      throw new WeightFileError(`${file.path} is damaged at ${name}`)
+    }
+    return [[name, { file, sizes, type, from }]]
   })
+}
+
+function areCounts(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(isCount)
 }
 
 /** Joins the arrays of Hugging Face to those that CTranslate2 has. */
 function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile, 'close'> {
   const configuration = readJson<Configuration>(join(folder, 'config.json'))
-  const heads: Record<string, number | undefined> = {
+  const heads: Record<string, unknown> = {
     'encoder/num_heads': configuration.encoder_attention_heads,
     'decoder/num_heads': configuration.decoder_attention_heads,
   }
@@ -96,11 +119,12 @@ function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile
     const [first = '', ...others] = huggingFaceNames(name)
     // The keys have no bias, so the first of several arrays tells whether there are any.
     const entry = entries.get(first) ?? entries.get(others.at(-1) ?? '')
-    return entry && [entry.sizes[0]! * (1 + others.length), ...entry.sizes.slice(1)]
+    return entry && [(entry.sizes[0] ?? 1) * (1 + others.length), ...entry.sizes.slice(1)]
   }
   const read = (name: string, rows?: Rows): Float32Array => {
     if (name in heads) {
-      if (!heads[name]) throw new WeightFileError(`${folder} has no config.json of a Whisper model`)
+      if (!isCount(heads[name]))
+        throw new WeightFileError(`${folder} has no config.json of a Whisper model`)
       return Float32Array.of(heads[name])
     }
     const parts = huggingFaceNames(name)
@@ -115,6 +139,9 @@ function asWhisper(entries: Map<string, Entry>, folder: string): Omit<WeightFile
       const [low, high] = [Math.max(from, i * each), Math.min(to, (i + 1) * each)]
       if (low >= high || (!entry && name.endsWith('/bias'))) continue
       const part = readFloats(entry ?? need(parts[i]!), [low - i * each, high - i * each])
+      if (part.length !== (high - low) * row) {
+        throw new WeightFileError(`${folder} has parts of different sizes for ${name}`)
+      }
       values.set(part, (low - from) * row)
     }
     return values
@@ -128,6 +155,7 @@ function readFloats(entry: Entry, rows: Rows | undefined): Float32Array {
   if (!size) throw new WeightFileError(`${file.path} holds ${type}; F32, F16 and BF16 are read`)
   const row = size * sizes.slice(1).reduce((product, n) => product * n, 1)
   const [first, end] = rows ?? [0, sizes[0] ?? 1]
+  if (end > (sizes[0] ?? 1)) throw new WeightFileError(`${file.path} has too few rows`)
   const { buffer } = file.read(from + first * row, (end - first) * row)
   if (type === 'F32') return new Float32Array(buffer)
   const bits = new Uint16Array(buffer)

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { WeightFileError } from './weights.ts'
+import { asFields, isCount, WeightFileError } from './weights.ts'
 
-type AddedToken = { id: number; content: string }
-type Tokenizer = { model?: { vocab?: Record<string, number> }; added_tokens?: AddedToken[] }
+type Tokenizer = { model: unknown; added_tokens: unknown }
 
 /** Timestamps go up by 20 ms from `<|0.00|>`, the token after `<|notimestamps|>`. */
 const TIMESTAMP_STEP = 0.02
@@ -14,7 +13,7 @@ const TIMESTAMP_STEP = 0.02
  * get an empty text. Throws `WeightFileError` when there is no vocabulary.
  */
 export function readVocabulary(folder: string, size: number): string[] {
-  const named = readList(folder) ?? readMaps(folder)
+  const named = readList(folder) ?? readMaps(folder, size)
   if (!named || named.length === 0) {
     throw new WeightFileError(
       `${folder} has no vocabulary (vocab.json, tokenizer.json or vocabulary.json)`,
@@ -30,33 +29,44 @@ export function readVocabulary(folder: string, size: number): string[] {
 
 /** CTranslate2: a list in the order of the ids. */
 function readList(folder: string): readonly string[] | undefined {
-  const list = readJson<string[]>(join(folder, 'vocabulary.json'))
-  if (Array.isArray(list)) return list as string[]
+  const list: unknown = readJson(join(folder, 'vocabulary.json'))
+  if (Array.isArray(list)) return list.filter((token) => typeof token === 'string')
   const text = join(folder, 'vocabulary.txt')
   if (!existsSync(text)) return undefined
   return readFileSync(text, 'utf8').replace(/\n$/, '').split('\n')
 }
 
 /** Hugging Face: ids by token, the special tokens apart. */
-function readMaps(folder: string): (string | undefined)[] | undefined {
-  const { model, added_tokens: special = [] } = readJson<Tokenizer>(join(folder, 'tokenizer.json'))
+function readMaps(folder: string, size: number): string[] | undefined {
+  const tokenizer = readJson<Tokenizer>(join(folder, 'tokenizer.json'))
+  const { vocab } = asFields(tokenizer.model)
   const maps = [
-    model?.vocab ?? {},
-    readJson<Record<string, number>>(join(folder, 'vocab.json')),
-    readJson<Record<string, number>>(join(folder, 'added_tokens.json')),
+    vocab,
+    readJson(join(folder, 'vocab.json')),
+    readJson(join(folder, 'added_tokens.json')),
   ]
-  const tokens: (string | undefined)[] = []
-  for (const map of maps) for (const [token, id] of Object.entries(map)) tokens[Number(id)] = token
-  for (const { id, content } of special) tokens[id] = content
+  const special = Array.isArray(tokenizer.added_tokens) ? tokenizer.added_tokens : []
+  const tokens: string[] = []
+  const name = (id: unknown, token: unknown) => {
+    // Ids beyond the size of the model are never written by it.
+    if (isCount(id) && id < size && typeof token === 'string') tokens[id] = token
+  }
+  for (const map of maps) for (const [token, id] of Object.entries(asFields(map))) name(id, token)
+  for (const { id, content } of special.map(asFields)) name(id, content)
   return tokens.length > 0 ? tokens : undefined
 }
 
-/** Returns what a JSON file holds; nothing when it is missing. */
-export function readJson<T>(file: string): Partial<T> {
+/** Returns the object that a JSON file holds, with fields of any kind; nothing when it is missing. */
+export function readJson<T>(file: string): { [K in keyof T]?: unknown } {
   if (!existsSync(file)) return {}
+  let value: unknown
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Partial<T>
+    value = JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
     throw new WeightFileError(`${file} is not JSON`, { cause })
   }
+  if (typeof value !== 'object' || value === null) {
+    throw new WeightFileError(`${file} holds no object`)
+  }
+  return value
 }

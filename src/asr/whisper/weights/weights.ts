@@ -20,6 +20,16 @@ export class WeightFileError extends Error {
   override name = 'WeightFileError'
 }
 
+/** Returns whether a value from a file can be a size, a place or an id. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+/** Returns the fields of an object from a file; none of anything else. */
+export function asFields(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
 /** Converts 16-bit floats (IEEE 754 binary16). */
 export function fromHalf(bits: Uint16Array): Float32Array {
   const table = halfTable()

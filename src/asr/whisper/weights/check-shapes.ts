@@ -1,0 +1,66 @@
+import type { WhisperSizes } from '../description.ts'
+import { type WeightFile, WeightFileError } from './weights.ts'
+
+/** Weights are rounded in blocks of this many; it divides the width of every published model. */
+const BLOCK = 32
+/** Convolutions see three frames. */
+const KERNEL = 3
+
+type Shape = readonly number[]
+
+/**
+ * Throws `WeightFileError` unless every array that the graphs are written from is there and has the
+ * size that the others ask for: a damaged file must not become a model that ends its process.
+ */
+export function checkShapes(weights: WeightFile, sizes: WhisperSizes): void {
+  for (const [name, expected] of expectedShapes(weights, sizes)) {
+    const found = weights.sizes(name)
+    if (!found && name.endsWith('/bias')) continue
+    const isEqual = expected.length === found?.length && expected.every((n, i) => n === found[i])
+    if (isEqual) continue
+    if (!found) throw new WeightFileError(`the file has no ${name}`)
+    throw new WeightFileError(`${name} has the sizes [${found}], not [${expected}]`)
+  }
+}
+
+function* expectedShapes(
+  weights: WeightFile,
+  { hidden, encoderLayers, decoderLayers, ...sizes }: WhisperSizes,
+): Generator<[name: string, shape: Shape]> {
+  function* linear(name: string, outputs: number, inputs: number): Generator<[string, Shape]> {
+    yield [`${name}/weight`, [outputs, inputs]]
+    yield [`${name}/bias`, [outputs]]
+  }
+  function* norm(name: string): Generator<[string, Shape]> {
+    yield [`${name}/gamma`, [hidden]]
+    yield [`${name}/beta`, [hidden]]
+  }
+  function* layer(name: string): Generator<[string, Shape]> {
+    const inner = weights.sizes(`${name}/ffn/linear_0/weight`)?.[0] ?? 0
+    if (inner === 0 || inner % BLOCK !== 0) {
+      throw new WeightFileError(`${name} has an inner width of ${inner}`)
+    }
+    yield* norm(`${name}/self_attention/layer_norm`)
+    yield* linear(`${name}/self_attention/linear_0`, 3 * hidden, hidden)
+    yield* linear(`${name}/self_attention/linear_1`, hidden, hidden)
+    yield* norm(`${name}/ffn/layer_norm`)
+    yield* linear(`${name}/ffn/linear_0`, inner, hidden)
+    yield* linear(`${name}/ffn/linear_1`, hidden, inner)
+  }
+  yield ['encoder/conv1/weight', [hidden, sizes.mels, KERNEL]]
+  yield ['encoder/conv2/weight', [hidden, hidden, KERNEL]]
+  for (const conv of ['encoder/conv1', 'encoder/conv2']) yield [`${conv}/bias`, [hidden]]
+  yield ['encoder/position_encodings/encodings', [sizes.audioPositions, hidden]]
+  yield ['decoder/position_encodings/encodings', [sizes.textPositions, hidden]]
+  yield ['decoder/embeddings/weight', [sizes.vocabulary, hidden]]
+  for (const side of ['encoder', 'decoder']) yield* norm(`${side}/layer_norm`)
+  for (let i = 0; i < encoderLayers; i++) yield* layer(`encoder/layer_${i}`)
+  for (let i = 0; i < decoderLayers; i++) {
+    const name = `decoder/layer_${i}`
+    yield* layer(name)
+    yield* norm(`${name}/attention/layer_norm`)
+    yield* linear(`${name}/attention/linear_0`, hidden, hidden)
+    yield* linear(`${name}/attention/linear_1`, 2 * hidden, hidden)
+    yield* linear(`${name}/attention/linear_2`, hidden, hidden)
+  }
+}

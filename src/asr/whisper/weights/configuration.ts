@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import type { WhisperDescription, WhisperSizes } from '../description.ts'
+import { readJson } from './vocabulary.ts'
+import { asFields, isCount, WeightFileError } from './weights.ts'
+
+/** What the configuration files of a folder say; undefined = nothing. */
+export type WhisperConfiguration = {
+  alignmentHeads: WhisperDescription['alignmentHeads'] | undefined
+  isMultilingual: boolean | undefined
+  /** Tokens by the text of a language's token. */
+  languages: Record<string, number> | undefined
+  suppressed: number[] | undefined
+  suppressedAtBegin: number[] | undefined
+}
+
+/** The fields; CTranslate2 and Hugging Face name them differently. */
+type Fields = {
+  alignment_heads: unknown
+  is_multilingual: unknown
+  lang_to_id: unknown
+  /** Hugging Face, in `generation_config.json` or in older folders in `config.json`. */
+  suppress_tokens: unknown
+  begin_suppress_tokens: unknown
+  /** CTranslate2. */
+  suppress_ids: unknown
+  suppress_ids_begin: unknown
+}
+
+/**
+ * Reads the configuration of a model's folder. Throws `WeightFileError` when it does not fit the
+ * sizes of the model.
+ */
+export function readConfiguration(folder: string, sizes: WhisperSizes): WhisperConfiguration {
+  const found = {
+    ...readJson<Fields>(join(folder, 'config.json')),
+    ...readJson<Fields>(join(folder, 'generation_config.json')),
+  }
+  const isToken = (id: unknown) => isCount(id) && id < sizes.vocabulary
+  const tokens = (ids: unknown) => {
+    if (ids === undefined || ids === null) return undefined
+    // Fine-tunes come with the configuration of a model that has more tokens.
+    if (Array.isArray(ids)) return ids.filter(isToken) as number[]
+    throw new WeightFileError(`${folder} has no list of suppressed tokens in its configuration`)
+  }
+  const languages = Object.entries(asFields(found.lang_to_id)).filter(([, id]) => isToken(id))
+  return {
+    alignmentHeads: readHeads(found.alignment_heads, { folder, sizes }),
+    isMultilingual: typeof found.is_multilingual === 'boolean' ? found.is_multilingual : undefined,
+    languages: Object.fromEntries(languages) as Record<string, number>,
+    suppressed: tokens(found.suppress_tokens) ?? tokens(found.suppress_ids),
+    suppressedAtBegin: tokens(found.begin_suppress_tokens) ?? tokens(found.suppress_ids_begin),
+  }
+}
+
+function readHeads(
+  heads: unknown,
+  { folder, sizes }: { folder: string; sizes: WhisperSizes },
+): WhisperDescription['alignmentHeads'] | undefined {
+  if (heads === undefined || heads === null) return undefined
+  const isHead = (place: unknown) => {
+    const [layer, head] = Array.isArray(place) ? place : []
+    return isCount(layer) && layer < sizes.decoderLayers && isCount(head) && head < sizes.heads
+  }
+  if (Array.isArray(heads) && heads.length > 0 && heads.every(isHead)) {
+    return heads as WhisperDescription['alignmentHeads']
+  }
+  throw new WeightFileError(
+    `${folder} names a head that its model lacks: ${JSON.stringify(heads).slice(0, 100)}`,
+  )
+}
