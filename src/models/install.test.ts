@@ -23,6 +23,7 @@ import { type Convert, findDamagedFiles, type InstallStep, removeStoredModel } f
 import { readStoredModels, storeFolder } from './installed.ts'
 import { behave, refuse, sendPart, startModelServer } from './model-server.fixture.ts'
 import { type PullOptions, pullModel } from './pull.ts'
+import { unzipMembers } from './unzip.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'steno-install-'))
 const folder = join(root, 'models')
@@ -225,6 +226,25 @@ test('parts in archives are unpacked and joined', async () => {
     files: [{ ...archived.files[0]!, members: [{ member: 'c', path: 'c' }] }],
   }
   await assert.rejects(pullModel(folder, missing, options()), /there is no c in it/)
+})
+
+test('a damaged archive is refused in words', async () => {
+  const whole = zip([['a', config]])
+  const unpack = (bytes: Buffer) => {
+    mkdirSync(folder, { recursive: true })
+    const file = join(folder, 'damaged.zip')
+    writeFileSync(file, bytes)
+    const members = [{ member: 'a', path: join(folder, 'member') }]
+    return unzipMembers(file, members, new AbortController().signal)
+  }
+  const farAway = Buffer.from(whole)
+  farAway.writeUInt32LE(0xffff_fff0, farAway.length - 22 - 47 + 42)
+  await assert.rejects(unpack(farAway), /it is cut short/)
+  const endless = Buffer.from(whole)
+  endless.writeUInt32LE(0xffff_ffff, endless.length - 22 + 12)
+  await unpack(endless)
+  const empty = zip([['a', Buffer.alloc(0)]])
+  await unpack(empty)
 })
 
 test('two pulls of one model fetch it once', async () => {

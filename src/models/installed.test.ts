@@ -34,6 +34,12 @@ test('installed models are those with a record that this version understands', (
   place('no-object', 'null')
   place('renamed', JSON.stringify(record))
   place('of-the-future', JSON.stringify({ ...record, id: 'of-the-future', engine: 'unknown' }))
+  for (const [name, files] of Object.entries({
+    outside: { '../a.bin': { bytes: 1, sha256: '0' } },
+    incomplete: { 'a.bin': null },
+  })) {
+    place(name, JSON.stringify({ ...record, id: name, files }))
+  }
   place('.installing-1', JSON.stringify({ ...record, id: '.installing-1' }))
   const { licence: _licence, files: _files, ...model } = record
   const store = storeFolder(folder)

@@ -5,6 +5,8 @@ import { type EngineName, engineNames, type ModelKind, modelKinds } from './cata
 /** The name of the record in the folder of a model. */
 export const RECORD_FILE = 'model.json'
 
+const FILE_NAME = /^\w[\w.-]*$/
+
 /** What `model.json` holds: it is written last, so a folder that has one is complete. */
 export type StoredRecord = {
   id: string
@@ -86,6 +88,13 @@ function isRecord(value: unknown): value is StoredRecord {
     languages.every((code) => typeof code === 'string') &&
     typeof memoryBytes === 'number' &&
     typeof files === 'object' &&
-    files !== null
+    files !== null &&
+    Object.entries(files).every(isFile)
   )
+}
+
+/** Names become paths in the folder of the model. */
+function isFile([name, file]: [string, unknown]): boolean {
+  const { bytes, sha256 } = (file ?? {}) as { bytes?: unknown; sha256?: unknown }
+  return FILE_NAME.test(name) && Number.isSafeInteger(bytes) && typeof sha256 === 'string'
 }

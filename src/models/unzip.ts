@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createInflateRaw } from 'node:zlib'
 
@@ -11,6 +11,7 @@ type Entry = { method: number; packedBytes: number; headerAt: number }
 const END = 0x06054b50
 const DIRECTORY_ENTRY = 0x02014b50
 const END_BYTES = 22
+const HEADER_BYTES = 30
 const MAX_COMMENT = 0xffff
 const [STORED, DEFLATED] = [0, 8]
 
@@ -30,8 +31,10 @@ export async function unzipMembers(
       const entry = directory.get(member)
       if (!entry) throw new Error(`Cannot unpack ${basename(archive)}: there is no ${member} in it`)
       const start = await findContent(file, entry)
-      const end = start + entry.packedBytes - 1
-      const packed: Readable = createReadStream(archive, { start, end })
+      const packed: Readable =
+        entry.packedBytes > 0
+          ? createReadStream(archive, { start, end: start + entry.packedBytes - 1 })
+          : Readable.from([])
       const target = createWriteStream(path, { flags: 'a' })
       if (entry.method === STORED) await pipeline(packed, target, { signal })
       else if (entry.method === DEFLATED) {
@@ -51,7 +54,7 @@ async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
   while (at >= 0 && tail.readUInt32LE(at) !== END) at--
   if (at < 0) throw new Error('Cannot unpack the archive: it is no zip archive')
   const [bytes, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
-  const directory = await read(file, start, start + bytes)
+  const directory = await read(file, start, Math.min(start + bytes, size))
   const entries = new Map<string, Entry>()
   for (let i = 0; i + 46 <= directory.length && directory.readUInt32LE(i) === DIRECTORY_ENTRY; ) {
     const [name, extra, comment] = [28, 30, 32].map((field) => directory.readUInt16LE(i + field))
@@ -67,12 +70,13 @@ async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
 
 /** Returns where the content of a member begins: its own header may be longer than the directory's. */
 async function findContent(file: FileHandle, { headerAt }: Entry): Promise<number> {
-  const header = await read(file, headerAt, headerAt + 30)
-  return headerAt + 30 + header.readUInt16LE(26) + header.readUInt16LE(28)
+  const header = await read(file, headerAt, headerAt + HEADER_BYTES)
+  if (header.length < HEADER_BYTES) throw new Error('Cannot unpack the archive: it is cut short')
+  return headerAt + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
 }
 
 async function read(file: FileHandle, start: number, end: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(end - start)
+  const buffer = Buffer.alloc(Math.max(0, end - start))
   const { bytesRead } = await file.read(buffer, 0, buffer.length, start)
   return buffer.subarray(0, bytesRead)
 }
