@@ -50,10 +50,7 @@ export type ChatClientOptions = {
 /** Attempts of one request. None follows one that the provider may have worked on and charges for. */
 const TRIES = 3
 
-type Completion = {
-  choices?: { message?: { content?: unknown }; finish_reason?: unknown }[]
-  usage?: { prompt_tokens?: unknown; completion_tokens?: unknown }
-}
+type Fields = Record<string, unknown>
 
 /** Creates a client of `POST {url}/chat/completions`. Answers are made without chance. */
 export function createChatClient(options: ChatClientOptions): ChatModel {
@@ -106,25 +103,29 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
 }
 
 function readCompletion(text: string): ChatAnswer {
-  let completion: Completion
+  let completion: Fields
   try {
-    completion = JSON.parse(text) as Completion
+    completion = fieldsOf(JSON.parse(text))
   } catch (cause) {
     throw new LlmFailure('the answer of the language model is no JSON', { cause })
   }
-  const [choice] = completion?.choices ?? []
-  const content = choice?.message?.content
+  const choice = fieldsOf(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
+  const { content } = fieldsOf(choice.message)
   if (typeof content !== 'string') throw new LlmFailure('the language model answered no text')
   const answer = withoutReasoning(content).trim()
-  const { prompt_tokens, completion_tokens } = completion.usage ?? {}
+  const { prompt_tokens, completion_tokens } = fieldsOf(completion.usage)
   const count = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
   const usage = {
     requests: 1,
     prompt_tokens: count(prompt_tokens),
     completion_tokens: count(completion_tokens),
   }
-  const isCut = choice?.finish_reason === 'length' || (answer === '' && content.includes('<think>'))
+  const isCut = choice.finish_reason === 'length' || (answer === '' && content.includes('<think>'))
   return { text: answer, usage, isCut }
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
 /** Some models think aloud before they answer; one that is cut while it thinks answers nothing. */

@@ -86,6 +86,15 @@ test('429 and 500 are tried again; nonsense, refusals and answers that broke off
   assert.equal(calls.length, replies.length)
 })
 
+test('an answer of another form is no answer, and no fault of this program', async () => {
+  for (const text of ['null', '[]', '{"choices":true}', '{"choices":[null]}', '{"choices":{}}']) {
+    const client = { post: async () => ({ status: 200, text }), close: async () => {} }
+    const model = createChatClient({ client, model: 'm', contextTokens: 4096, timeout: 1 })
+    const asked = model.complete({ system: '', user: '', maxTokens: 9, signal })
+    await assert.rejects(asked, { message: 'the language model answered no text' }, text)
+  }
+})
+
 test('a provider that stalls is given up after its time, and not paid again', async (t) => {
   const { options, calls } = await start(t, () => 'stall', { timeout: 0.05 })
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }

@@ -52,6 +52,25 @@ test('times out of order, negative, missing or behind the end lie between those 
   assert.ok(Math.abs(words[3]!.start - 3) < 0.2)
 })
 
+test('segments that overlap, or have no times, give words in order and apart', () => {
+  for (const segments of [
+    [{ text: 'one two' }, { text: 'three' }],
+    [
+      { text: 'one two', start: 2, end: 6 },
+      { text: 'three', start: 1, end: 5 },
+    ],
+  ]) {
+    const { words } = readAnswer(JSON.stringify({ text: 'one two three', segments }), 10)!
+    assert.deepEqual(
+      words.map(({ text }) => text),
+      ['one', 'two', 'three'],
+    )
+    for (const [i, { start, end }] of words.entries()) {
+      assert.ok(start >= (words[i - 1]?.end ?? 0) && end >= start && end <= 10)
+    }
+  }
+})
+
 test('without word times the words of a segment are spread over it, by their lengths', () => {
   const segments = [
     { text: ' aa bbbb', start: 1, end: 4, avg_logprob: Math.log(0.5) },

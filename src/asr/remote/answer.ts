@@ -58,10 +58,16 @@ function placeAll(
   { spoken, text, seconds }: { spoken: readonly Piece[]; text: string; seconds: number },
 ): Word[] {
   const whole = { text, start: 0, end: seconds }
+  const pieces = spoken.length > 0 ? spoken : [whole]
+  const spread = timed.length > 0 ? [] : pieces.flatMap((piece) => spreadWords(piece, seconds))
+  // Segments that overlap, as those without times do, are placed like words out of order.
+  const isInOrder = spread.every(({ start }, i) => start >= (spread[i - 1]?.end ?? 0))
   const rough =
     timed.length > 0
       ? placeWords(timed, { text, seconds })
-      : (spoken.length > 0 ? spoken : [whole]).flatMap((piece) => spreadWords(piece, seconds))
+      : isInOrder
+        ? spread
+        : placeWords(spread, { text: '', seconds })
   const words = rough.map((word, i) => {
     const piece = spoken.find((one) => isInside(word, one))
     const confidence = timed[i]?.confidence ?? piece?.confidence ?? USUAL_CONFIDENCE
