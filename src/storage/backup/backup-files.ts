@@ -8,6 +8,12 @@ import type { Seal } from './sealed-bytes.ts'
 /** The size of content in bytes, and its fingerprint in hex. */
 export type Content = { size: number; digest: string }
 
+/** Returns whether what a file says of content can be true. */
+export function isContent({ size, digest }: { size: unknown; digest: unknown }): boolean {
+  const isSize = Number.isSafeInteger(size) && (size as number) >= 0
+  return isSize && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest)
+}
+
 /** Called with bytes as they are read or written. */
 export type OnBytes = (bytes: number) => void
 

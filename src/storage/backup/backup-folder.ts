@@ -12,6 +12,7 @@ export type BackupFolder = { path: string; seal: Seal }
 /** The form of the folder, which later versions may change. */
 const FORMAT = 1
 const HEAD = 'backup.json'
+const HEX = /^[0-9a-f]{64}$/
 /** A key of fewer bytes could be guessed. */
 const MIN_KEY_BYTES = 32
 
@@ -62,13 +63,17 @@ export function lockBackupFolder(path: string): { release(): void } {
 }
 
 function parseHead(text: string, path: string): Head {
-  let head: Partial<Head> = {}
+  let head: unknown
   try {
-    head = JSON.parse(text) as Head
+    head = JSON.parse(text)
   } catch {}
-  const { format } = head
-  if (format === FORMAT) return head as Head
-  if (typeof format !== 'number') throw new Error(`Cannot read ${join(path, HEAD)}: it is damaged`)
+  const { format, salt, check } = (head ?? {}) as Record<keyof Head, unknown>
+  const isHex = (value: unknown) => typeof value === 'string' && HEX.test(value)
+  const areKnown = [salt, check].every((value) => value === undefined || isHex(value))
+  if (format === FORMAT && areKnown) return head as Head
+  if (typeof format !== 'number' || format === FORMAT) {
+    throw new Error(`Cannot read ${join(path, HEAD)}: it is damaged`)
+  }
   throw new Error(
     `Cannot read the backup in ${path}: it has form ${format}, this program knows form ${FORMAT}`,
   )

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -110,6 +110,38 @@ for (const key of [undefined, KEY]) {
     }
   })
 }
+
+test('a manifest that fits, but holds nonsense, is damaged', async (t) => {
+  const { target, take, check } = await prepare(t)
+  const { snapshot } = await take()
+  const file = join(target, 'snapshots', snapshot, 'manifest')
+  const [head = '', ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n').slice(0, -1)
+  const known = JSON.parse(head)
+  for (const changed of [
+    { ...known, missing: null },
+    { ...known, missing: ['../../etc/passwd'] },
+    { ...known, takenAt: 1e300 },
+    { ...known, files: [] },
+    { ...known, files: [...known.files, { name: '../x', size: 0, digest: known.files[0].digest }] },
+    { ...known, files: known.files.map((one: object) => ({ ...one, size: '1' })) },
+  ]) {
+    const content = [JSON.stringify(changed), ...lines, ''].join('\n')
+    const end = createHash('sha256').update(content).digest('hex')
+    await writeFile(file, `${content}${JSON.stringify({ end })}\n`)
+    const { problems, files } = await check()
+    assert.equal(files, 0, JSON.stringify(changed))
+    assert.match(problems.join(), /manifest: it (is damaged|names files)/)
+  }
+})
+
+test('what marks a folder of backups is an object of the known form', async (t) => {
+  const { target, take, check } = await prepare(t)
+  await take()
+  for (const head of ['null', '7', '{"format":1,"salt":5}', '{"format":1,"check":["ab"]}']) {
+    await writeFile(join(target, 'backup.json'), head)
+    await assert.rejects(check(), /backup.json: it is damaged/, head)
+  }
+})
 
 test('only what is new is copied, and what no kept snapshot needs is removed', async (t) => {
   const { folder, target, take, check, restore } = await prepare(t)

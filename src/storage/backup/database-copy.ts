@@ -73,14 +73,16 @@ export function readReferences(file: string): { objects: KnownObject[]; sessions
 /** Throws unless the pages of a database fit together. */
 export function checkDatabase(file: string): void {
   const database = new DatabaseSync(file)
+  let found: string | undefined
   try {
     const rows = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
-    const [first] = rows
-    if (first?.quick_check !== 'ok')
-      throw new Error(`The database is damaged: ${first?.quick_check}`)
+    found = rows[0]?.quick_check
+  } catch (error) {
+    found = (error as Error).message
   } finally {
     database.close()
   }
+  if (found !== 'ok') throw new Error(`The database is damaged: ${found}`)
 }
 
 function checkVersion(database: DatabaseSync, file: string): void {

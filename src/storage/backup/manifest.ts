@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DamagedFile } from '../encryption/encrypted-chunks.ts'
 import { isObjectId } from '../objects/objects.ts'
-import { type Content, writeWhole } from './backup-files.ts'
+import { type Content, isContent, writeWhole } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 
 /** A file or an object of a snapshot, by its path in the snapshot or its id. */
@@ -23,6 +23,9 @@ export type Manifest = {
   /** Objects that were lost already when it was taken. */
   missing: string[]
 }
+
+/** The database in a snapshot. */
+export const DATABASE = 'steno.sqlite'
 
 const SNAPSHOTS = 'snapshots'
 /** The files of a data folder that are copied. */
@@ -100,11 +103,18 @@ function parse(bytes: Buffer): Manifest {
     const [name, size, digest] = JSON.parse(line) as [string, number, string]
     return { name, size, digest }
   })
-  const manifest = { ...(JSON.parse(head!) as Omit<Manifest, 'objects'>), objects }
+  const { takenAt, version, files, missing } = JSON.parse(head!) as Omit<Manifest, 'objects'>
+  const isHead =
+    Number.isFinite(new Date(takenAt).getTime()) &&
+    typeof version === 'string' &&
+    [...files, ...objects].every(isContent) &&
+    missing.every((id) => typeof id === 'string' && isObjectId(id))
+  if (!isHead) throw new DamagedFile('it is damaged')
   // Names become paths.
-  const isKnown = manifest.files.every(({ name }) => FILES.test(name))
-  if (!isKnown || !objects.every(({ name }) => isObjectId(name))) {
+  const isKnown =
+    files.every(({ name }) => FILES.test(name)) && objects.every(({ name }) => isObjectId(name))
+  if (!isKnown || !files.some(({ name }) => name === DATABASE)) {
     throw new DamagedFile('it names files that no backup holds')
   }
-  return manifest
+  return { takenAt, version, files, objects, missing }
 }

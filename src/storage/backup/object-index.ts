@@ -2,7 +2,8 @@ import { appendFile, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { objectPath } from '../objects/disk-objects.ts'
 import { writeDurably } from '../objects/durable-file.ts'
-import type { Content } from './backup-files.ts'
+import { isObjectId } from '../objects/objects.ts'
+import { type Content, isContent } from './backup-files.ts'
 import type { BackupFolder } from './backup-folder.ts'
 
 /** The objects that a folder of backups has, so that none is copied or read again. */
@@ -59,7 +60,8 @@ function formatLine(id: string, { size, digest }: Content): string {
 function parse(line: string): { id: string; content: Content } | undefined {
   try {
     const [id, size, digest] = JSON.parse(line) as [string, number, string]
-    return { id, content: { size, digest } }
+    const content = { size, digest }
+    return isObjectId(id) && isContent(content) ? { id, content } : undefined
   } catch {
     return undefined
   }

@@ -9,7 +9,7 @@ import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
 import { checkDatabase, readReferences } from './database-copy.ts'
 import { keepAccount } from './keep-account.ts'
-import { listSnapshots, readManifest } from './manifest.ts'
+import { DATABASE, listSnapshots, readManifest } from './manifest.ts'
 
 /** A backup, and the data folder that it becomes. */
 export type RestoreOptions = {
@@ -34,8 +34,6 @@ export type RestoreOutcome = {
   objects: number
   missing: string[]
 }
-
-const DATABASE = 'steno.sqlite'
 
 /**
  * Makes a data folder of a snapshot. Everything is compared with the manifest as it is written. The
@@ -67,7 +65,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreOut
       }
       await writeWhole(path, readChecked(file, backup.seal, { onBytes }))
     }
-    await restore(stored.get(DATABASE)!, unfinished)
+    const need = (name: string): StoredFile => {
+      const file = stored.get(name)
+      if (!file) throw new Error(`Cannot restore ${snapshot}: its manifest lacks ${name}`)
+      return file
+    }
+    await restore(need(DATABASE), unfinished)
     checkDatabase(unfinished)
     if (account !== undefined) keepAccount(unfinished, account)
     const { objects, sessions } = readReferences(unfinished)
@@ -77,13 +80,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreOut
       const [, session] = /^live\/([^/]+)\//.exec(name) ?? []
       return name !== DATABASE && (session === undefined || sessions.includes(session))
     })
-    const sizes = [
-      ...ids.map((id) => stored.get(id)!),
-      ...others.map(({ name }) => stored.get(name)!),
-    ]
+    const sizes = [...ids, ...others.map(({ name }) => name)].map(need)
     total = done + sizes.reduce((sum, { expected }) => sum + expected.size, 0)
-    for (const id of ids) await restore(stored.get(id)!, objectPath(join(folder, 'objects'), id))
-    for (const { name } of others) await restore(stored.get(name)!, join(folder, name))
+    for (const id of ids) await restore(need(id), objectPath(join(folder, 'objects'), id))
+    for (const { name } of others) await restore(need(name), join(folder, name))
     await rename(unfinished, databaseFile(folder))
     await rm(join(folder, MARK))
     await syncFolder(folder)

@@ -13,7 +13,13 @@ import {
   readReferences,
 } from './database-copy.ts'
 import { leaveOutUnkept } from './leave-out-unkept.ts'
-import { type ManifestEntry, snapshotFolder, snapshotName, writeManifest } from './manifest.ts'
+import {
+  DATABASE,
+  type ManifestEntry,
+  snapshotFolder,
+  snapshotName,
+  writeManifest,
+} from './manifest.ts'
 import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
 import { removeOldSnapshots } from './remove-snapshots.ts'
 
@@ -116,7 +122,7 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
   const store = (name: string, file: string, size?: number) => {
     return storeFile(task, { snapshot, name, file, size })
   }
-  const files = [await store('steno.sqlite', copy)]
+  const files = [await store(DATABASE, copy)]
   await rm(copy)
   for (const id of sessions) {
     const own = await storeSession(task, id, store)

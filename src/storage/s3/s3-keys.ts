@@ -54,9 +54,12 @@ export async function* listKeys(
       ...(token && { ContinuationToken: token }),
     })
     const { Contents = [], NextContinuationToken } = await client.send(command).catch(throwS3Error)
-    yield Contents.map(({ Key, Size, LastModified }) => {
-      return { key: Key!, size: Size ?? 0, storedAt: LastModified?.getTime() ?? 0 }
+    yield Contents.flatMap(({ Key: key, Size, LastModified }) => {
+      return key ? [{ key, size: Size ?? 0, storedAt: LastModified?.getTime() ?? 0 }] : []
     })
+    if (token && NextContinuationToken === token) {
+      throw new AppError('object_store_unavailable', 'its list does not go on')
+    }
     token = NextContinuationToken
   } while (token)
 }
