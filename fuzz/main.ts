@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz [-- NAME…] [--seconds N] [--seed N]`: gives damaged input to the readers of forms, JSON
- * bodies and recordings, one process each, N seconds in all. The same seed tries the same input.
+ * `npm run fuzz [-- NAME…] [--seconds N] [--seed N]`: gives damaged input to every reader of bytes
+ * from outside, one process per target, N seconds in all. The same seed tries the same input.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const GRACE_MS = 60_000
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string', default: '150' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
   },
 })

@@ -16,9 +16,9 @@ const maxSeconds = 60
 
 const fixtures = new URL('../test/fixtures/', import.meta.url)
 const seeds = [
-  ...readdirSync(fixtures)
-    .filter((name) => !/\.(md|json)$/.test(name))
-    .map((name) => readFileSync(new URL(name, fixtures)))
+  ...readdirSync(fixtures, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(md|json)$/.test(entry.name))
+    .map(({ name }) => readFileSync(new URL(name, fixtures)))
     .filter((bytes) => bytes.length <= MAX_SEED_BYTES),
   ...[mp4([{ samples: 1000 }]), mp4([{ samples: 500 }], { packed: true }), fragmentedMp4(100)],
   ...[flv(50), adts(50), id3(), ogg(1), matroska({ tracks: 2, blocks: 1 })],

@@ -2,30 +2,47 @@ import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 
 /** A run that takes longer hangs: the slowest of them starts a decoder. */
-const HANG_MS = 20_000
+export const HANG_MS = 20_000
+
+/** How a target runs: for so many seconds, and which input of all it tries. */
+export function readOptions(): { seconds: number; seed: number } {
+  const { values } = parseArgs({
+    options: { seconds: { type: 'string' }, seed: { type: 'string' } },
+  })
+  return { seconds: Number(values.seconds ?? 20), seed: Number(values.seed ?? 1) }
+}
+
+/** What a target did. `inputs` and `ways` are those that a guided one kept and found. */
+export type Outcome = { name: string; seed: number; runs: number; inputs?: number; ways?: number }
+
+/** Prints what a target did, and what failed; the process then ends with 1. */
+export function report(outcome: Outcome, failure?: { input: string; error: unknown }): void {
+  const { name, ...rest } = outcome
+  console.log(JSON.stringify({ fuzz: name, ...rest, failed: failure !== undefined }))
+  if (!failure) return
+  console.error(failure.input)
+  console.error(failure.error)
+  process.exitCode = 1
+}
 
 /**
- * Gives `judge` as many values as the time allows, the same ones for the same seed, and prints one JSON
- * line. The smallest value that it rejects is printed with its error, and the process ends with 1.
+ * Gives `judge` as many values as the time allows, the same ones for the same seed, and prints one
+ * JSON line. The smallest value that it rejects is printed with its error, and the process ends
+ * with 1.
  */
 export async function fuzz<T>(
   name: string,
   values: fc.Arbitrary<T>,
   judge: (value: T) => Promise<void>,
 ): Promise<void> {
-  const { values: options } = parseArgs({
-    options: { seconds: { type: 'string' }, seed: { type: 'string' } },
-  })
-  const [seconds, seed] = [Number(options.seconds ?? 20), Number(options.seed ?? 1)]
+  const { seconds, seed } = readOptions()
   const found = await fc.check(fc.asyncProperty(values, judge), {
     seed,
     numRuns: 1e9,
     interruptAfterTimeLimit: seconds * 1000,
     timeout: HANG_MS,
   })
-  console.log(JSON.stringify({ fuzz: name, seed, runs: found.numRuns, failed: found.failed }))
-  if (!found.failed) return
-  console.error(fc.stringify(found.counterexample))
-  console.error(found.errorInstance)
-  process.exitCode = 1
+  const outcome = { name, seed, runs: found.numRuns }
+  if (!found.failed) return report(outcome)
+  report(outcome, { input: fc.stringify(found.counterexample), error: found.errorInstance })
 }

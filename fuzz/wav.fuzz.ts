@@ -6,8 +6,7 @@ import { describeSamples, readSamples } from '../src/audio/stored-samples.ts'
 import { readWavLayout } from '../src/audio/wav.ts'
 import { AppError } from '../src/errors.ts'
 import { hum } from '../test/support/recordings.ts'
-import { mutated } from './mutations.ts'
-import { fuzz } from './run.ts'
+import { fuzzBytes } from './guided.ts'
 
 /** What may be read at once, and how often: a header must not make a reader allocate or loop. */
 const [MAX_READ, MAX_READS] = [256 * 1024, 2500]
@@ -51,7 +50,7 @@ function counting(source: ByteSource): ByteSource {
   }
 }
 
-await fuzz('wav', mutated(seeds), async (bytes) => {
+await fuzzBytes('wav', { wav: seeds }, (bytes) => {
   try {
     const source = counting(bytesSource(bytes))
     detectContainer(source)

@@ -19,7 +19,7 @@ export function rawFrame(
  * Opens a WebSocket up to the handshake, and returns the socket below it, so that a test can write
  * frames as fast as the network accepts them. The data of the server are read and discarded.
  */
-export async function openRaw(url: string): Promise<Socket> {
+export async function openRaw(url: string, headers: readonly string[] = []): Promise<Socket> {
   const { hostname, port, pathname, search } = new URL(url)
   const socket = connectSocket(Number(port), hostname)
   const key = randomBytes(16).toString('base64')
@@ -30,6 +30,7 @@ export async function openRaw(url: string): Promise<Socket> {
     'Connection: Upgrade',
     `Sec-WebSocket-Key: ${key}`,
     'Sec-WebSocket-Version: 13',
+    ...headers,
   ]
   socket.on('error', () => {})
   socket.write(`${lines.join('\r\n')}\r\n\r\n`)

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { readAnswer } from '../src/asr/remote/answer.ts'
+import { createRemoteRecognizer } from '../src/asr/remote/remote-recognizer.ts'
+import { SAMPLE_RATE } from '../src/asr/speech-engine.ts'
+import { readResponseExcerpt } from '../src/delivery/response-excerpt.ts'
+import { AppError } from '../src/errors.ts'
+import { createChatClient, LlmFailure } from '../src/llm/chat-client.ts'
+import { answerPrompt, extractData, summarizeTranscript } from '../src/llm/tasks.ts'
+import { translateTexts } from '../src/llm/translate.ts'
+import { parseRetryAfter } from '../src/net/retry-after.ts'
+import { fuzzBytes } from './guided.ts'
+
+const { signal } = new AbortController()
+const SECONDS = 10
+
+const texts = (...values: unknown[]) => values.map((value) => Buffer.from(JSON.stringify(value)))
+const completion = (content: string, finish_reason = 'stop') => ({
+  choices: [{ message: { role: 'assistant', content }, finish_reason }],
+  usage: { prompt_tokens: 5, completion_tokens: 7 },
+})
+const word = { word: 'hello', start: 0.5, end: 0.9, probability: 0.7 }
+const segment = { text: 'hello', start: 0, end: 2, avg_logprob: -0.3, no_speech_prob: 0.1 }
+
+const seeds = {
+  chat: texts(
+    completion('```json\n{"order number": ["17"], "name": []}\n```'),
+    completion('- one\n- two'),
+    completion('["Bonjour 17", "[NAME_1]"]'),
+    completion('<think>so</think>{"1": "Bonjour 17", "2": "[NAME_1]"}', 'length'),
+  ),
+  speech: texts(
+    { text: 'hello', language: 'english', words: [word] },
+    { text: 'hello', segments: [{ ...segment, words: [word] }], language_probability: 0.9 },
+    { text: 'hello there', segments: [segment, { ...segment, start: 2, end: 3 }] },
+    { text: 'hello' },
+  ),
+  refusal: texts({ error: { message: 'response_format verbose_json is unknown key-17' } }),
+  excerpt: [Buffer.from('no \0 \u20ac '.repeat(200)), Buffer.from('thanks')],
+  retryAfter: ['120', 'Wed, 21 Oct 2026 07:28:00 GMT'].map((text) => Buffer.from(text)),
+}
+
+/** A provider whose every answer is this text. */
+function answering(text: string, status = 200) {
+  return { post: async () => ({ status, text }), close: async () => {} }
+}
+
+async function chat(text: string): Promise<void> {
+  const options = { client: answering(text), model: 'm', contextTokens: 2000, timeout: 1 }
+  const asking = {
+    ...{ model: createChatClient(options), signal },
+    remember: <T>(_request: object, make: () => Promise<T>) => make(),
+  }
+  const transcript = 'I ordered 17 of them. My name is [NAME_1].'
+  const classes = ['order number', 'constructor']
+  const texts = ['I ordered 17', 'I am [NAME_1]']
+  const task = { target: 'fr', texts, context: '', before: [], informal: false }
+  for (const ask of [
+    async () =>
+      assert.equal(
+        typeof (await answerPrompt({ prompt: 'Why?', transcript }, asking)).text,
+        'string',
+      ),
+    async () => {
+      const { text } = await summarizeTranscript({ style: 'bullet_points', transcript }, asking)
+      assert.ok(text.split('\n').length <= 10)
+    },
+    async () => {
+      const { values } = await extractData({ classes, transcript }, asking)
+      assert.deepEqual(Object.keys(values), classes)
+      assert.ok(
+        Object.values(values)
+          .flat()
+          .every((value) => typeof value === 'string'),
+      )
+    },
+    async () => {
+      const { texts: translated } = await translateTexts(task, asking)
+      assert.equal(translated.length, 2)
+      assert.ok(translated[1]!.includes('[NAME_1]'), translated[1])
+    },
+  ]) {
+    try {
+      await ask()
+    } catch (error) {
+      assert.ok(error instanceof LlmFailure, (error as Error).stack)
+    }
+  }
+}
+
+/** Words in order, apart, inside the audio, whatever the server said. */
+function speech(text: string): void {
+  const answer = readAnswer(text, SECONDS)
+  if (!answer) return
+  let last = 0
+  for (const { start, end, confidence, text } of answer.words) {
+    assert.ok(start >= last && end >= start && end <= SECONDS, `${start} to ${end} behind ${last}`)
+    assert.ok(confidence >= 0 && confidence <= 1 && text.trim() !== '')
+    last = end
+  }
+}
+
+/** The refusals of a server reach customers, but never with the key. */
+async function refusal(text: string, status: number): Promise<void> {
+  const apiKey = 'key-17'
+  const recognizer = createRemoteRecognizer({
+    ...{
+      client: answering(text, status),
+      model: 'm',
+      languages: ['en'],
+      timeout: 1,
+      concurrency: 1,
+    },
+    ...{ preferredBy: [], apiKey },
+  })
+  const settings = { language: 'en', languages: ['en'], vocabulary: [] }
+  const utterance = { path: '/dev/zero', segment: { start: 0, end: SAMPLE_RATE } }
+  try {
+    await recognizer.recognizeFinal(utterance, settings, { signal, use: 'live' })
+  } catch (error) {
+    assert.ok(error instanceof AppError, (error as Error).stack)
+    assert.ok(!error.message.includes(apiKey) && error.message.length < 500, error.message)
+  }
+}
+
+async function excerpt(bytes: Buffer): Promise<void> {
+  const text = await readResponseExcerpt(Readable.from([bytes]), { timeout: 1000 })
+  assert.ok(text.length <= 1024 && !text.includes('\0'))
+}
+
+await fuzzBytes('answers', seeds, (bytes, kind) => {
+  const text = bytes.toString()
+  if (kind === 'chat') return chat(text)
+  if (kind === 'speech') return speech(text)
+  if (kind === 'refusal') return refusal(text, bytes.length % 2 === 0 ? 400 : 200)
+  if (kind === 'excerpt') return excerpt(bytes)
+  const wait = parseRetryAfter(text, { now: 1_790_000_000_000 })
+  assert.ok(wait === undefined || (wait >= 1000 && wait <= 3_600_000))
+})

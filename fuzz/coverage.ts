@@ -1,0 +1,47 @@
+import { type Profiler, Session } from 'node:inspector'
+
+/** What runs of the program's own code did, as V8 counts it: how often each block ran. */
+export type Coverage = {
+  /** Returns whether code ran since the last call in a way that it never had before. */
+  isNew(): boolean
+  /** The number of ways in which blocks ran: each is a block, and how often, by powers of two. */
+  readonly ways: number
+}
+
+const sources = new URL('../src/', import.meta.url).href
+
+/** Begins to watch. The code runs at about half of its speed from then on. */
+export function watchCoverage(): Coverage {
+  const session = new Session()
+  session.connect()
+  // In its own thread a session answers before `post` returns.
+  session.post('Profiler.enable')
+  session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  const known = new Set<string>()
+  return {
+    get ways() {
+      return known.size
+    },
+    isNew() {
+      const before = known.size
+      for (const { url, scriptId, functions } of take(session)) {
+        if (!url.startsWith(sources)) continue
+        for (const { ranges } of functions) {
+          for (const { startOffset, endOffset, count } of ranges) {
+            known.add(`${scriptId} ${startOffset} ${endOffset} ${Math.floor(Math.log2(count + 1))}`)
+          }
+        }
+      }
+      return known.size > before
+    },
+  }
+}
+
+function take(session: Session): Profiler.ScriptCoverage[] {
+  let found: Profiler.ScriptCoverage[] = []
+  session.post('Profiler.takePreciseCoverage', (error, { result }) => {
+    if (error) throw error
+    found = result
+  })
+  return found
+}

@@ -1,0 +1,106 @@
+import { createRandom } from '../test/support/random.ts'
+import { watchCoverage } from './coverage.ts'
+import { edited } from './mutations.ts'
+import { HANG_MS, type Outcome, readOptions, report } from './run.ts'
+
+/** Longer inputs reach nothing that shorter ones do not. */
+const MAX_BYTES = 1_000_000
+/** Attempts to find a smaller input that fails too. */
+const MAX_SHRINKS = 400
+
+/** Some bytes, and which reader they are for. */
+type Input<Kind> = { kind: Kind; bytes: Buffer }
+
+/** Throws if a reader did with some bytes what it must not. */
+export type Judge<Kind extends string> = (bytes: Buffer, kind: Kind) => void | Promise<void>
+
+/**
+ * Gives readers damaged bytes for as long as the time allows, and goes on from those that made the
+ * program run in a new way, so that it gets deeper than chance alone. `seeds` are good inputs of
+ * each kind. Prints one JSON line, like `fuzz`.
+ */
+export async function fuzzBytes<Kind extends string>(
+  name: string,
+  seeds: Record<Kind, readonly Uint8Array[]>,
+  judge: Judge<Kind>,
+): Promise<void> {
+  const { seconds, seed } = readOptions()
+  const random = createRandom(seed)
+  const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!
+  const kinds = Object.keys(seeds) as Kind[]
+  const kept = new Map<Kind, Buffer[]>()
+  const coverage = watchCoverage()
+  let runs = 0
+  const run = async (input: Input<Kind>) => {
+    runs++
+    const error = await errorOf(judge, input)
+    return error === undefined ? undefined : { input, error }
+  }
+  let failure: { input: Input<Kind>; error: unknown } | undefined
+  for (const kind of kinds) {
+    const own = seeds[kind].map((bytes) => Buffer.from(bytes))
+    kept.set(kind, own)
+    for (const bytes of own) failure ??= await run({ kind, bytes })
+  }
+  coverage.isNew()
+  const end = performance.now() + seconds * 1000
+  while (!failure && performance.now() < end) {
+    const kind = pick(kinds)
+    const own = kept.get(kind)!
+    const bytes = edited(pick(own), pick(own), random).subarray(0, MAX_BYTES)
+    failure = await run({ kind, bytes })
+    if (!failure && coverage.isNew()) own.push(bytes)
+  }
+  const inputs = [...kept.values()].reduce((sum, own) => sum + own.length, 0)
+  const outcome: Outcome = { name, seed, runs, inputs, ways: coverage.ways }
+  if (!failure) return report(outcome)
+  const { input, error } = await smallest(judge, failure)
+  report(outcome, {
+    input: `${input.kind}: ${JSON.stringify(input.bytes.toString('latin1'))}`,
+    error,
+  })
+}
+
+async function errorOf<Kind extends string>(
+  judge: Judge<Kind>,
+  { kind, bytes }: Input<Kind>,
+): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const hung = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('it hung')), HANG_MS)
+  })
+  try {
+    // A copy: a reader that keeps or changes its input harms no later run.
+    await Promise.race([judge(Buffer.from(bytes), kind), hung])
+    return undefined
+  } catch (error) {
+    return error ?? new Error('it threw nothing')
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Failure<Kind> = { input: Input<Kind>; error: unknown }
+
+/** Leaves out parts of an input, ever smaller ones, as long as it fails. */
+async function smallest<Kind extends string>(
+  judge: Judge<Kind>,
+  failure: Failure<Kind>,
+): Promise<Failure<Kind>> {
+  let found = failure
+  let tries = 0
+  for (let part = found.input.bytes.length >> 1; part > 0; part >>= 1) {
+    for (let at = 0; at < found.input.bytes.length && tries < MAX_SHRINKS; ) {
+      const { kind, bytes } = found.input
+      const input = {
+        kind,
+        bytes: Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + part)]),
+      }
+      const error = await errorOf(judge, input)
+      tries++
+      if (error === undefined) at += part
+      else found = { input, error }
+    }
+  }
+  return found
+}
