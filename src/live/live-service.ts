@@ -353,7 +353,7 @@ export class LiveService {
     this.#closing.abort()
     for (const timer of this.#timers) clearInterval(timer)
     await this.#options.storage.node?.report({ isDraining: true })
-    this.#awaited.clear()
+    this.#awaited.close()
     this.forwarded.clear()
     await this.#held.leave()
   }

@@ -35,7 +35,9 @@ export async function openReceiver(answer: Answer = () => 200): Promise<Receiver
   let changed = Promise.withResolvers<void>()
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request
-    const one = { method, path, headers, body: await text(request) }
+    const body = await text(request).catch(() => undefined)
+    if (body === undefined) return // The sender has been killed.
+    const one = { method, path, headers, body }
     received.push(one)
     changed.resolve()
     changed = Promise.withResolvers()

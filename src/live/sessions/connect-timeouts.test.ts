@@ -31,6 +31,17 @@ test('a session waits for its client from its creation on', (t) => {
   assert.deepEqual(late, ['earlier', 'new'])
 })
 
+test('a session that is created while the server stops is left to the next start', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
+  const { clients, late } = awaitFor(5000)
+  clients.add({ id: 'before', createdAt: 10_000 })
+  clients.close()
+  clients.add({ id: 'after', createdAt: 10_000 })
+  assert.equal(clients.size, 0)
+  t.mock.timers.tick(5000)
+  assert.deepEqual(late, [])
+})
+
 test('a session waits no longer than it may though the clock was set back', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
   const { clients, late } = awaitFor(5000)
@@ -45,7 +56,7 @@ test('a time that is longer than a timer can wait is not over at once', async ()
   long.clients.add({ id: 'long', createdAt: Date.now() })
   short.clients.add({ id: 'short', createdAt: Date.now() })
   await short.someLate
-  long.clients.clear()
+  long.clients.close()
   assert.deepEqual(long.late, [])
 })
 

@@ -8,6 +8,7 @@ export type ConnectTimeoutsOptions = { timeoutMs: number; onLate(id: string): vo
 export class ConnectTimeouts {
   readonly #options: ConnectTimeoutsOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
+  #isClosed = false
 
   constructor(options: ConnectTimeoutsOptions) {
     this.#options = options
@@ -23,6 +24,7 @@ export class ConnectTimeouts {
    * set back since.
    */
   add({ id, createdAt }: { id: string; createdAt: number }): void {
+    if (this.#isClosed) return
     const { timeoutMs } = this.#options
     const left = createdAt + timeoutMs - Date.now()
     this.#wait(id, Math.max(0, Math.min(left, timeoutMs)))
@@ -34,8 +36,12 @@ export class ConnectTimeouts {
     this.#timers.delete(id)
   }
 
-  /** Stops waiting for all clients. */
-  clear(): void {
+  /**
+   * Stops waiting for all clients, also those of sessions that are just being created: the next
+   * start waits for them.
+   */
+  close(): void {
+    this.#isClosed = true
     for (const id of [...this.#timers.keys()]) this.remove(id)
   }
 
