@@ -42,6 +42,8 @@ export const ROOTS = [
   'UsageReport',
   'NodeList',
   'StoredModelList',
+  'KeyList',
+  'CreatedKey',
 ]
 /** They echo the request, which no reader of answers needs typed. */
 const OPAQUE = new Set(['PreRecordedParams', 'LiveParams'])

@@ -100,7 +100,7 @@ export async function signOut({ everywhere }: { everywhere: boolean }): Promise<
 }
 
 /** Returns whether the key may do something. */
-export function may(scope: 'read' | 'write' | 'live' | 'admin'): boolean {
+export function may(scope: 'read' | 'write' | 'live' | 'keys' | 'admin'): boolean {
   return signedIn.value?.scopes.includes(scope) ?? false
 }
 

@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { loadSignIn, signedIn, signOut } from './api.ts'
+import { loadSignIn, may, signedIn, signOut } from './api.ts'
 import { DeliveriesPage } from './deliveries-page.tsx'
+import { KeysPage } from './keys-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { Notices, report } from './parts/notices.tsx'
 import { ReaderPage } from './reader/reader-page.tsx'
@@ -54,6 +55,7 @@ function Page(): JSX.Element {
   if (name === 'search') return <SearchPage />
   if (name === 'deliveries') return <DeliveriesPage />
   if (name === 'usage') return <UsagePage />
+  if (name === 'keys') return <KeysPage />
   if (name === 'server') return <ServerPage />
   return <RecordingsPage />
 }
@@ -96,6 +98,7 @@ function Navigation(): JSX.Element {
     ['live', '#/live', texts.nav.live],
     ['deliveries', '#/deliveries', texts.nav.deliveries],
     ['usage', '#/usage', texts.nav.usage],
+    ...(may('keys') || may('admin') ? [['keys', '#/keys', texts.nav.keys] as const] : []),
     ['server', '#/server', texts.nav.server],
   ] as const
   return (

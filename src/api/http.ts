@@ -23,6 +23,7 @@ import { eventRoutes } from './routes/events.ts'
 import { fileRoutes } from './routes/files.ts'
 import { guideRoutes } from './routes/guide.ts'
 import { healthRoutes } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
 import { liveRoutes } from './routes/live.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { modelStoreRoutes } from './routes/model-store.ts'
@@ -129,6 +130,7 @@ async function registerApi(
     await guarded.register(eventRoutes(app))
     await guarded.register(usageRoutes(app))
     await guarded.register(auditRoutes(app))
+    await guarded.register(keyRoutes(app))
     await guarded.register(nodeRoutes(app))
     await guarded.register(modelStoreRoutes(app))
     await guarded.register(searchRoutes(app))

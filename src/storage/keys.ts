@@ -5,11 +5,12 @@ import type { KeyRow } from './tables.ts'
 
 /**
  * The scopes of a key: `read` for everything that reads, `write` for recordings and their jobs,
- * `live` for live sessions, `admin` for what concerns the whole server.
+ * `live` for live sessions, `keys` for the keys of its account, `admin` for what concerns the whole
+ * server, its keys included.
  */
-export const scopes = ['read', 'write', 'live', 'admin'] as const
+export const scopes = ['read', 'write', 'live', 'keys', 'admin'] as const
 
-/** The scopes of a key that names none: all that concern its own account. */
+/** The scopes of a key that names none: all work of its own account. */
 export const accountScopes = ['read', 'write', 'live'] as const satisfies Scope[]
 
 /** One scope of a key. */
@@ -103,24 +104,42 @@ export async function hasOtherAccounts(db: Rows, account: string): Promise<boole
   return row !== undefined
 }
 
-/** Returns all keys, oldest first. */
-export async function listKeys(db: Rows): Promise<StoredKey[]> {
+/** Finds the key that begins with `prefix`. */
+export async function findKeyByPrefix(db: Rows, prefix: string): Promise<StoredKey | undefined> {
+  const row = await db.sql
+    .selectFrom('keys')
+    .selectAll()
+    .where('prefix', '=', prefix)
+    .executeTakeFirst()
+  return row && toStoredKey(row)
+}
+
+/** Returns the keys of one account, or of all, oldest first. */
+export async function listKeys(
+  db: Rows,
+  { account }: { account?: string | undefined } = {},
+): Promise<StoredKey[]> {
   const rows = await db.sql
     .selectFrom('keys')
     .selectAll()
+    .$if(account !== undefined, (query) => query.where('account', '=', account!))
     .orderBy('created_at')
     .orderBy('prefix')
     .execute()
   return rows.map(toStoredKey)
 }
 
-/** Returns how many keys there are; none means that this is the first start. */
-export async function countKeys(db: Rows): Promise<number> {
+/** Returns how many keys there are, of one account or of all; none means that this is the first start. */
+export async function countKeys(
+  db: Rows,
+  { account }: { account?: string | undefined } = {},
+): Promise<number> {
   const { count } = await db.sql
     .selectFrom('keys')
     .select((of) => of.fn.countAll<number>().as('count'))
+    .$if(account !== undefined, (query) => query.where('account', '=', account!))
     .executeTakeFirstOrThrow()
-  return count
+  return Number(count)
 }
 
 /** Records when a key was last used; a key deleted meanwhile stays deleted. */

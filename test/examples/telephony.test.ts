@@ -15,8 +15,8 @@ import {
   createTelephonyServer,
   type TelephonyOptions,
 } from '../../examples/telephony/stream-server.ts'
+import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { makeKey } from '../../src/cli/keys/make-key.ts'
 import { deleteKey } from '../../src/storage/keys.ts'
 import { call } from '../support/http-client.ts'
 import { openReceiver } from '../support/receiver.ts'

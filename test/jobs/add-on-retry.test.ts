@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { makeKey } from '../../src/cli/keys/make-key.ts'
 import { failAddOns, failure } from '../support/failed-add-ons.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'

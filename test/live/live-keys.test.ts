@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/cli/keys/make-key.ts'
+import { makeKey } from '../../src/api/auth/make-key.ts'
 import { deleteKey } from '../../src/storage/keys.ts'
 import { connect, openSession } from '../support/live-client.ts'
 import { jobThat, speech } from '../support/live-session-jobs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { makeKey } from '../../src/cli/keys/make-key.ts'
+import { makeKey } from '../../src/api/auth/make-key.ts'
 import { beginLiveJob, findLiveOwner } from '../../src/storage/live/live-jobs.ts'
 import { listNodes } from '../../src/storage/nodes.ts'
 import { defaultLiveParams } from '../support/default-live-params.ts'

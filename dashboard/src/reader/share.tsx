@@ -3,13 +3,13 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ApiCreatedShare, ApiShareList } from '../../../src/cli/server/api-types.ts'
 import { type Job, request } from '../api.ts'
 import { formatMoment } from '../parts/format.ts'
-import { notify, report } from '../parts/notices.tsx'
+import { report } from '../parts/notices.tsx'
+import { OneTimeSecret } from '../parts/one-time-secret.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.share
 const DAY_S = 86_400
 const DAYS = [1, 7, 30]
-const NOTICE_MS = 4000
 
 /** Makes links that show the recording to whoever has them, and ends them. */
 export function Share({ job }: { job: Job }): JSX.Element {
@@ -51,7 +51,7 @@ export function Share({ job }: { job: Job }): JSX.Element {
           {t.make}
         </button>
       </div>
-      {made && <NewLink url={made.url} />}
+      {made && <OneTimeSecret label={t.link} secret={made.url} />}
       {links.length > 0 && (
         <ul class="plain links" aria-label={t.links}>
           {links.map(({ id, expires_at }) => (
@@ -69,26 +69,5 @@ export function Share({ job }: { job: Job }): JSX.Element {
         </ul>
       )}
     </section>
-  )
-}
-
-/** Shown once: the server does not know it any more. */
-function NewLink({ url }: { url: string }): JSX.Element {
-  const copy = () => {
-    // Only pages over HTTPS, or on this machine, may write to the clipboard.
-    navigator.clipboard?.writeText(url).then(() => notify(t.copied, { ms: NOTICE_MS }), report)
-  }
-  return (
-    <div class="new-link">
-      <label class="field">
-        {t.link}
-        <input type="text" readOnly value={url} onFocus={(event) => event.currentTarget.select()} />
-      </label>
-      {'clipboard' in navigator && (
-        <button type="button" onClick={copy}>
-          {t.copy}
-        </button>
-      )}
-    </div>
   )
 }

@@ -28,6 +28,16 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['DELETE', '/v2/live/:id/shares/:share', 'write'],
 ]
 
+test('the keys are for the scope keys, or admin, and for no other', () => {
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    const request = { method, route: method === 'DELETE' ? '/v2/keys/:id' : '/v2/keys' }
+    for (const one of ['keys', 'admin'] as const) requireScope([one], request)
+    assert.throws(() => requireScope(['read', 'write', 'live'], request), {
+      code: 'scope_missing',
+    })
+  }
+})
+
 for (const [method, route, scope] of needed) {
   test(`${method} ${route} needs the scope ${scope} and no other`, () => {
     requireScope([scope], { method, route })

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import type { Config } from '../../config.ts'
+import { KeyRequest } from '../schemas/key.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { ClientSecretRequest, TranscriptionSessionRequest } from '../schemas/openai-realtime.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
@@ -64,6 +65,7 @@ export type BodyOutcomes = {
   'post-session-metadata': PostSessionMetadata
   edits: RequestedEdits
   share: { expires_in_s: number; edited: boolean }
+  key: KeyRequest
   'client-secret': { expires_after?: { seconds: number }; session?: object }
   'transcription-session': object
 }
@@ -129,6 +131,7 @@ export function createBodyReader(settings: BodySettings): ReadBody {
     'upload-address': plain(UploadRequest),
     resend: plain(ResendRequest),
     share: plain(ShareRequest),
+    key: plain(KeyRequest),
     'client-secret': plain(ClientSecretRequest),
     'transcription-session': plain(TranscriptionSessionRequest),
     'post-session-metadata': readMetadata,

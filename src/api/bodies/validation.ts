@@ -53,7 +53,13 @@ const formats = new Map([
   ['cursor', { test: isCursor, rule: 'must be one that a list gave' }],
   ['moment', { test: isMoment, rule: 'must be an ISO 8601 date or date-time' }],
   ['http-url', { test: isHttpUrl, rule: 'must be an absolute http or https URL' }],
+  ['label', { test: isLabel, rule: 'must be visible characters, without blanks around them' }],
 ])
+
+/** What people see in lists and terminals holds nothing that a terminal would obey. */
+function isLabel(text: string): boolean {
+  return text.trim() === text && !/\p{C}/u.test(text)
+}
 
 /**
  * Reads `value` by `schema` and records every problem, in the order of the schema's fields. One

@@ -1,3 +1,4 @@
+import { makeKey } from '../../api/auth/make-key.ts'
 import { readConfig } from '../../config.ts'
 import { deleteKey, listKeys, type StoredKey } from '../../storage/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
@@ -8,7 +9,6 @@ import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { FIRST_ACCOUNT } from './first-key.ts'
 import { readExpiry, readLabel, readScopes } from './key-options.ts'
-import { makeKey } from './make-key.ts'
 
 const help = `Usage: steno keys [list]
        steno keys create [options]
@@ -24,7 +24,8 @@ listed here; they have the scopes read, write and live.
                    read   all requests that only read
                    write  upload recordings, create and delete their jobs
                    live   create, change and delete live sessions
-                   admin  see the whole server, such as its nodes
+                   keys   list, create and revoke the keys of its account, none that may do more
+                   admin  see the whole server, such as its nodes, and the keys of all accounts
   --expires WHEN   a number of days such as 30d, or an ISO date (midnight UTC unless it has a time)
 
 'create' prints the key on stdout, only once: the server stores only its hash. An ID is the beginning of a

@@ -116,6 +116,22 @@ export type ApiCreatedJob = {
   result_url: string
 }
 
+export type ApiCreatedKey = {
+  /** How the key begins */
+  id: string
+  account: string
+  name: string | null
+  scopes: ('read' | 'write' | 'live' | 'keys' | 'admin')[]
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+  /** Whether this request came with it */
+  is_own: boolean
+  /** Only here: the server keeps no more than a hash of it */
+  key: string
+}
+
 export type ApiCreatedSession = {
   id: string
   /** ISO 8601, UTC, with milliseconds */
@@ -362,6 +378,24 @@ export type ApiJobProgress = {
   stage: string | null
   fraction: number | null
   seconds_left: number | null
+}
+
+export type ApiKey = {
+  /** How the key begins */
+  id: string
+  account: string
+  name: string | null
+  scopes: ('read' | 'write' | 'live' | 'keys' | 'admin')[]
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+  /** Whether this request came with it */
+  is_own: boolean
+}
+
+export type ApiKeyList = {
+  items: ApiKey[]
 }
 
 /** What language models took, as their provider counted it; an extension */

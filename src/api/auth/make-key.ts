@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { sha256 } from '../../api/auth/auth.ts'
 import type { Actor } from '../../storage/audit/audit-log.ts'
 import type { Db } from '../../storage/db.ts'
 import { insertKey, type NewKey } from '../../storage/keys.ts'
+import { sha256 } from './auth.ts'
 
 /** Shows people, and scanners for leaked secrets, what this text is. */
 const MARK = 'steno_'

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { makeKey } from '../../../src/api/auth/make-key.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { call } from '../../support/http-client.ts'
+import { startServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+test('somebody makes a key that may only read, and revokes it', { skip }, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const options = { account: 'ann', name: 'Ann', scopes: ['read', 'write', 'keys'] as const }
+  const own = await makeKey(server.app.storage.db, options)
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(own.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('row', { name: /^Ann \(this one\)/ }).waitFor()
+  assert.equal(await page.getByLabel('Account', { exact: true }).count(), 0)
+  assert.equal(await page.getByLabel('Manage the whole server').count(), 0)
+
+  await page.getByLabel('Name', { exact: true }).fill('night job')
+  await page.getByLabel('Add, correct and delete recordings').uncheck()
+  await page.getByLabel('It ends').selectOption('In 30 days')
+  await page.getByRole('button', { name: 'Make a key' }).click()
+  const key = await page.getByLabel('The key “night job”, shown only now').inputValue()
+  const row = page.getByRole('row', { name: /^night job/ })
+  await row.getByText('read', { exact: true }).waitFor()
+  await checkPage(page, 'keys')
+  const made = { url: server.url, key }
+  assert.equal((await call(made, '/v2/pre-recorded')).status, 200)
+  assert.equal((await call(made, '/v2/upload', { method: 'POST' })).status, 403)
+
+  page.once('dialog', (dialog) => void dialog.accept())
+  await row.getByRole('button', { name: /^Revoke the key/ }).click()
+  await row.waitFor({ state: 'detached' })
+  assert.equal((await call(made, '/v2/pre-recorded')).status, 401)
+  assert.equal(await page.getByLabel('The key “night job”').count(), 0)
+  assert.deepEqual(problems, [])
+})
