@@ -91,7 +91,8 @@ function Frame({ children }: { children: ComponentChildren }): JSX.Element {
 }
 
 function Navigation(): JSX.Element {
-  const [current = 'recordings'] = route.value
+  const [name = 'recordings'] = route.value
+  const current = name === 'pre-recorded' ? 'recordings' : name
   const links = [
     ['recordings', '#/', texts.nav.recordings],
     ['search', '#/search', texts.nav.search],
@@ -103,8 +104,8 @@ function Navigation(): JSX.Element {
   ] as const
   return (
     <nav aria-label={texts.app}>
-      {links.map(([name, href, label]) => (
-        <a key={name} href={href} aria-current={name === current ? 'page' : undefined}>
+      {links.map(([page, href, label]) => (
+        <a key={page} href={href} aria-current={page === current ? 'page' : undefined}>
           {label}
         </a>
       ))}

@@ -227,6 +227,8 @@ export const texts = {
   share: {
     title: 'Share',
     hint: 'A link shows this recording to whoever has it: to read and to hear, without a key.',
+    liveHint:
+      'A link shows the captions to whoever has it, without a key: on another screen, or to guests. Later it shows the transcript.',
     duration: 'It works for',
     days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
     make: 'Make a link',
@@ -256,6 +258,12 @@ export const texts = {
     insecure: 'Browsers give sound only to pages over HTTPS, or on this machine.',
     notAllowed: 'This key may not open live sessions.',
     waiting: 'Speak; the words appear here.',
+    nothingYet: 'Nobody has spoken yet.',
+    running: 'The session runs. The words appear as they are spoken.',
+    sessions: 'Running sessions',
+    join: (moment: string) => `Watch the session of ${moment}`,
+    cancelSession: (moment: string) => `Cancel the session of ${moment}`,
+    cancelQuestion: 'Cancel this session? It ends without a transcript.',
   },
   deliveries: {
     title: 'Deliveries',

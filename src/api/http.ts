@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { FrameTurns } from '../live/input/frame-turns.ts'
 import type { App } from '../server-parts.ts'
+import { CaptionStreams } from './answers/caption-streams.ts'
 import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
@@ -15,6 +16,7 @@ import { describeApi } from './openapi/document.ts'
 import { addOnRetryRoute } from './routes/add-on-retry.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { capabilityRoutes } from './routes/capabilities.ts'
+import { captionRoutes } from './routes/captions.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
 import { descriptionRoutes } from './routes/description.ts'
@@ -81,7 +83,18 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   await http.register(metricsRoutes(app))
   const admission = createAdmission(app)
   const clientSecrets = createClientSecrets(app)
-  if (roles.includes('api')) await registerApi(http, { ...app, clientSecrets }, admission)
+  const captions = new CaptionStreams(app)
+  http.addHook('preClose', async () => captions.close())
+  if (roles.includes('api')) {
+    await registerApi(http, { ...app, clientSecrets, captions }, admission)
+  } else if (roles.includes('live')) {
+    // Other nodes pass on to this one who watches its sessions.
+    await http.register(sharedRoutes(app, captions))
+    await http.register(async (guarded) => {
+      guard(guarded, admission)
+      await guarded.register(captionRoutes(app, captions))
+    })
+  }
   if (roles.includes('api') || roles.includes('live')) {
     const turns = new FrameTurns()
     createLiveSocketServer(http, app, turns)
@@ -93,27 +106,16 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
 /** Registers what only nodes of the role `api` serve. */
 async function registerApi(
   http: FastifyInstance,
-  app: HttpParts & { bodies: Bodies; clientSecrets: ClientSecrets },
+  app: HttpParts & { bodies: Bodies; clientSecrets: ClientSecrets; captions: CaptionStreams },
   admission: ReturnType<typeof createAdmission>,
 ): Promise<void> {
   await http.register(descriptionRoutes(app))
   await http.register(dashboardRoutes(app))
   await http.register(guideRoutes())
-  await http.register(sharedRoutes(app))
+  await http.register(sharedRoutes(app, app.captions))
   await http.register(signInRoutes(app, admission))
   await http.register(async (guarded) => {
-    guarded.decorateRequest('account', '')
-    guarded.decorateRequest('scopes')
-    guarded.decorateRequest('keyHash', '')
-    guarded.decorateRequest('keyId', '')
-    guarded.addHook('onRequest', async (request) => {
-      const { hash, account, scopes, id } = await admission.admit(request)
-      requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
-      request.account = account
-      request.scopes = scopes
-      request.keyHash = hash
-      request.keyId = id
-    })
+    guard(guarded, admission)
     await guarded.register(capabilityRoutes(app))
     await guarded.register(modelRoutes(app))
     await guarded.register(transcriptionRoute(app))
@@ -123,6 +125,7 @@ async function registerApi(
     await guarded.register(preRecordedRoutes(app))
     await guarded.register(addOnRetryRoute(app))
     await guarded.register(liveRoutes(app))
+    await guarded.register(captionRoutes(app, app.captions))
     await guarded.register(transcriptionRoutes(app))
     await guarded.register(deliveryRoutes(app))
     await guarded.register(resendingRoutes(app))
@@ -134,5 +137,21 @@ async function registerApi(
     await guarded.register(nodeRoutes(app))
     await guarded.register(modelStoreRoutes(app))
     await guarded.register(searchRoutes(app))
+  })
+}
+
+/** Admits only requests with a key, or the cookie of one, that may do what they ask for. */
+function guard(http: FastifyInstance, admission: ReturnType<typeof createAdmission>): void {
+  http.decorateRequest('account', '')
+  http.decorateRequest('scopes')
+  http.decorateRequest('keyHash', '')
+  http.decorateRequest('keyId', '')
+  http.addHook('onRequest', async (request) => {
+    const { hash, account, scopes, id } = await admission.admit(request)
+    requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
+    request.account = account
+    request.scopes = scopes
+    request.keyHash = hash
+    request.keyId = id
   })
 }

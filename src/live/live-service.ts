@@ -39,6 +39,7 @@ import type { Tracing } from '../tracing.ts'
 import type { Connection, ConnectOptions } from './connection.ts'
 import { type LiveParams, requestOf, textOf } from './live-params.ts'
 import type { CreatedSession, LiveRequest } from './live-request.ts'
+import type { Caption } from './messages/caption-feed.ts'
 import { endMessage, startMessage } from './messages/lifecycle-messages.ts'
 import { requireModel } from './require-model.ts'
 import { untilStored } from './result/finish-live-job.ts'
@@ -220,6 +221,16 @@ export class LiveService {
     if (opened === 'ended') return 4410
     if (opened === 'elsewhere') return 1012
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
+  }
+
+  /** Returns whether this process runs a session, or tries to. */
+  runs(jobId: string): boolean {
+    return this.#held.has(jobId)
+  }
+
+  /** Yields the captions of a session while it runs here, for one who only watches. */
+  watch(jobId: string, signal: AbortSignal): AsyncGenerator<Caption> {
+    return this.#held.watch(jobId, signal)
   }
 
   /**

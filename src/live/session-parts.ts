@@ -11,6 +11,7 @@ import { wantsSpeakers } from './diarization-params.ts'
 import { formatOf } from './input/audio-format.ts'
 import { AudioInput } from './input/audio-input.ts'
 import { endpointingOf, type LiveParams, requestOf } from './live-params.ts'
+import type { CaptionFeed } from './messages/caption-feed.ts'
 import type { Outcome } from './messages/final-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
@@ -68,6 +69,8 @@ export type SessionOptions = {
   /** Aborted when another server has taken it: then it stops at once, and writes no more. */
   lost?: AbortSignal | undefined
   watch?: SessionMetrics | undefined
+  /** For those who only watch. */
+  captions?: CaptionFeed | undefined
   log: Log
 }
 
@@ -95,11 +98,11 @@ type PartsOptions = {
 
 /** Creates the parts of a session; none of them is running yet. */
 export function createParts(options: SessionOptions, { log, signal }: PartsOptions): SessionParts {
-  const { id: sessionId, params, files, text, config, earlier, watch } = options
+  const { id: sessionId, params, files, text, config, earlier, watch, captions } = options
   const journal = new Journal({ files, log, signal, maxLogBytes: config.maxLogBytes })
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
   const outbox = new MessageOutbox({
-    ...{ sessionId, routing: routingOf(params), journal, warn },
+    ...{ sessionId, routing: routingOf(params), journal, warn, captions },
     maxMissed: config.maxQueuedMessages,
     unread: options.unread,
     earlier: earlier?.messages,

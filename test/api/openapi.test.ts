@@ -142,6 +142,7 @@ test('only what tells about the server itself, and links, need no key', () => {
     '/docs',
     '/docs/scalar.js',
     '/v2/shared/{secret}',
+    '/v2/shared/{secret}/captions',
     '/v2/shared/{secret}/file',
     '/v2/sign-in',
     '/v2/sign-in',

@@ -127,6 +127,13 @@ function receive({ type, data, error, acknowledged }: Message, unsent: Unacknowl
   if (type === 'error') report(new Error(error?.message ?? texts.errors.unknown))
   if (type !== 'transcript' || !data?.id) return
   const caption = { id: data.id, text: data.utterance?.text.trim() ?? '', isFinal: !!data.is_final }
-  const others = captions.value.filter(({ id }) => id !== caption.id)
-  captions.value = [...others, caption].slice(-MAX_CAPTIONS)
+  captions.value = addCaption(captions.value, caption)
+}
+
+/** Returns captions with one more, or a newer one in the place of the older; an empty one goes. */
+export function addCaption(all: readonly Caption[], caption: Caption): readonly Caption[] {
+  const at = all.findIndex(({ id }) => id === caption.id)
+  if (caption.text === '') return all.filter(({ id }) => id !== caption.id)
+  if (at >= 0) return all.with(at, caption)
+  return [...all, caption].slice(-MAX_CAPTIONS)
 }

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Job, may, RequestError, request } from '../api.ts'
 import { onEvent } from '../events.ts'
+import { WatchedCaptions } from '../live/watched-captions.tsx'
 import { formatMoment, formatTime, languageName } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { nameOf } from '../recordings/list-state.ts'
@@ -31,12 +32,12 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
       else report(error)
     }
   }, [kind, id])
-  const isMoving = job === undefined || job.status === 'queued' || job.status === 'processing'
+  const mayChange = job === undefined || isMoving(job)
   useEffect(() => {
     void load()
-    if (!isMoving) return
+    if (!mayChange) return
     return onEvent(() => void load())
-  }, [load, isMoving])
+  }, [load, mayChange])
 
   return (
     <>
@@ -48,6 +49,10 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
       {job && <Reader job={job} reload={load} />}
     </>
   )
+}
+
+function isMoving({ status }: Job): boolean {
+  return status === 'queued' || status === 'processing'
 }
 
 function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
@@ -65,7 +70,13 @@ function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
       </h1>
       <Facts job={job} />
       {job.status === 'error' && <Failure job={job} />}
-      {(job.status === 'queued' || job.status === 'processing') && (
+      {isMoving(job) && job.kind === 'live' && (
+        <>
+          <WatchedCaptions path={`v2/live/${job.id}/captions`} onEnd={() => void reload()} />
+          {may('write') && <Share kind="live" id={job.id} isLive />}
+        </>
+      )}
+      {isMoving(job) && job.kind === 'pre-recorded' && (
         <p role="status">
           {texts.recordings.status[job.status]}. {t.running}
         </p>
@@ -99,7 +110,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
         <Exports job={job} isEdited={state !== undefined && state.version > 0} />
         <SpeakerNames {...{ speakers, apply, canEdit }} />
         <History {...{ state, apply, canEdit }} />
-        {may('write') && <Share job={job} />}
+        {may('write') && <Share kind={job.kind} id={job.id} />}
         <AddOns job={job} play={play} reload={reload} />
       </aside>
     </div>

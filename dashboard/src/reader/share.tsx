@@ -11,9 +11,14 @@ const t = texts.share
 const DAY_S = 86_400
 const DAYS = [1, 7, 30]
 
+type ShareProps = Pick<Job, 'kind' | 'id'> & {
+  /** Whether it is a session that runs. */
+  isLive?: boolean
+}
+
 /** Makes links that show the recording to whoever has them, and ends them. */
-export function Share({ job }: { job: Job }): JSX.Element {
-  const path = `v2/${job.kind}/${job.id}`
+export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
+  const path = `v2/${kind}/${id}`
   const [links, setLinks] = useState<ApiShareList['items']>([])
   const [made, setMade] = useState<ApiCreatedShare>()
   const [days, setDays] = useState(7)
@@ -35,7 +40,7 @@ export function Share({ job }: { job: Job }): JSX.Element {
   return (
     <section class="card">
       <h2>{t.title}</h2>
-      <p class="hint">{t.hint}</p>
+      <p class="hint">{isLive ? t.liveHint : t.hint}</p>
       <div class="row">
         <label>
           {t.duration}

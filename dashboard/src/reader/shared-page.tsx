@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiSharedRecording } from '../../../src/cli/server/api-types.ts'
 import { addressOf, RequestError, request } from '../api.ts'
+import { WatchedCaptions } from '../live/watched-captions.tsx'
 import { formatMoment, formatTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
@@ -17,17 +18,25 @@ export function SharedPage({ secret }: { secret: string }): JSX.Element {
   const path = `v2/shared/${encodeURIComponent(secret)}`
   const [shared, setShared] = useState<ApiSharedRecording>()
   const [problem, setProblem] = useState('')
-  useEffect(() => {
+  const load = useCallback(() => {
     request<ApiSharedRecording>(path).then(setShared, (error: unknown) => {
+      setShared(undefined)
       if (error instanceof RequestError && error.status === 404) setProblem(t.ended)
       else report(error)
     })
   }, [path])
+  useEffect(load, [load])
   return (
     <>
       {problem && <p role="alert">{problem}</p>}
       {!shared && !problem && <p>{texts.loading}</p>}
-      {shared && <Shared shared={shared} address={addressOf(`${path}/file`)} />}
+      {shared?.is_live && (
+        <>
+          <h1>{texts.live.title}</h1>
+          <WatchedCaptions path={`${path}/captions`} onEnd={load} isScreen />
+        </>
+      )}
+      {shared && !shared.is_live && <Shared shared={shared} address={addressOf(`${path}/file`)} />}
     </>
   )
 }
@@ -35,8 +44,8 @@ export function SharedPage({ secret }: { secret: string }): JSX.Element {
 type SharedProps = { shared: ApiSharedRecording; address: string }
 
 function Shared({ shared, address }: SharedProps): JSX.Element {
-  const { name, created_at, audio_duration, has_audio, expires_at, transcript } = shared
-  const title = name ?? texts.recordings.unnamed
+  const { name, kind, created_at, audio_duration, has_audio, expires_at, transcript } = shared
+  const title = name ?? texts.recordings.kind[kind]
   useEffect(() => {
     document.title = `${title} – ${texts.app}`
   }, [title])

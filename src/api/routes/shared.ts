@@ -3,6 +3,12 @@ import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { findJob, type Job } from '../../storage/jobs/jobs.ts'
 import { findShare, type Share } from '../../storage/jobs/shares.ts'
+import {
+  type CaptionStreams,
+  captionAnswers,
+  captionsDescription,
+  isOpenSession,
+} from '../answers/caption-streams.ts'
 import { findJobFile } from '../answers/job-file.ts'
 import { mediaTypeOf } from '../answers/media-types.ts'
 import { type SentFile, sendFile } from '../answers/send-file.ts'
@@ -25,11 +31,10 @@ const open = { tags: ['Server'], security: [], params: SecretParams }
 const form = { format: 'json', words: true, speakers: true } as const
 
 /** Shows one job to whoever has a link to it, and nothing else. Our extension of the API. */
-export function sharedRoutes({
-  config,
-  storage,
-  jobs,
-}: Pick<App, 'config' | 'storage' | 'jobs'>): FastifyPluginAsyncTypebox {
+export function sharedRoutes(
+  { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
+  captions: CaptionStreams,
+): FastifyPluginAsyncTypebox {
   const { db } = storage
   const inTurn = serializeByKey()
   const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
@@ -40,7 +45,10 @@ export function sharedRoutes({
     if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
     takeToken?.(hash)
     const job = await findJob(db, { id: share.jobId, account: share.account })
-    if (!job) throw new AppError('share_not_found', 'its time is over, or it was ended')
+    // A session may fail after the link to it was made.
+    if (!job || job.status === 'error') {
+      throw new AppError('share_not_found', 'there is nothing to show')
+    }
     return { share, job }
   }
 
@@ -81,16 +89,35 @@ export function sharedRoutes({
     http.get('/v2/shared/:secret', { schema: view }, async ({ params: { secret } }, reply) => {
       const { share, job } = await findShared(secret)
       const { id, account, file } = job
-      const transcript = await inTurn(account, () => {
-        return jobs.submission.transcript({ id, account }, { ...form, isEdited: share.isEdited })
-      })
+      const isLive = isOpenSession(job)
+      const transcript = isLive
+        ? '{"utterances":[]}'
+        : await inTurn(account, () => {
+            const options = { ...form, isEdited: share.isEdited }
+            return jobs.submission.transcript({ id, account }, options)
+          })
       const head = JSON.stringify({
         ...{ name: file?.filename ?? null, kind: job.kind, created_at: toDateTime(job.createdAt) },
         ...{ audio_duration: file?.duration ?? null, has_audio: await hasAudio(job) },
-        expires_at: toDateTime(share.expiresAt),
+        ...{ expires_at: toDateTime(share.expiresAt), is_live: isLive },
       })
       reply.type('application/json; charset=utf-8')
       return reply.send(`${head.slice(0, -1)},"transcript":${transcript}}`)
+    })
+
+    const watch = {
+      ...open,
+      operationId: 'getSharedCaptions',
+      summary: 'Watch the session that a link shows',
+      description: captionsDescription,
+      response: captionAnswers,
+    }
+    http.get('/v2/shared/:secret/captions', { schema: watch }, async (request, reply) => {
+      const { secret } = request.params
+      const { job } = await findShared(secret)
+      const hash = sha256(secret).toString('hex')
+      const isAllowed = async () => (await findShare(db, hash, { now: Date.now() })) !== undefined
+      return captions.open(job, { request, reply, isAllowed })
     })
 
     const file = {

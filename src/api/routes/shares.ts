@@ -29,10 +29,12 @@ export function shareRoutes(
   const operations = jobOperations(kind)
   const { db } = storage
 
-  async function requireDone(id: JobId): Promise<void> {
+  /** A link also shows a session that still runs: its captions. */
+  async function requireShown(id: JobId): Promise<void> {
     const job = await findJob(db, id)
     if (!job) throw new AppError('job_not_found', id.id)
-    if (job.status !== 'done') throw new AppError('job_not_done', `it is ${job.status}`)
+    const isOpen = job.kind === 'live' && job.status !== 'error'
+    if (job.status !== 'done' && !isOpen) throw new AppError('job_not_done', `it is ${job.status}`)
   }
 
   return async (http) => {
@@ -46,7 +48,7 @@ export function shareRoutes(
     http.post(`${path}/:id/share`, { schema: create }, async (request, reply) => {
       const { account, keyHash, params, raw } = request
       const { expires_in_s: seconds, edited } = await bodies.read('share', request)
-      await requireDone({ id: params.id, account, kind })
+      await requireShown({ id: params.id, account, kind })
       const secret = randomBytes(32).toString('base64url')
       const createdAt = Date.now()
       const share = {

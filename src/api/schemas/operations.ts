@@ -75,8 +75,8 @@ export function jobOperations(kind: JobKind | undefined) {
     share: operation(
       'share*',
       `Make a link to ${one}`,
-      'Whoever has the link reads the transcript and hears the recording, without a key, until it ends. Needs the scope ' +
-        '`write`. An extension.',
+      'Whoever has the link reads the transcript and hears the recording, without a key, until it ends; of a session that ' +
+        'runs, the captions. Needs the scope `write`. An extension.',
     ),
     shares: operation('list*Shares', `List the links to ${one}`, 'Those that work. An extension.'),
     unshare: operation(

@@ -53,6 +53,9 @@ export const SharedView = Type.Object(
     audio_duration: Nullable(Seconds),
     has_audio: Type.Boolean(),
     expires_at: DateTime,
+    is_live: Type.Boolean({
+      description: 'The session still runs: `…/captions` has its words, and `transcript` has none',
+    }),
     transcript: FreeObject('As `…/transcript?format=json&words=true` returns it'),
   },
   { title: 'SharedRecording' },

@@ -784,6 +784,8 @@ export type ApiSharedRecording = {
   has_audio: boolean
   /** ISO 8601, UTC, with milliseconds */
   expires_at: string
+  /** The session still runs: `…/captions` has its words, and `transcript` has none */
+  is_live: boolean
   /** As `…/transcript?format=json&words=true` returns it */
   transcript: Record<string, unknown>
 }

@@ -2,6 +2,7 @@ import type { Connection, Outgoing } from '../connection.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { warningTexts } from '../recovery/session-warnings.ts'
+import type { CaptionFeed } from './caption-feed.ts'
 import {
   ackHead,
   headOf,
@@ -29,6 +30,8 @@ export type MessageOutboxOptions = {
   sessionId: string
   routing: Routing
   journal: Journal
+  /** Gets every transcript, whatever the client selects. */
+  captions?: CaptionFeed | undefined
   /** Messages kept while no client is connected. */
   maxMissed: number
   /** Counts what clients have not read. */
@@ -90,8 +93,9 @@ export class MessageOutbox {
     message: ServerMessage | TextMessage,
     { isLast = false, at = Date.now() }: SendOptions = {},
   ): () => Promise<void> {
-    const { sessionId, routing, journal, warn } = this.#options
+    const { sessionId, routing, journal, warn, captions } = this.#options
     const head = headOf(message)
+    if (message.type === 'transcript') captions?.publish(message.data)
     const isForSocket = routing.isForSocket(head)
     if (!this.isForAnybody(head)) return async () => {}
     const text = writeMessage(message, { sessionId, at })

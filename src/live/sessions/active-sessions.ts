@@ -23,6 +23,7 @@ import { noTracing, type Span, type Tracing } from '../../tracing.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { type LiveParams, textOf } from '../live-params.ts'
+import { type Caption, CaptionFeed } from '../messages/caption-feed.ts'
 import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
@@ -104,6 +105,7 @@ export class ActiveSessions {
   readonly #held = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
+  readonly #captions = new Map<string, CaptionFeed>()
   readonly #openFeed: OpenCallbackFeed
   readonly #unread: UnreadMessages
   readonly #leases: LiveLeases
@@ -138,6 +140,18 @@ export class ActiveSessions {
   get sessions(): Map<string, LiveSession> {
     const opened = [...this.#loads].filter(([, { session }]) => session)
     return new Map(opened.map(([id, { session }]) => [id, session!]))
+  }
+
+  /** Yields the captions of a session for one who only watches, also of one that runs here later. */
+  async *watch(jobId: string, signal: AbortSignal): AsyncGenerator<Caption> {
+    const feed = this.#captions.get(jobId) ?? new CaptionFeed()
+    this.#captions.set(jobId, feed)
+    try {
+      yield* feed.watch(signal)
+    } finally {
+      const isCurrent = this.#captions.get(jobId) === feed
+      if (isCurrent && !feed.isWatched && !this.#held.has(jobId)) this.#captions.delete(jobId)
+    }
   }
 
   /** The number of sessions with a connected client. */
@@ -206,6 +220,8 @@ export class ActiveSessions {
     } finally {
       this.#held.delete(job.id)
       this.#loads.delete(job.id)
+      this.#captions.get(job.id)?.end()
+      this.#captions.delete(job.id)
     }
   }
 
@@ -260,9 +276,11 @@ export class ActiveSessions {
         ...textOf(params, this.#options.speech.languages),
       })
       const span = tracing.start('live session', { 'steno.session.id': job.id })
+      const captions = this.#captions.get(job.id) ?? new CaptionFeed()
+      this.#captions.set(job.id, captions)
       const session = new LiveSession({
         ...this.#sessionOptions(job, models),
-        ...{ files, unread, text, earlier, feed, lost: held.lost },
+        ...{ files, unread, text, earlier, feed, captions, lost: held.lost },
         audioFile: { path: files.audioPath, start: files.audioStart },
         finish(outcome, signal) {
           held.release() // The statement that ends the job finds a lost lease.

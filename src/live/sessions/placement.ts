@@ -1,4 +1,6 @@
-import type { Node, NodeLoad } from '../../storage/nodes.ts'
+import type { Db } from '../../storage/db.ts'
+import { findLiveOwner } from '../../storage/live/live-jobs.ts'
+import { listNodes, type Node, type NodeLoad } from '../../storage/nodes.ts'
 
 /** Another node, which runs a session or is to run it. */
 export type OtherNode = { nodeId: string; url: string }
@@ -17,6 +19,13 @@ export function findOwningNode(
 ): OtherNode | undefined {
   const node = reachable(nodes, choice).find(({ id }) => id === owner)
   return node && { nodeId: node.id, url: node.url }
+}
+
+/** Returns the other node that runs a session now, if one does and can be reached. */
+export async function findNodeOfSession(db: Db, jobId: string): Promise<OtherNode | undefined> {
+  if (!db.isShared) return undefined
+  const [nodes, owner] = await Promise.all([listNodes(db), findLiveOwner(db, jobId)])
+  return findOwningNode(nodes, owner, { self: db.owner })
 }
 
 /** Returns the node with the most free capacity; undefined if none has enough for a session. */

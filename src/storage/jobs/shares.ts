@@ -19,7 +19,7 @@ const MAX_SHARES = 100
 
 /**
  * Stores a link by the hash of its secret, and deletes those that have ended. Returns `full` if the
- * job has too many, and `gone` if it is not done or was deleted.
+ * job has too many, and `gone` if it is neither done nor a session that runs, or was deleted.
  */
 export function insertShare(
   db: Db,
@@ -29,7 +29,8 @@ export function insertShare(
   return inTransaction(db, async (tx) => {
     await tx.sql.deleteFrom('shares').where('expires_at', '<=', createdAt).execute()
     const { rows } = await sql`select 1 from jobs
-      where id = ${jobId} and account = ${account} and status = 'done'
+      where id = ${jobId} and account = ${account}
+        and (status = 'done' or (kind = 'live' and status in ('queued', 'processing')))
       ${tx.dialect.keepRows}`.execute(tx.sql)
     if (rows.length === 0) return 'gone'
     const { count } = await tx.sql

@@ -28,7 +28,25 @@ test('captions of a microphone appear, and the end of the session is a recording
   await captions.getByText(/hello/).first().waitFor()
   await checkPage(page, 'live')
 
+  // Others watch: a guest on a second screen by a link, and somebody of the account.
+  await page.getByRole('button', { name: 'Make a link' }).click()
+  const link = await page.getByLabel('The link, shown only now').inputValue()
+  const guest = await openPage(browser, link)
+  const screen = guest.page.getByRole('log', { name: 'Captions' })
+  await screen.getByText(/hello/).first().waitFor()
+  await checkPage(guest.page, 'captions-screen')
+  const colleague = await openPage(browser, server.url)
+  await colleague.page.getByLabel('API key').fill(server.key)
+  await colleague.page.getByRole('button', { name: 'Sign in' }).click()
+  await colleague.page.getByRole('link', { name: 'Live', exact: true }).click()
+  await checkPage(colleague.page, 'sessions')
+  await colleague.page.getByRole('link', { name: /^Watch the session of/ }).click()
+  await colleague.page.getByRole('log').getByText(/hello/).first().waitFor()
+
   await page.getByRole('button', { name: 'Stop' }).click()
+  for (const { page: watching } of [guest, colleague]) {
+    await watching.locator('.utterance', { hasText: /hello/ }).first().waitFor()
+  }
   await page.getByRole('link', { name: 'Open the transcript' }).click()
   await page.locator('.utterance', { hasText: /hello/ }).first().waitFor()
   await page.getByRole('link', { name: 'All recordings' }).click()
@@ -36,5 +54,5 @@ test('captions of a microphone appear, and the end of the session is a recording
     .getByRole('row', { name: /Live session/ })
     .getByText('Done')
     .waitFor()
-  assert.deepEqual(problems, [])
+  assert.deepEqual([...problems, ...guest.problems, ...colleague.problems], [])
 })

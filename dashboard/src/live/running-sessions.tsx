@@ -1,0 +1,51 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { type Job, type JobPage, may, request } from '../api.ts'
+import { onEvent } from '../events.ts'
+import { formatMoment } from '../parts/format.ts'
+import { report } from '../parts/notices.tsx'
+import { texts } from '../texts.ts'
+
+const t = texts.live
+const LIMIT = 50
+
+/** The sessions of the account that run now, to be watched or ended. */
+export function RunningSessions({ without }: { without: string }): JSX.Element | null {
+  const [sessions, setSessions] = useState<readonly Job[]>([])
+  const load = () => {
+    const query = new URLSearchParams({ results: 'false', limit: String(LIMIT) })
+    query.set('status', 'processing')
+    request<JobPage>(`v2/live?${query}`).then(({ items }) => setSessions(items), report)
+  }
+  useEffect(() => {
+    load()
+    return onEvent(load)
+  }, [])
+  const others = sessions.filter(({ id }) => id !== without)
+  if (others.length === 0) return null
+  return (
+    <section class="card">
+      <h2>{t.sessions}</h2>
+      <ul class="plain" aria-label={t.sessions}>
+        {others.map(({ id, created_at, custom_metadata }) => (
+          <li key={id} class="version">
+            <a href={`#/live/${id}`}>{t.join(formatMoment(created_at))}</a>
+            {custom_metadata && <bdi class="hint">{JSON.stringify(custom_metadata)}</bdi>}
+            {may('live') && (
+              <button
+                type="button"
+                aria-label={t.cancelSession(formatMoment(created_at))}
+                onClick={() => {
+                  if (!confirm(t.cancelQuestion)) return
+                  request(`v2/live/${id}/cancel`, { method: 'POST' }).then(load, report)
+                }}
+              >
+                {texts.cancel}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

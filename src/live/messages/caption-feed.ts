@@ -1,0 +1,77 @@
+import type { UtteranceView } from '../../transcript/utterance-view.ts'
+
+/** What a watcher of a session reads; a later one of the same id replaces it until it is final. */
+export type Caption = Pick<UtteranceView, 'start' | 'channel' | 'speaker' | 'language' | 'text'> & {
+  id: string
+  is_final: boolean
+}
+
+/** Who comes late reads this many finals: some minutes of speech. */
+const RECENT = 50
+/** Further captions that wait for one watcher, by id: it does not read, and has to come again. */
+const MAX_WAITING = 200
+
+type Watcher = { waiting: Map<string, Caption>; wake: () => void }
+
+/**
+ * The transcripts of a session for those who only watch: they get the last finals, then whatever
+ * follows. Nothing is kept for one who leaves, and a slow one never holds up the session.
+ */
+export class CaptionFeed {
+  readonly #recent = new Map<string, Caption>()
+  readonly #watchers = new Set<Watcher>()
+  #isOver = false
+
+  /** Passes a transcript on to all watchers. */
+  publish(message: { id: string; is_final: boolean; utterance: UtteranceView }): void {
+    const { id, is_final, utterance } = message
+    const { start, channel, speaker, language, text } = utterance
+    const whose = { channel, ...(speaker !== undefined && { speaker }) }
+    const caption = { id, is_final, start, ...whose, language, text: text.trim() }
+    this.#recent.delete(id)
+    this.#recent.set(id, caption)
+    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!)
+    for (const watcher of this.#watchers) {
+      watcher.waiting.set(id, caption)
+      if (watcher.waiting.size > MAX_WAITING) this.#watchers.delete(watcher)
+      watcher.wake()
+    }
+  }
+
+  /** Whether somebody watches. */
+  get isWatched(): boolean {
+    return this.#watchers.size > 0
+  }
+
+  /** The session is over, or goes on in another process: no more captions follow here. */
+  end(): void {
+    this.#isOver = true
+    for (const { wake } of this.#watchers) wake()
+  }
+
+  /** Yields captions until the feed ends, the watcher falls behind, or `signal` is aborted. */
+  async *watch(signal: AbortSignal): AsyncGenerator<Caption> {
+    const watcher: Watcher = { waiting: new Map(this.#recent), wake() {} }
+    this.#watchers.add(watcher)
+    const onAbort = () => watcher.wake()
+    signal.addEventListener('abort', onAbort)
+    try {
+      while (!signal.aborted) {
+        const [first] = watcher.waiting
+        if (first) {
+          watcher.waiting.delete(first[0])
+          yield first[1]
+        } else if (this.#isOver || !this.#watchers.has(watcher)) {
+          return
+        } else {
+          const { promise, resolve } = Promise.withResolvers<void>()
+          watcher.wake = resolve
+          await promise
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      this.#watchers.delete(watcher)
+    }
+  }
+}

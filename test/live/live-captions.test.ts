@@ -1,0 +1,126 @@
+/** Watching a session that runs: by key and by link, on its node and another. */
+import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/server/api-types.ts'
+import { call } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live-client.ts'
+import { speech } from '../support/live-session-jobs.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
+import { makeFolder } from '../support/test-storage.ts'
+
+let server: TestServer
+before(async () => {
+  server = await startServer()
+})
+after(() => server.close())
+
+type Caption = { id: string; text: string; is_final: boolean; start: number; channel: number }
+
+/** Opens a stream of captions. */
+async function watch(url: string, key?: string) {
+  const response = await fetch(url, { headers: key === undefined ? {} : { 'x-service-key': key } })
+  const body = response.status === 200 ? text(response.body!) : undefined
+  return { response, body }
+}
+
+/** Reads what a stream sent until it ended. */
+function captionsIn(body: string): Caption[] {
+  return [...body.matchAll(/event: caption\ndata: (.*)\n/g)].map(([, data]) => JSON.parse(data!))
+}
+
+async function share(of: TestServer, id: string): Promise<string> {
+  const { status, body } = await call<ApiCreatedShare>(of, `/v2/live/${id}/share`, { json: {} })
+  assert.equal(status, 201)
+  return `/v2/shared/${body.url.split('/').at(-1)!}`
+}
+
+test('who watches a session reads its captions until it ends, by key and by link', async () => {
+  const params = { messages_config: { receive_partial_transcripts: true } }
+  const { id, url } = await openSession(server, params)
+  const path = `${server.url}/v2/live/${id}/captions`
+  const shared = await share(server, id)
+  const early = await watch(path, server.key)
+  assert.equal(early.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  const visitor = await watch(`${server.url}${shared}/captions`)
+
+  const client = await connect(url)
+  client.send(speech)
+  const { data } = await client.waitForType('transcript', ({ data }) => data.is_final)
+  const view = (await (await fetch(server.url + shared)).json()) as ApiSharedRecording
+  assert.deepEqual([view.kind, view.is_live, view.has_audio], ['live', true, false])
+  assert.deepEqual(view.transcript, { utterances: [] })
+  const late = await watch(path, server.key)
+  client.stop()
+  await client.closed
+  for (const { body } of [early, visitor, late]) {
+    const all = await body!
+    assert.match(all, /event: end\ndata: \{\}\n\n$/)
+    const final = captionsIn(all).find(({ id, is_final }) => is_final && id === data.id)!
+    assert.deepEqual(final, {
+      ...{ id: data.id, is_final: true, start: data.utterance.start, channel: 0 },
+      ...{ language: 'en', text: data.utterance.text.trim() },
+    })
+  }
+  assert.ok(captionsIn((await early.body)!).some(({ is_final }) => !is_final))
+  const ended = (await (await fetch(server.url + shared)).json()) as ApiSharedRecording
+  const { utterances } = ended.transcript as { utterances: unknown[] }
+  assert.deepEqual([ended.is_live, ended.has_audio, utterances.length > 0], [false, true, true])
+  assert.match((await (await watch(path, server.key)).body)!, /^retry: 1000\n\nevent: end\n/)
+})
+
+test('a session of another account, or without a key, is not watched', async () => {
+  const { id } = await openSession(server)
+  const path = `${server.url}/v2/live/${id}/captions`
+  assert.equal((await watch(path)).response.status, 401)
+  assert.equal((await watch(path, OTHER_KEY)).response.status, 404)
+  const recorded = `${server.url}/v2/live/00000000-0000-4000-8000-000000000000/captions`
+  assert.equal((await watch(recorded, server.key)).response.status, 404)
+})
+
+test('whoever ends a link takes the captions away', async () => {
+  const { id, url } = await openSession(server)
+  const shared = await share(server, id)
+  const visitor = await watch(`${server.url}${shared}/captions`)
+  const client = await connect(url)
+  client.send(speech)
+  await client.waitForType('transcript', ({ data }) => data.is_final)
+  const { body } = await call<{ items: { id: string }[] }>(server, `/v2/live/${id}/shares`)
+  const one = `/v2/live/${id}/shares/${body.items[0]!.id}`
+  assert.equal((await call(server, one, { method: 'DELETE' })).status, 204)
+  assert.doesNotMatch((await visitor.body)!, /event: end/)
+  assert.equal((await watch(`${server.url}${shared}/captions`)).response.status, 404)
+  client.close()
+  await client.closed
+})
+
+test('another node passes on the captions of the one that runs the session', {
+  skip: noPostgres,
+}, async (t) => {
+  const { url: database } = await takeDatabase(t)
+  const shared = { STENO_DATABASE_URL: database, STENO_DATA_DIR: await makeFolder(t) }
+  const start = (roles: string) =>
+    startServer({ env: { ...shared, STENO_ROLES: roles, STENO_LIVE_SLOTS: '10' } })
+  const [api, live] = await Promise.all([start('api'), start('live,worker')])
+  try {
+    const { id, url } = await openSession(api)
+    const link = await share(api, id)
+    const client = await connect(url)
+    client.send(speech)
+    await client.waitForType('transcript', ({ data }) => data.is_final)
+    const watching = await Promise.all([
+      watch(`${api.url}/v2/live/${id}/captions`, api.key),
+      watch(`${api.url}${link}/captions`),
+    ])
+    client.stop()
+    await client.closed
+    for (const { body } of watching) {
+      const all = await body!
+      assert.match(all, /event: end\ndata: \{\}\n\n$/)
+      assert.ok(captionsIn(all).some(({ is_final }) => is_final))
+    }
+  } finally {
+    await Promise.all([api.close(), live.close()])
+  }
+})
