@@ -156,6 +156,7 @@ export const texts = {
       docx: 'Word document',
       srt: 'Subtitles (SRT)',
       vtt: 'Subtitles (WebVTT)',
+      csv: 'Table (CSV)',
       json: 'JSON with times',
     },
     recording: 'The recording itself',

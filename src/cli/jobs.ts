@@ -8,7 +8,7 @@ import { refuseTerminal } from './transcribe/formats.ts'
 import { formatVersion } from './transcript-versions.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]
-       steno jobs show ID [--format txt|srt|vtt|json|docx [--no-edited]]
+       steno jobs show ID [--format txt|srt|vtt|json|csv|docx [--no-edited]]
        steno jobs edits ID
        steno jobs cancel ID...
        steno jobs retry ID ADDON
@@ -22,7 +22,7 @@ The list says how many warnings a result has; \`show\` prints them, in result.me
 
   --status STATES  only those queued, processing, done or error; several with commas
   --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
-  --format FORMAT  of show: the transcript as txt, srt, vtt, json or docx instead of the whole job
+  --format FORMAT  of show: the transcript as txt, srt, vtt, json, csv or docx instead of the whole job
   --edited         with the corrections of people, if there are any (default); --no-edited: as the machine wrote it
   --limit N        jobs per page; default 20
   --offset N       jobs to skip; default 0
@@ -57,7 +57,7 @@ export const jobsCommand: Command = {
       return 0
     }
     if (verb === 'show' && ids.length === 1 && values.format !== undefined) {
-      const choices = ['txt', 'srt', 'vtt', 'json', 'docx'] as const
+      const choices = ['txt', 'srt', 'vtt', 'json', 'csv', 'docx'] as const
       const format = readChoice(values.format, { name: 'format', choices })
       refuseTerminal(format, stdout)
       const edited = readEdited(values)

@@ -26,6 +26,12 @@ test('the transcript of a finished job is a file of each format', async () => {
   assert.match(srt.body, /^1\n00:00:00,000 --> 00:00:0\d,\d{3}\nHello there\.\n/)
   assert.equal(srt.headers.get('content-disposition'), `attachment; filename="${id}.srt"`)
   assert.match((await get('?format=vtt', '/v2/transcription')).body, /^WEBVTT\n\n/)
+  const csv = await get('?format=csv')
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
+  assert.match(
+    csv.body,
+    /^\uFEFF?start,end,speaker,language,text\r\n0[.\d]*,\d[.\d]*,,en,Hello there\.\r\n$/,
+  )
   const docx = await get('?format=docx')
   assert.match(docx.headers.get('content-type')!, /wordprocessingml/)
   assert.match(docx.body, /^PK/)
@@ -47,6 +53,6 @@ test('steno jobs show --format prints the transcript', async () => {
   assert.equal((await show('--format', 'txt')).stdout, 'Hello there.\n')
   assert.match(
     (await show('--format', 'ass')).stderr,
-    /--format must be one of: txt, srt, vtt, json, docx/,
+    /--format must be one of: txt, srt, vtt, json, csv, docx/,
   )
 })

@@ -17,10 +17,11 @@ const types = {
   srt: 'application/x-subrip; charset=utf-8',
   vtt: 'text/vtt; charset=utf-8',
   json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
   docx: DOCX,
 } as const
 
-const formats = ['txt', 'srt', 'vtt', 'json', 'docx'] as const
+const formats = ['txt', 'srt', 'vtt', 'json', 'csv', 'docx'] as const
 
 const TranscriptQuery = Type.Object({
   format: Type.Unsafe<(typeof formats)[number]>({
@@ -60,6 +61,7 @@ export function transcriptRoute(
                 'application/x-subrip': { schema: Type.String() },
                 'text/vtt': { schema: Type.String() },
                 'application/json': { schema: TranscriptJson },
+                'text/csv': { schema: Type.String() },
                 [DOCX]: { schema: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }) },
               },
             },

@@ -21,7 +21,7 @@ function resultOf(blank: '' | ' ') {
 
 for (const blank of ['', ' '] as const) {
   const kind = blank ? 'a live' : 'a recorded'
-  const write = (format: 'txt' | 'srt' | 'vtt' | 'json' | 'docx', form = {}) => {
+  const write = (format: 'txt' | 'srt' | 'vtt' | 'json' | 'csv' | 'docx', form = {}) => {
     const file = { result: resultOf(blank), format, speakers: true, words: false, ...form }
     const written = writeTranscriptFile(file)
     if (typeof written === 'string') return written
@@ -35,6 +35,11 @@ for (const blank of ['', ' '] as const) {
     assert.match(write('srt'), /^1\n00:00:00,000 --> 00:00:01,000\nSpeaker 1: Hello there\.\n/)
     assert.match(write('vtt'), /^<v Speaker 2>Good day\.$/m)
     assert.match(write('vtt', { speakers: false }), /^Good day\.$/m)
+  })
+
+  test(`${kind} transcript as a table, with and without speakers`, () => {
+    assert.match(write('csv'), /^2,3,Speaker 2,en,Good day\.\r$/m)
+    assert.match(write('csv', { speakers: false }), /^2,3,,en,Good day\.\r$/m)
   })
 
   test(`${kind} transcript as a Word document, with and without speakers`, () => {

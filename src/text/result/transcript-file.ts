@@ -4,6 +4,7 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyEdits } from '../edits/apply-edits.ts'
 import { readEdits } from '../edits/edit-task.ts'
 import { cutCaptions } from '../formats/captions.ts'
+import { formatCsv } from '../formats/csv.ts'
 import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { type VoiceNames, voicesOf } from '../formats/voices.ts'
@@ -24,7 +25,7 @@ export type TranscriptForm = FileForm | ({ format: 'openai' } & OpenAiForm & Tra
 type Translated = { translation?: string | undefined }
 
 type FileForm = Translated & {
-  format: 'txt' | 'srt' | 'vtt' | 'json' | 'docx'
+  format: 'txt' | 'srt' | 'vtt' | 'json' | 'csv' | 'docx'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
   /** Includes the words in JSON. */
@@ -65,6 +66,7 @@ export function writeTranscriptFile({
   const { format, speakers } = form
   if (format === 'json') return writeJson(transcription, form)
   if (format === 'txt') return writeLines(transcription, form)
+  if (format === 'csv') return writeTable(transcription, form)
   if (format === 'docx') return writeDocument(transcription, form)
   const utterances = transcription.utterances.map(toUtterance)
   const { names } = transcription
@@ -124,6 +126,20 @@ function writeLines(
     return `${voice === undefined ? '' : `${voice}: `}${utterance.text.trim()}\n`
   })
   return lines.join('')
+}
+
+function writeTable(
+  { utterances, names }: Transcription,
+  { speakers }: Pick<FileForm, 'speakers'>,
+): string {
+  const voiceOf = voicesOf(utterances, names)
+  return formatCsv(
+    utterances.map((utterance) => {
+      const { start, end, language, text } = utterance
+      const speaker = speakers ? (voiceOf(utterance) ?? '') : ''
+      return { start, end, speaker, language, text: text.trim() }
+    }),
+  )
 }
 
 function writeDocument(
