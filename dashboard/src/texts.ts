@@ -97,6 +97,12 @@ export const texts = {
     speakers: 'Number of speakers',
     speakersHint: 'Empty: find out',
     vocabulary: 'Names and terms, one per line',
+    summaryType: 'Kind of summary',
+    summaryTypes: { general: 'Paragraph', bullet_points: 'Points', concise: 'A sentence or two' },
+    translateTo: 'Translate into',
+    noTranslation: 'No translation',
+    question: 'Ask about it',
+    questionHint: 'Such as: What was decided, and by whom?',
     channels: 'Channels',
     channelModes: { auto: 'Find out', mix: 'One scene', separate: 'One person each' },
     switches: {
@@ -138,6 +144,7 @@ export const texts = {
     back: 'All recordings',
     notFound: 'There is no such recording. It may have been deleted.',
     player: 'Player',
+    noSound: 'The sound of this recording is not kept, or this browser cannot play it.',
     waveform: 'Waveform',
     speed: 'Speed',
     follow: 'Follow the sound',
@@ -150,6 +157,7 @@ export const texts = {
     channel: (number: number) => `Channel ${number}`,
     speakers: 'Speakers',
     nameOf: (label: string) => `Name of ${label}`,
+    nameHint: 'Who is it?',
     export: 'Export',
     formats: {
       txt: 'Text',
@@ -163,6 +171,8 @@ export const texts = {
     summary: 'Summary',
     entities: 'Names, places, dates',
     sentiment: 'Sentiment',
+    sentimentChart: (positive: number, negative: number, all: number) =>
+      `Sentiment over time: ${positive} positive and ${negative} negative of ${all} sentences`,
     sentiments: {
       positive: 'positive',
       negative: 'negative',
@@ -172,8 +182,17 @@ export const texts = {
     } as Record<string, string>,
     answers: 'Answers',
     translations: 'Translations',
+    beside: 'Beside the words',
+    besideNone: 'No translation',
+    redacted: 'Personal data is redacted: marked words stand in its place.',
+    redactedWord: 'redacted',
+    toDetails: 'Export, speakers, summary',
     warnings: 'Good to know',
     failed: 'This recording could not be transcribed',
+    whatToDo: 'What to do',
+    failedAt: (moment: string) => `It failed ${moment}`,
+    jobId: 'Id for the operator',
+    troubleshooting: 'Troubleshooting',
     /** What to do about a failed job, by its `error_code`. */
     advice: {
       400: 'The file is damaged or no recording. Open it in a player; if it plays there, save it in another format and try again.',

@@ -8,6 +8,7 @@ import { type Job, may, request } from '../api.ts'
 import { formatTime, languageName } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
+import { SentimentChart } from './sentiment-chart.tsx'
 
 const t = texts.reader
 
@@ -53,6 +54,11 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
         <section class="card">
           <h2>{t.sentiment}</h2>
           {failure('sentiment_analysis', t.sentiment, sentiment_analysis.error)}
+          <SentimentChart
+            sentences={parseSentences(sentiment_analysis.results)}
+            seconds={result.metadata.audio_duration}
+            play={play}
+          />
           <Sentiments sentences={parseSentences(sentiment_analysis.results)} play={play} />
         </section>
       )}

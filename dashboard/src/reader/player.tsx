@@ -1,5 +1,5 @@
 import type { JSX, RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { addressOf, type Job } from '../api.ts'
 import { texts } from '../texts.ts'
 
@@ -15,9 +15,10 @@ type PlayerProps = {
   audio: RefObject<HTMLAudioElement | null>
 }
 
-/** The sound at an address, with its waveform unless it is long. */
-export function Player({ address, seconds, audio }: PlayerProps): JSX.Element | null {
-  if (address === undefined) return null
+/** The sound at an address, with its waveform unless it is long; or that there is none. */
+export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
+  const [isMissing, setMissing] = useState(false)
+  if (address === undefined || isMissing) return <p class="hint">{t.noSound}</p>
   return (
     <section class="player" aria-label={t.player}>
       {(seconds ?? Number.POSITIVE_INFINITY) <= MAX_WAVEFORM_SECONDS && (
@@ -25,7 +26,13 @@ export function Player({ address, seconds, audio }: PlayerProps): JSX.Element | 
       )}
       <div class="row">
         {/* biome-ignore lint/a11y/useMediaCaption: the transcript follows it. */}
-        <audio ref={audio} controls preload="metadata" src={address} />
+        <audio
+          ref={audio}
+          controls
+          preload="metadata"
+          src={address}
+          onError={() => setMissing(true)}
+        />
         <label>
           {t.speed}
           <select

@@ -10,6 +10,7 @@ import { texts } from '../texts.ts'
 import { AddOns } from './add-ons.tsx'
 import { useEdits } from './edits.ts'
 import { Exports } from './exports.tsx'
+import { Failure } from './failure.tsx'
 import { History } from './history.tsx'
 import { useJump } from './jump.ts'
 import { Player, soundOf } from './player.tsx'
@@ -93,6 +94,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   const speakers = useSpeakers(edits.utterances, state)
   const canEdit = may('write') && state !== undefined
   const text = useRef<HTMLDivElement>(null)
+  const details = useRef<HTMLElement>(null)
   useJump(edits.utterances, { audio, text })
   const play = useCallback((seconds: number) => {
     const element = audio.current
@@ -103,10 +105,20 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   return (
     <div class="reader">
       <div class="reader-text" ref={text}>
+        <button
+          type="button"
+          class="narrow-only"
+          onClick={() => {
+            details.current?.scrollIntoView()
+            details.current?.focus({ preventScroll: true })
+          }}
+        >
+          {t.toDetails}
+        </button>
         <Player address={soundOf(job)} seconds={job.file?.audio_duration} audio={audio} />
-        <Transcript {...{ edits, speakers, canEdit, audio, play }} />
+        <Transcript {...{ edits, speakers, canEdit, audio, play, job }} />
       </div>
-      <aside aria-label={t.details}>
+      <aside ref={details} tabIndex={-1} aria-label={t.details}>
         <Exports job={job} isEdited={state !== undefined && state.version > 0} />
         <SpeakerNames {...{ speakers, apply, canEdit }} />
         <History {...{ state, apply, canEdit }} />
@@ -126,16 +138,4 @@ function Facts({ job }: { job: Job }): JSX.Element {
     formatMoment(job.created_at),
   ]
   return <p class="hint">{facts.filter(Boolean).join(' · ')}</p>
-}
-
-/** Why a job failed, in the words of the server. */
-function Failure({ job }: { job: Job }): JSX.Element {
-  const failure = job.post_session_metadata.failure as { message?: string } | undefined
-  return (
-    <section class="card problem" role="alert">
-      <h2>{job.error_code === 499 ? texts.recordings.canceled : t.failed}</h2>
-      <p dir="auto">{failure?.message ?? texts.errors.unknown}</p>
-      <p>{t.advice[job.error_code ?? 500]}</p>
-    </section>
-  )
 }

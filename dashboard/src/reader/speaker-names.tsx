@@ -54,6 +54,7 @@ function NameField({ voice, apply, canEdit }: VoiceProps & { canEdit: boolean })
         dir="auto"
         maxLength={80}
         aria-label={t.nameOf(label)}
+        placeholder={canEdit ? t.nameHint : ''}
         disabled={!canEdit}
         onBlur={() => void save()}
         onKeyDown={(event) => {

@@ -1,9 +1,12 @@
 import type { JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Job } from '../api.ts'
+import { languageName } from '../parts/format.ts'
 import { texts } from '../texts.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
 import { followSound } from './follow-sound.ts'
 import type { Speakers } from './speakers.ts'
+import { translatedLanguages, useTranslation } from './translations.ts'
 import { Utterance } from './utterance.tsx'
 
 const t = texts.reader
@@ -14,16 +17,21 @@ type TranscriptProps = {
   canEdit: boolean
   audio: RefObject<HTMLAudioElement | null>
   play: (seconds: number) => void
+  /** The job whose translations can stand beside the words; none for guests. */
+  job?: Job
 }
 
 /** The words, which follow the sound and are jumped to by a click, or corrected. */
 export function Transcript(props: TranscriptProps): JSX.Element {
-  const { edits, speakers, canEdit, audio, play } = props
+  const { edits, speakers, canEdit, audio, play, job } = props
   const { utterances, apply, at } = edits
   const { nameOf } = speakers
   const [follows, setFollows] = useState(true)
   const [showsConfidence, setShowsConfidence] = useState(false)
   const [isCorrecting, setCorrecting] = useState(false)
+  const [language, setLanguage] = useState('')
+  const beside = useTranslation(job, language)
+  const isRedacted = job?.request_params?.pii_redaction === true
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (!audio.current || !list.current) return
@@ -39,7 +47,9 @@ export function Transcript(props: TranscriptProps): JSX.Element {
         {canEdit && (
           <Toggle label={texts.corrections.mode} isOn={isCorrecting} set={setCorrecting} />
         )}
+        {job && <BesideField job={job} language={language} set={setLanguage} />}
       </div>
+      {isRedacted && <p class="hint">{t.redacted}</p>}
       {isCorrecting && <p class="hint">{texts.corrections.hint}</p>}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons with times do the same. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above. */}
@@ -57,7 +67,9 @@ export function Transcript(props: TranscriptProps): JSX.Element {
             key={keyOf(utterance)}
             utterance={utterance}
             isSame={i > 0 && nameOf(utterances[i - 1]!) === nameOf(utterance)}
-            {...{ speakers, isCorrecting, play, apply, at }}
+            beside={beside?.(utterance)}
+            besideLanguage={beside && language}
+            {...{ speakers, isCorrecting, isRedacted, play, apply, at }}
           />
         ))}
       </div>
@@ -68,6 +80,27 @@ export function Transcript(props: TranscriptProps): JSX.Element {
 /** What is typed into a row stays there when rows before it come or go. */
 function keyOf({ source }: ShownUtterance): string {
   return `${source.utterance} ${source.from}`
+}
+
+type BesideProps = { job: Job; language: string; set: (language: string) => void }
+
+/** Which translation stands beside the words, where there are some. */
+function BesideField({ job, language, set }: BesideProps): JSX.Element | null {
+  const languages = translatedLanguages(job)
+  if (languages.length === 0) return null
+  return (
+    <label class="choice">
+      {t.beside}
+      <select value={language} onChange={(event) => set(event.currentTarget.value)}>
+        <option value="">{t.besideNone}</option>
+        {languages.map((code) => (
+          <option key={code} value={code}>
+            {languageName(code)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
 }
 
 type ToggleProps = { label: string; isOn: boolean; set: (isOn: boolean) => void }

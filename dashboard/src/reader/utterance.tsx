@@ -17,12 +17,18 @@ type UtteranceProps = Pick<Edits, 'apply' | 'at'> & {
   isSame: boolean
   /** Whether a click corrects, instead of playing. */
   isCorrecting: boolean
+  /** Whether some words may be redacted. */
+  isRedacted: boolean
+  /** Its translation, if one is shown. */
+  beside: string | undefined
+  besideLanguage: string | undefined
   play: (seconds: number) => void
 }
 
 /** Long transcripts have tens of thousands of words: only those near the view are elements. */
 export const Utterance = memo((props: UtteranceProps): JSX.Element => {
-  const { utterance, speakers, isSame, isCorrecting, play } = props
+  const { utterance, speakers, isSame, isCorrecting, isRedacted, play } = props
+  const { beside, besideLanguage } = props
   const time = formatTime(utterance.start)
   const row = useRef<HTMLDivElement>(null)
   const [isNear, setNear] = useState(false)
@@ -37,7 +43,7 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
   const name = speakers.nameOf(utterance)
   const isEditing = isCorrecting && word !== undefined
   return (
-    <div ref={row} class="utterance">
+    <div ref={row} class={besideLanguage ? 'utterance with-translation' : 'utterance'}>
       <button
         type="button"
         class="time"
@@ -70,9 +76,14 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
         {isEditing ? (
           <UtteranceEditor {...{ ...props, voices: speakers.voices, word, time, close }} />
         ) : (
-          <Words {...{ utterance, isNear, open: isCorrecting ? setWord : undefined }} />
+          <Words {...{ utterance, isNear, isRedacted, open: isCorrecting ? setWord : undefined }} />
         )}
       </div>
+      {besideLanguage && (
+        <p class="translation" dir="auto" lang={besideLanguage}>
+          {beside}
+        </p>
+      )}
     </div>
   )
 })
@@ -80,11 +91,12 @@ export const Utterance = memo((props: UtteranceProps): JSX.Element => {
 type WordsProps = {
   utterance: ShownUtterance
   isNear: boolean
+  isRedacted: boolean
   /** Opens the editor at a word. */
   open: ((word: number) => void) | undefined
 }
 
-function Words({ utterance, isNear, open }: WordsProps): JSX.Element {
+function Words({ utterance, isNear, isRedacted, open }: WordsProps): JSX.Element {
   const { text, words, language } = utterance
   const click = (event: MouseEvent) => {
     const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
@@ -103,7 +115,7 @@ function Words({ utterance, isNear, open }: WordsProps): JSX.Element {
               data-index={i}
               class={edited ? undefined : confidenceClass(confidence)}
             >
-              {edited ? <Corrected word={word} /> : word}
+              {markedWord(word, { isEdited: edited === true, isRedacted })}
             </span>
           ))
         : text}
@@ -111,13 +123,29 @@ function Words({ utterance, isNear, open }: WordsProps): JSX.Element {
   )
 }
 
+/** What redaction leaves in place of a word: `[NAME_1]`, or `#####`. */
+const REDACTED = /\[[A-Z_]+_\d+\]|#{2,}/
+
+function markedWord(
+  word: string,
+  { isEdited, isRedacted }: { isEdited: boolean; isRedacted: boolean },
+): string | JSX.Element {
+  if (isEdited) return <Marked word={word} name="edited" title={texts.corrections.corrected} />
+  if (isRedacted && REDACTED.test(word)) {
+    return <Marked word={word} name="redacted" title={t.redactedWord} />
+  }
+  return word
+}
+
+type MarkedProps = { word: string; name: string; title: string }
+
 /** The mark does not begin with the blank before the word. */
-function Corrected({ word }: { word: string }): JSX.Element {
+function Marked({ word, name, title }: MarkedProps): JSX.Element {
   const own = word.trimStart()
   return (
     <>
       {word.slice(0, word.length - own.length)}
-      <span class="edited" title={texts.corrections.corrected}>
+      <span class={name} title={title}>
         {own}
       </span>
     </>

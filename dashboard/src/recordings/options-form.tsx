@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { languageName } from '../parts/format.ts'
 import { texts } from '../texts.ts'
-import { applyPreset, type ChannelMode, options, type Preset, type Switch } from './options.ts'
+import { OptionFields } from './option-fields.tsx'
+import { applyPreset, options, type Preset, type Switch } from './options.ts'
 
 const t = texts.options
 
@@ -57,7 +57,7 @@ function Details({ abilities }: { abilities: ApiCapabilities | undefined }): JSX
   }
   return (
     <div class="grid">
-      <Choices abilities={abilities} set={set} />
+      <OptionFields abilities={abilities} unavailable={unavailable} set={set} />
       <fieldset>
         <legend class="visually-hidden">{t.title}</legend>
         {(Object.keys(t.switches) as Switch[]).map((name) => (
@@ -75,66 +75,6 @@ function Details({ abilities }: { abilities: ApiCapabilities | undefined }): JSX
           </label>
         ))}
       </fieldset>
-    </div>
-  )
-}
-
-type ChoicesProps = {
-  abilities: ApiCapabilities | undefined
-  set: (changed: Partial<typeof options.value>) => void
-}
-
-function Choices({ abilities, set }: ChoicesProps): JSX.Element {
-  const { language, speakers, vocabulary, channelMode, switches } = options.value
-  const languages = abilities?.recognition.languages ?? []
-  const names = languages.map((code) => [code, languageName(code)] as const)
-  return (
-    <div class="fields">
-      <label for="language">{t.language}</label>
-      <select
-        id="language"
-        value={language}
-        onChange={(event) => set({ language: event.currentTarget.value })}
-      >
-        <option value="">{t.detect}</option>
-        {names
-          .sort((one, other) => one[1].localeCompare(other[1]))
-          .map(([code, name]) => (
-            <option key={code} value={code}>
-              {name}
-            </option>
-          ))}
-      </select>
-      <label for="speakers">{t.speakers}</label>
-      <input
-        id="speakers"
-        type="number"
-        min="1"
-        max="30"
-        placeholder={t.speakersHint}
-        disabled={!switches.includes('diarization')}
-        value={speakers}
-        onInput={(event) => set({ speakers: event.currentTarget.value })}
-      />
-      <label for="channels">{t.channels}</label>
-      <select
-        id="channels"
-        value={channelMode}
-        onChange={(event) => set({ channelMode: event.currentTarget.value as ChannelMode })}
-      >
-        {Object.entries(t.channelModes).map(([mode, label]) => (
-          <option key={mode} value={mode}>
-            {label}
-          </option>
-        ))}
-      </select>
-      <label for="vocabulary">{t.vocabulary}</label>
-      <textarea
-        id="vocabulary"
-        rows={3}
-        value={vocabulary}
-        onInput={(event) => set({ vocabulary: event.currentTarget.value })}
-      />
     </div>
   )
 }

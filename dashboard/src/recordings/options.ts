@@ -3,6 +3,7 @@ import type { texts } from '../texts.ts'
 
 export type Switch = keyof typeof texts.options.switches
 export type Preset = keyof typeof texts.options.presets
+export type SummaryType = keyof typeof texts.options.summaryTypes
 export type ChannelMode = keyof typeof texts.options.channelModes
 
 /** What the form asks for a recording. */
@@ -14,6 +15,11 @@ export type Options = {
   speakers: string
   vocabulary: string
   channelMode: ChannelMode
+  summaryType: SummaryType
+  /** Empty: no translation. */
+  translateTo: string
+  /** Empty: nothing is asked. */
+  question: string
   switches: readonly Switch[]
 }
 
@@ -37,6 +43,7 @@ const presets: Record<Preset, Pick<Options, 'switches' | 'channelMode' | 'speake
 /** The options of the next recordings. */
 export const options = signal<Options>({
   ...{ preset: 'plain', language: '', vocabulary: '' },
+  ...{ summaryType: 'general', translateTo: '', question: '' },
   ...presets.plain,
 })
 
@@ -47,7 +54,9 @@ export function applyPreset(given: Options, preset: Preset): Options {
 
 /** Returns the request that the options stand for, but for the recording. */
 export function toRequest(given: Options, { unavailable }: { unavailable: ReadonlySet<string> }) {
-  const { language, speakers, vocabulary, channelMode } = given
+  const { language, speakers, vocabulary, channelMode, summaryType } = given
+  const translateTo = unavailable.has('translation') ? '' : given.translateTo
+  const question = unavailable.has('audio_to_llm') ? '' : given.question.trim()
   const switches = given.switches.filter((name) => !unavailable.has(name))
   const terms = vocabulary.split('\n').flatMap((line) => line.trim() || [])
   const count = switches.includes('diarization') ? Number(speakers) : 0
@@ -59,6 +68,12 @@ export function toRequest(given: Options, { unavailable }: { unavailable: Readon
       custom_vocabulary: true,
       custom_vocabulary_config: { vocabulary: terms },
     }),
+    ...(switches.includes('summarization') && { summarization_config: { type: summaryType } }),
+    ...(translateTo && {
+      translation: true,
+      translation_config: { target_languages: [translateTo] },
+    }),
+    ...(question && { audio_to_llm: true, audio_to_llm_config: { prompts: [question] } }),
     ...(channelMode !== 'auto' && { channel_mode: channelMode }),
     ...(switches.includes('subtitles') && { subtitles_config: { formats: ['srt', 'vtt'] } }),
   }

@@ -1,0 +1,52 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { createJob, type Job, may } from '../api.ts'
+import { formatMoment } from '../parts/format.ts'
+import { report } from '../parts/notices.tsx'
+import { texts } from '../texts.ts'
+
+const t = texts.reader
+
+/** Why a job failed, in the words of the server, what that means and what to do about it. */
+export function Failure({ job }: { job: Job }): JSX.Element {
+  const { id, error_code, completed_at, post_session_metadata } = job
+  const failure = post_session_metadata.failure as { message?: string } | undefined
+  const isCanceled = error_code === 499
+  return (
+    <section class="card" role="alert">
+      <h2>{isCanceled ? texts.recordings.canceled : t.failed}</h2>
+      <p class="problem" dir="auto">
+        {failure?.message ?? texts.errors.unknown}
+      </p>
+      <h3>{t.whatToDo}</h3>
+      <p>{t.advice[error_code ?? 500] ?? t.advice[500]}</p>
+      {job.kind === 'pre-recorded' && may('write') && <TryAgain job={job} />}
+      <p class="hint">
+        {completed_at && `${t.failedAt(formatMoment(completed_at))} · `}
+        {t.jobId}: <code>{id}</code> · <a href="guide/troubleshooting.html">{t.troubleshooting}</a>
+      </p>
+    </section>
+  )
+}
+
+/** Requests the same once more, as a new job: the failed one stays to be looked into. */
+export function TryAgain({ job }: { job: Job }): JSX.Element | null {
+  const [isBusy, setBusy] = useState(false)
+  const { request_params: params, custom_metadata } = job
+  if (!params || typeof params.audio_url !== 'string') return null
+  const repeat = async () => {
+    setBusy(true)
+    try {
+      const made = await createJob({ ...params, ...(custom_metadata && { custom_metadata }) })
+      location.hash = `#/pre-recorded/${made.id}`
+    } catch (error) {
+      report(error)
+      setBusy(false)
+    }
+  }
+  return (
+    <button type="button" class="main" disabled={isBusy} onClick={() => void repeat()}>
+      {texts.retry}
+    </button>
+  )
+}

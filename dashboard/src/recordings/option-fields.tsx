@@ -1,0 +1,130 @@
+import type { JSX } from 'preact'
+import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import { languageName } from '../parts/format.ts'
+import { texts } from '../texts.ts'
+import { type ChannelMode, type Options, options, type SummaryType } from './options.ts'
+
+const t = texts.options
+
+type FieldsProps = {
+  abilities: ApiCapabilities | undefined
+  /** What the server cannot honor. */
+  unavailable: ReadonlySet<string>
+  set: (changed: Partial<Options>) => void
+}
+
+/** The options that are more than a switch. */
+export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.Element {
+  const { language, speakers, vocabulary, channelMode, summaryType, switches } = options.value
+  const { translateTo, question } = options.value
+  return (
+    <div class="fields">
+      <label for="language">{t.language}</label>
+      <select
+        id="language"
+        value={language}
+        onChange={(event) => set({ language: event.currentTarget.value })}
+      >
+        <option value="">{t.detect}</option>
+        <Languages codes={abilities?.recognition.languages ?? []} />
+      </select>
+      <label for="speakers">{t.speakers}</label>
+      <input
+        id="speakers"
+        type="number"
+        min="1"
+        max="30"
+        placeholder={t.speakersHint}
+        disabled={!switches.includes('diarization')}
+        value={speakers}
+        onInput={(event) => set({ speakers: event.currentTarget.value })}
+      />
+      <label for="channels">{t.channels}</label>
+      <select
+        id="channels"
+        value={channelMode}
+        onChange={(event) => set({ channelMode: event.currentTarget.value as ChannelMode })}
+      >
+        <Names names={t.channelModes} />
+      </select>
+      <label for="summary">{t.summaryType}</label>
+      <select
+        id="summary"
+        disabled={!switches.includes('summarization')}
+        value={summaryType}
+        onChange={(event) => set({ summaryType: event.currentTarget.value as SummaryType })}
+      >
+        <Names names={t.summaryTypes} />
+      </select>
+      {!unavailable.has('translation') && (
+        <>
+          <label for="translation">{t.translateTo}</label>
+          <select
+            id="translation"
+            value={translateTo}
+            onChange={(event) => set({ translateTo: event.currentTarget.value })}
+          >
+            <option value="">{t.noTranslation}</option>
+            <Languages codes={targetsOf(abilities)} />
+          </select>
+        </>
+      )}
+      {!unavailable.has('audio_to_llm') && (
+        <>
+          <label for="question">{t.question}</label>
+          <textarea
+            id="question"
+            rows={2}
+            maxLength={20_000}
+            placeholder={t.questionHint}
+            value={question}
+            onInput={(event) => set({ question: event.currentTarget.value })}
+          />
+        </>
+      )}
+      <label for="vocabulary">{t.vocabulary}</label>
+      <textarea
+        id="vocabulary"
+        rows={3}
+        value={vocabulary}
+        onInput={(event) => set({ vocabulary: event.currentTarget.value })}
+      />
+    </div>
+  )
+}
+
+function Languages({ codes }: { codes: readonly string[] }): JSX.Element {
+  const names = codes.map((code) => [code, languageName(code)] as const)
+  return (
+    <>
+      {names
+        .sort((one, other) => one[1].localeCompare(other[1]))
+        .map(([code, name]) => (
+          <option key={code} value={code}>
+            {name}
+          </option>
+        ))}
+    </>
+  )
+}
+
+function Names({ names }: { names: Record<string, string> }): JSX.Element {
+  return (
+    <>
+      {Object.entries(names).map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </>
+  )
+}
+
+/** The languages into which the server translates, as the schema of the add-on has them. */
+function targetsOf(abilities: ApiCapabilities | undefined): readonly string[] {
+  const translation = abilities?.add_ons.find(({ name }) => name === 'translation')
+  const schema = translation?.config_schema as {
+    properties?: { target_languages?: { items?: { enum?: string[] } } }
+  } | null
+  return schema?.properties?.target_languages?.items?.enum ?? []
+}

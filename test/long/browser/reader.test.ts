@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import test, { type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { utteranceOf } from '../../../src/text/edits/utterances.fixture.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { addDoneJob } from '../../support/done-job.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { hum } from '../../support/recordings.ts'
+import { startServer, type TestServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+const ended = { success: true, is_empty: false, exec_time: 0, error: null }
+
+async function openServer(t: TestContext, path: (server: TestServer) => Promise<string>) {
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const opened = await openPage(browser, server.url)
+  await opened.page.getByLabel('API key').fill(server.key)
+  await opened.page.getByRole('button', { name: 'Sign in' }).click()
+  await opened.page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  await opened.page.goto(server.url + (await path(server)))
+  return { server, ...opened }
+}
+
+/** Adds to the result of a stored job, and to its request. */
+async function change({ app }: TestServer, id: string, add: object, params: object = {}) {
+  const { sql } = app.storage.db
+  const { result } = await sql
+    .selectFrom('jobs')
+    .select('result')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  await sql
+    .updateTable('jobs')
+    .set({
+      result: JSON.stringify({ ...JSON.parse(result!), ...add }),
+      request_params: JSON.stringify(params),
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+async function texts(page: Page, selector: string): Promise<string[]> {
+  return (await page.locator(selector).allInnerTexts()).map((text) => text.trim())
+}
+
+test('translations stand beside the words, the mood is a chart, redacted words are marked', {
+  skip,
+}, async (t) => {
+  const said = [
+    utteranceOf('I love this [NAME_1] so much', { speaker: 0 }),
+    utteranceOf('I hate waiting', { start: 6, speaker: 1 }),
+  ]
+  const { page, problems } = await openServer(t, async (server) => {
+    const id = await addDoneJob(server, said)
+    const french = ['J’adore [NAME_1].', 'Je déteste attendre.'].map((text, i) => {
+      return { ...said[i]!, language: 'fr', text, words: [] }
+    })
+    const moods = [
+      { text: 'I love this', sentiment: 'positive', emotion: 'joy', start: 0, end: 2, channel: 0 },
+      { text: 'I hate it', sentiment: 'negative', emotion: 'anger', start: 6, end: 7, channel: 0 },
+    ]
+    const one = { error: null, full_transcript: '…', languages: ['fr'], utterances: french }
+    const translation = { ...ended, results: [one] }
+    const sentiment_analysis = { ...ended, results: JSON.stringify(moods) }
+    await change(server, id, { translation, sentiment_analysis }, { pii_redaction: true })
+    return `/#/pre-recorded/${id}`
+  })
+  await page.getByText('Personal data is redacted').waitFor()
+  await page.getByText('The sound of this recording is not kept').waitFor()
+  assert.deepEqual(await texts(page, '.redacted'), ['[NAME_1]'])
+  await page.getByRole('img', { name: /: 1 positive and 1 negative of 2/ }).waitFor()
+  await page.getByLabel('Beside the words').selectOption('French')
+  assert.deepEqual(await texts(page, '.translation'), ['J’adore [NAME_1].', 'Je déteste attendre.'])
+  await checkPage(page, 'translation')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.getByRole('button', { name: 'Export, speakers, summary' }).click()
+  const table = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Table (CSV)' }).click()
+  const csv = readFileSync(await (await table).path(), 'utf8')
+  assert.match(csv, /^\uFEFFstart,end,speaker,language,text\r\n0,\S+,Speaker 1,en,I love/)
+  assert.deepEqual(problems, [])
+})
+
+test('a failed recording tells what it means and what to do, and is tried again', {
+  skip,
+}, async (t) => {
+  const { page, problems, server } = await openServer(t, async (server) => {
+    const json = {
+      audio_url: await upload(server, hum(2)),
+      ...{ diarization: true, custom_metadata: { note: 'kept' } },
+    }
+    const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
+    await server.app.jobs.idle()
+    const failure = { message: 'Cannot finish the job in time: 60 s' }
+    await server.app.storage.db.sql
+      .updateTable('jobs')
+      .set({
+        ...{ status: 'error', error_code: 504, result: null },
+        post_session_metadata: JSON.stringify({ failure }),
+      })
+      .where('id', '=', body.id)
+      .execute()
+    return `/#/pre-recorded/${body.id}`
+  })
+  await page.getByRole('heading', { name: 'This recording could not be transcribed' }).waitFor()
+  await page.getByText('Cannot finish the job in time: 60 s').waitFor()
+  await page.getByText('It took longer than the server allows').waitFor()
+  await checkPage(page, 'failed')
+  const failed = page.url()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.utterance', { hasText: 'hello' }).first().waitFor()
+  assert.notEqual(page.url(), failed)
+  const id = page.url().split('/').at(-1)!
+  const { body } = await call<{
+    custom_metadata: object
+    request_params: { diarization: boolean }
+  }>(server, `/v2/pre-recorded/${id}`)
+  assert.deepEqual(body.custom_metadata, { note: 'kept' })
+  assert.equal(body.request_params.diarization, true)
+  assert.deepEqual(problems, [])
+})
