@@ -75,7 +75,7 @@ test('nobody is given up any more after the server stopped to wait', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { clients, late } = awaitFor(5000)
   clients.add({ id: 'one', createdAt: 0 })
-  clients.clear()
+  clients.close()
   t.mock.timers.tick(5000)
   assert.deepEqual(late, [])
 })
