@@ -108,6 +108,7 @@ export const texts = {
     switches: {
       diarization: 'Tell speakers apart',
       summarization: 'Summary',
+      chapters: 'Chapters',
       named_entity_recognition: 'Names, places, dates',
       sentiment_analysis: 'Sentiment',
       filler_removal: 'Leave out “um” and “uh”',
@@ -169,6 +170,7 @@ export const texts = {
     },
     recording: 'The recording itself',
     summary: 'Summary',
+    chapters: 'Chapters',
     entities: 'Names, places, dates',
     sentiment: 'Sentiment',
     sentimentChart: (positive: number, negative: number, all: number) =>

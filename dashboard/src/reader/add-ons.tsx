@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type {
   ApiAddOnError,
+  ApiChapter,
   ApiNamedEntity,
   ApiSentenceSentiment,
 } from '../../../src/cli/server/api-types.ts'
@@ -18,6 +19,7 @@ type AddOnsProps = { job: Job; play: (seconds: number) => void; reload: () => Pr
 export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
   const result = job.result!
   const { summarization, named_entity_recognition, sentiment_analysis, translation } = result
+  const chapters = 'chapters' in result ? result.chapters : undefined
   const prompts = 'audio_to_llm' in result ? result.audio_to_llm : undefined
   const warnings = result.metadata.warnings ?? []
   const failure = (name: string, title: string, error: ApiAddOnError | null) =>
@@ -41,6 +43,13 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
           <p class="lines" dir="auto">
             {summarization.results}
           </p>
+        </section>
+      )}
+      {chapters && (
+        <section class="card">
+          <h2>{t.chapters}</h2>
+          {failure('chapters', t.chapters, chapters.error)}
+          <Chapters chapters={chapters.results ?? []} play={play} />
         </section>
       )}
       {named_entity_recognition && (
@@ -121,6 +130,30 @@ function AddOnFailure({ job, name, title, error, reload }: FailureProps): JSX.El
 }
 
 type PlayProps = { play: (seconds: number) => void }
+
+/** Headlines with their times; each opens to its summary. */
+function Chapters({ chapters, play }: PlayProps & { chapters: ApiChapter[] }): JSX.Element {
+  return (
+    <ol class="plain">
+      {chapters.map(({ headline, summary, start }) => (
+        <li key={start}>
+          <button
+            type="button"
+            class="time"
+            aria-label={t.jump(formatTime(start))}
+            onClick={() => play(start)}
+          >
+            {formatTime(start)}
+          </button>
+          <details>
+            <summary dir="auto">{headline}</summary>
+            <p dir="auto">{summary}</p>
+          </details>
+        </li>
+      ))}
+    </ol>
+  )
+}
 
 function Entities({ entities, play }: PlayProps & { entities: ApiNamedEntity[] }): JSX.Element {
   return (

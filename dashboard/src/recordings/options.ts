@@ -28,7 +28,7 @@ const presets: Record<Preset, Pick<Options, 'switches' | 'channelMode' | 'speake
   plain: { switches: [], channelMode: 'auto', speakers: '' },
   interview: { switches: ['diarization'], channelMode: 'auto', speakers: '2' },
   meeting: {
-    switches: ['diarization', 'summarization', 'named_entity_recognition'],
+    switches: ['diarization', 'summarization', 'chapters', 'named_entity_recognition'],
     channelMode: 'auto',
     speakers: '',
   },

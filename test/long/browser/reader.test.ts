@@ -65,13 +65,18 @@ test('translations stand beside the words, the mood is a chart, redacted words a
     const one = { error: null, full_transcript: '…', languages: ['fr'], utterances: french }
     const translation = { ...ended, results: [one] }
     const sentiment_analysis = { ...ended, results: JSON.stringify(moods) }
-    await change(server, id, { translation, sentiment_analysis }, { pii_redaction: true })
+    const chapter = { headline: 'Waiting', gist: 'Waiting.', summary: 'Nobody likes to wait.' }
+    const chapters = { ...ended, results: [{ ...chapter, keywords: [], start: 6, end: 8 }] }
+    const added = { translation, sentiment_analysis, chapters }
+    await change(server, id, added, { pii_redaction: true })
     return `/#/pre-recorded/${id}`
   })
   await page.getByText('Personal data is redacted').waitFor()
   await page.getByText('The sound of this recording is not kept').waitFor()
   assert.deepEqual(await texts(page, '.redacted'), ['[NAME_1]'])
   await page.getByRole('img', { name: /: 1 positive and 1 negative of 2/ }).waitFor()
+  await page.getByText('Waiting', { exact: true }).click()
+  await page.getByText('Nobody likes to wait.').waitFor()
   await page.getByLabel('Beside the words').selectOption('French')
   assert.deepEqual(await texts(page, '.translation'), ['J’adore [NAME_1].', 'Je déteste attendre.'])
   await checkPage(page, 'translation')
