@@ -158,6 +158,18 @@ test('wherever a process is killed, the next one tells just what is missing', as
   }
 })
 
+test('no partial of an utterance follows its final, also where the next process recognizes it again', async () => {
+  const all = await undisturbed([])
+  assert.deepEqual(kindsOf(all), ['transcript', 'utterance'])
+  for (const kept of [1, 2]) {
+    const { emitter, noted } = await openEmitter({ hooks: [], earlier: all.slice(0, kept) })
+    emitter.resume()
+    emitter.recognized({ ...final, type: 'partial' })
+    emitter.recognized(final)
+    assert.deepEqual(kindsOf(await noted()), kindsOf(all).slice(kept), `after ${kept}`)
+  }
+})
+
 test('what services take long for holds up no other add-on, and survives a killed process', async () => {
   const answered = Promise.withResolvers<void>()
   const slow: RealtimeHook = {

@@ -142,6 +142,8 @@ export class MessageEmitter {
   #partial(event: Extract<ChannelEvent, { type: 'partial' }>): void {
     const { outbox, sent, seconds, watch = noMetrics } = this.#options
     const id = utteranceId(event)
+    // Audio after the last snapshot is recognized again: the final may have been sent.
+    if (sent.finals.has(id) || sent.done.has(id)) return
     sent.partials.add(id)
     const utterance = endedBefore(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
