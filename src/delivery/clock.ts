@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { wallNow } from '../clock.ts'
 
 /** The clock of the queue; tests use their own. */
 export type Clock = {
@@ -8,8 +9,8 @@ export type Clock = {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** The system clock. */
+/** The clock of the process. */
 export const systemClock: Clock = {
-  now: Date.now,
+  now: wallNow,
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => {}),
 }

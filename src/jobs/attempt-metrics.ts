@@ -1,8 +1,8 @@
+import { steadyNow } from '../clock.ts'
 import { type JobOutcome, type Metrics, outcomeOf } from '../metrics.ts'
 import type { JobFailure } from '../storage/jobs/lease.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import { noTracing, type Tracing, traced } from '../tracing.ts'
-import { steadyNow } from './clock.ts'
 import type { Stage } from './progress.ts'
 
 /** Where attempts are counted and traced. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { steadyNow, wallNow } from '../clock.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
@@ -6,7 +7,6 @@ import { failJob, finishJob, type JobFailure, releaseJob, retryJob } from '../st
 import { type JobProgress, recordProgress } from '../storage/jobs/progress.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import { type AttemptMetrics, createAttemptMetrics, type Observers } from './attempt-metrics.ts'
-import { steadyNow } from './clock.ts'
 import type { JobSlot } from './job-slots.ts'
 import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 import type { Transcribed, TranscribeOptions } from './pipeline.ts'
@@ -120,7 +120,7 @@ async function finish(
   { result, redactedAudio, usage }: Transcribed,
 ): Promise<void> {
   const { db, log, meter } = tools
-  const write = () => finishJob(db, job.lease, { result, redactedAudio, usage, at: Date.now() })
+  const write = () => finishJob(db, job.lease, { result, redactedAudio, usage, at: wallNow() })
   // A full disk fails the job; a store that is away, or briefly locked by another, does not.
   const isFatal = (error: unknown) => {
     return error instanceof AppError && !STORES.has(error.code)
@@ -175,7 +175,7 @@ async function settleFailure(
   // Frees the space first: on a full disk the row cannot be written before that.
   await discard(tools, job.id)
   const failure = describeFailure(error, job.attempt)
-  const write = () => failJob(db, job.lease, { failure, at: Date.now() })
+  const write = () => failJob(db, job.lease, { failure, at: wallNow() })
   if (!(await untilWritten(tools, write))) return
   await dropOriginal(tools, job, { isReplaced: false })
   tools.onEvents?.()

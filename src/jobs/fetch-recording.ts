@@ -1,3 +1,4 @@
+import { wallNow } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import { recordFetchedFile } from '../storage/objects/downloaded-file.ts'
@@ -71,7 +72,7 @@ async function recordRecording(
   const hint = { nameHint: filename ?? undefined, account, maxSeconds, signal }
   await using local = await db.objects.materialize(file.id, { signal })
   const { extension, channels, ...info } = await media.probe(local.path, hint)
-  const createdAt = Date.now()
+  const createdAt = wallNow()
   const duration = roundTo(info.duration, 6)
   const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
   if (!(await recordFetchedFile(db, lease, { ...stored, createdAt }))) throw new LeaseLostError()

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { wallNow } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { deleteAudit } from '../storage/audit/audit-log.ts'
 import type { Db } from '../storage/db.ts'
@@ -75,11 +76,11 @@ async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
   if (!mayDelete) return
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
-  await deleteExpiredKeys(options.db, { now: Date.now() })
-  await deleteExpiredTokens(options.db, { now: Date.now() })
-  await deleteEvents(options.db, { before: Date.now() - DAY_MS })
+  await deleteExpiredKeys(options.db, { now: wallNow() })
+  await deleteExpiredTokens(options.db, { now: wallNow() })
+  await deleteEvents(options.db, { before: wallNow() - DAY_MS })
   const { auditDays } = options
-  if (auditDays) await deleteAudit(options.db, { before: Date.now() - auditDays * DAY_MS })
+  if (auditDays) await deleteAudit(options.db, { before: wallNow() - auditDays * DAY_MS })
   await deleteOldOrphans(options, state)
 }
 
@@ -87,7 +88,7 @@ async function deleteOldOrphans(
   { log, orphans, orphanDays = 0, signal }: MaintenanceOptions,
   state: State,
 ): Promise<void> {
-  const now = Date.now()
+  const now = wallNow()
   if (Math.abs(now - state.orphansAt) < ORPHANS_MS) return
   state.orphansAt = now
   const removed = await orphans?.deleteBefore(now - orphanDays * DAY_MS, { signal })
@@ -97,7 +98,7 @@ async function deleteOldOrphans(
 async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
   const { db, log, onDeleted, retentionDays, signal } = options
   if (retentionDays === 0) return
-  const endedBefore = Date.now() - retentionDays * DAY_MS
+  const endedBefore = wallNow() - retentionDays * DAY_MS
   for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
     const { ids, objects } = await deleteExpiredJobs(db, { endedBefore })
     if (ids.length === 0) return
@@ -114,7 +115,7 @@ async function deleteDelivered(
   { mayDelete }: { mayDelete: boolean },
 ): Promise<void> {
   const recordings = await deleteEndedRecordings(db)
-  const waitedSince = mayDelete ? Date.now() - zeroRetentionWait * 1000 : 0
+  const waitedSince = mayDelete ? wallNow() - zeroRetentionWait * 1000 : 0
   const ids = await deleteDeliveredJobs(db, { waitedSince })
   for (const id of ids) onDeleted?.(id)
   if (ids.length + recordings === 0) return
@@ -124,7 +125,7 @@ async function deleteDelivered(
 async function deleteOldUploads(options: MaintenanceOptions, state: State): Promise<void> {
   const { db, log, uploadTtl, signal } = options
   if (uploadTtl === 0) return
-  const end = Date.now() - uploadTtl * 1000
+  const end = wallNow() - uploadTtl * 1000
   for (let removed = 0; removed < MAX_PER_PASS && !signal.aborted; ) {
     if (state.uploadsFrom >= end) return
     const { ids, to } = await deleteUnusedFiles(db, { from: state.uploadsFrom, to: end })

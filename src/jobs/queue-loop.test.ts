@@ -11,9 +11,9 @@ import { addFile, addJob, claim } from '../../test/support/test-jobs.ts'
 import { ACCOUNT, openService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { Segment } from '../asr/recognizer.ts'
+import { steadyNow } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { findJob, type Job } from '../storage/jobs/jobs.ts'
-import { steadyNow } from './clock.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { steadyNow, wallNow } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { outcomeOf } from '../metrics.ts'
 import type { JobFailure } from '../storage/jobs/lease.ts'
@@ -12,7 +13,6 @@ import {
   returnLostJobs,
 } from '../storage/jobs/queue-maintenance.ts'
 import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
-import { steadyNow } from './clock.ts'
 import { JobSlots, type Limits } from './job-slots.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
@@ -184,7 +184,7 @@ export class QueueLoop {
     await this.#returnJobs()
     const reason = 'the server stopped or hung each time the job was running'
     const lost = toFailure(new AppError('attempts_exhausted', reason))
-    const at = Date.now()
+    const at = wallNow()
     const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
     await this.#clearUp(exhausted, lost)
     if (queueTimeout > 0) {

@@ -5,12 +5,12 @@ import { sql } from 'kysely'
 import { oneChunk } from '../../test/support/fake-media.ts'
 import { addFile, addJob, claim, returnLost } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
+import { steadyNow } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { createLog } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { runAttempt } from './attempt.ts'
-import { steadyNow } from './clock.ts'
 
 const account = 'acme'
 

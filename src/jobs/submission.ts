@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../asr/languages.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/zero-retention.ts'
 import { AppError } from '../errors.ts'
 import type { Actor } from '../storage/audit/audit-log.ts'
@@ -22,7 +23,6 @@ import { languages as redactedLanguages } from '../text/entities/languages.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
-import { steadyNow } from './clock.ts'
 import { writeJobTranscript } from './job-transcript.ts'
 import type { JobWaits } from './job-waits.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
@@ -102,7 +102,7 @@ export class JobSubmission {
       filename: source && filenameOf(source),
       source: fileId ? null : source,
     }
-    const moments = { createdAt: Date.now(), runAfter: steadyNow() }
+    const moments = { createdAt: wallNow(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
     const zeroRetention = hasZeroRetention(this.#tools.config.storage, account)
     const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
@@ -134,7 +134,7 @@ export class JobSubmission {
    * if that request asked for something else.
    */
   async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
-    const earlier = await findRepeated(this.#tools.db, idempotency, { now: Date.now() })
+    const earlier = await findRepeated(this.#tools.db, idempotency, { now: wallNow() })
     return earlier && { id: jobOfSameRequest(earlier, idempotency) }
   }
 
@@ -180,7 +180,7 @@ export class JobSubmission {
   async noteDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#tools
     try {
-      if (await noteDelivered(db, job, { at: Date.now() })) await this.dropDelivered(job.id)
+      if (await noteDelivered(db, job, { at: wallNow() })) await this.dropDelivered(job.id)
     } catch (error) {
       // Maintenance deletes it when it has waited long enough.
       log.error({ err: error, jobId: job.id }, 'cannot note that a result was read')
@@ -205,7 +205,7 @@ export class JobSubmission {
     const { db, workFolder, log } = this.#tools
     const { status: code, message } = new AppError('job_canceled')
     const failure = { code, message, reason: 'cancelled' } as const
-    if (!(await cancelRecordedJob(db, job, { failure, at: Date.now() }))) {
+    if (!(await cancelRecordedJob(db, job, { failure, at: wallNow() }))) {
       throw new AppError((await findJob(db, job)) ? 'job_ended' : 'job_not_found')
     }
     log.info({ jobId: job.id }, 'job canceled')

@@ -1,3 +1,4 @@
+import { wallNow } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import type { JobId } from '../storage/jobs/jobs.ts'
 import { readResult } from '../storage/jobs/results.ts'
@@ -69,7 +70,7 @@ export async function correctTranscript(
   if (version !== baseVersion) throw outdated(version)
   if (version >= MAX_VERSIONS) throw new AppError('edits_full', `it has ${version} versions`)
   const made: NewTranscriptVersion = {
-    ...{ version: version + 1, createdAt: Date.now(), keyName },
+    ...{ version: version + 1, createdAt: wallNow(), keyName },
     ...{ restored: null, operations: 0, changes: '' },
   }
   if ('restore' in correction) {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { wallNow } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Resolve } from '../net/resolver.ts'
@@ -80,7 +81,7 @@ async function keepUpload(
     const hint = { nameHint: filename ?? undefined, account, maxSeconds, mayRefuse: true, signal }
     await using stored = await db.objects.materialize(id, { signal })
     const { extension, channels, ...info } = await media.probe(stored.path, hint)
-    const createdAt = Date.now()
+    const createdAt = wallNow()
     const duration = roundTo(info.duration, 6)
     const file = { ...received, extension, duration, channels, createdAt }
     await insertFile(db, file)

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
+import { wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/zero-retention.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
@@ -154,7 +155,7 @@ export class LiveService {
       kind: 'live' as const,
       id,
       account,
-      createdAt: Date.now(),
+      createdAt: wallNow(),
       params,
       paramsText,
       customMetadata,
@@ -187,7 +188,7 @@ export class LiveService {
    */
   async findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
     const { storage } = this.#options
-    const earlier = await findRepeated(storage.db, idempotency, { now: Date.now() })
+    const earlier = await findRepeated(storage.db, idempotency, { now: wallNow() })
     return earlier && sameSession(storage, earlier, idempotency)
   }
 
@@ -257,7 +258,7 @@ export class LiveService {
     const { tokenGrace: grace } = config.live
     this.#lookups++
     try {
-      return await findLiveJobByToken(storage.db, token, { now: Date.now(), grace })
+      return await findLiveJobByToken(storage.db, token, { now: wallNow(), grace })
     } finally {
       this.#lookups--
     }
@@ -310,7 +311,7 @@ export class LiveService {
     try {
       for (const job of await listOpenLiveJobs(storage.db)) {
         if (this.#closing.signal.aborted) return
-        const age = Date.now() - job.createdAt
+        const age = wallNow() - job.createdAt
         if (job.status === 'queued') {
           if (age > config.live.connectTimeout * 1000 + GIVE_UP_LATER_MS) await this.#giveUp(job.id)
         } else if (!this.#held.has(job.id) && !(await this.admission.findRefusal(job.account))) {
@@ -384,7 +385,7 @@ export class LiveService {
     const failure = { code: status, message }
     const log = this.#log
     // A client that connects at this moment wins.
-    const fail = () => failLiveJob(db, id, { failure, at: Date.now(), endMessage, only: 'queued' })
+    const fail = () => failLiveJob(db, id, { failure, at: wallNow(), endMessage, only: 'queued' })
     try {
       const isGivenUp = await untilStored(fail, { signal, log, sessionId: id })
       if (!isGivenUp) return

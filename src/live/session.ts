@@ -1,4 +1,5 @@
 import { frameBytes } from '../audio/audio-format.ts'
+import { wallNow } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { Connection, type ConnectOptions } from './connection.ts'
@@ -217,7 +218,7 @@ export class LiveSession {
   /** Announces a new session; sets the timers of any session. */
   #begin(): void {
     const { createdAt, config, earlier } = this.#options
-    const beganAt = earlier?.beganAt ?? Date.now()
+    const beganAt = earlier?.beganAt ?? wallNow()
     if (earlier?.beganAt === undefined) this.#note({ kind: 'begin', at: beganAt })
     // Has the same time as in the callback when the job was created; a process may have been killed
     // before it logged this.
@@ -230,7 +231,7 @@ export class LiveSession {
       this.#recognition.end()
       return
     }
-    this.#timers.set('too_long', beganAt + config.maxSeconds * 1000 - Date.now())
+    this.#timers.set('too_long', beganAt + config.maxSeconds * 1000 - wallNow())
     if (!this.#outbox.connection) this.#awaitClient()
   }
 

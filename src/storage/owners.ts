@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
+import { followClock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Db, inTransaction } from './db.ts'
 
@@ -40,9 +41,21 @@ export async function registerOwner(
   })
   node.registered(db)
 
+  let corrected = 0
+  /** Renews the heartbeat, and follows the clock of a shared database. */
+  async function renew(): Promise<void> {
+    const ask = () => renewOwner(db, node)
+    if (!db.isShared) return void (await ask())
+    const seconds = Math.round((await followClock(ask)) / 1000)
+    if (seconds === corrected) return
+    corrected = seconds
+    log.warn({ seconds }, 'the clock of this machine is wrong: that of the database is followed')
+  }
+  await renew()
+
   async function beat(): Promise<void> {
     try {
-      await renewOwner(db, node)
+      await renew()
       await db.tidy?.()
       const died = await removeOwners(db, hasDied(db))
       if (died === 0) return
@@ -64,15 +77,20 @@ export async function registerOwner(
   }
 }
 
-/** An owner that was taken for dead, as after a long sleep of the machine, enters itself again. */
-export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<void> {
+/**
+ * Renews the heartbeat of this process, and returns when that was by the clock of the database. An
+ * owner that was taken for dead, as after a long sleep of the machine, enters itself again.
+ */
+export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<number> {
   const now = db.dialect.now()
   const { row } = node
-  await db.sql
+  const { heartbeat_at } = await db.sql
     .insertInto('owners')
     .values({ id: db.owner, started_at: now, heartbeat_at: now, ...row })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now, ...row }))
-    .execute()
+    .returning('heartbeat_at')
+    .executeTakeFirstOrThrow()
+  return heartbeat_at
 }
 
 /** Whether an owner has not renewed its heartbeat in time. */

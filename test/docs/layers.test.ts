@@ -35,7 +35,16 @@ const allowed: Record<string, readonly string[]> = {
   workers: [],
 }
 const builders = ['main', 'cli', 'app', 'server-parts']
-const shared = ['config', 'errors', 'log', 'log-text', 'metrics', 'tracing', 'server-parts (types)']
+const shared = [
+  'clock',
+  'config',
+  'errors',
+  'log',
+  'log-text',
+  'metrics',
+  'tracing',
+  'server-parts (types)',
+]
 
 type Import = { file: string; module: string; target: string }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { wallNow } from '../../clock.ts'
 import type { Actor } from '../../storage/audit/audit-log.ts'
 import type { Db } from '../../storage/db.ts'
 import { insertKey, type NewKey } from '../../storage/keys.ts'
@@ -21,6 +22,6 @@ export async function makeKey(
   const key = `${MARK}${randomBytes(32).toString('base64url')}`
   const id = key.slice(0, MARK.length + SHOWN_LETTERS)
   const hash = sha256(key).toString('hex')
-  await insertKey(db, { ...options, hash, prefix: id, createdAt: Date.now() }, by)
+  await insertKey(db, { ...options, hash, prefix: id, createdAt: wallNow() }, by)
   return { key, id }
 }

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
@@ -105,7 +106,7 @@ export function createSignIns({
 /** Makes a link's secret, which signs one browser in with a key within a day. */
 export async function createLink({ db }: Pick<App['storage'], 'db'>, key: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url')
-  const now = Date.now()
+  const now = wallNow()
   const hashes = { hash: sha256(secret).toString('hex'), keyHash: sha256(key).toString('hex') }
   await insertSignIn(db, { ...hashes, kind: 'link', expiresAt: now + LINK_MS }, { now })
   return secret

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
@@ -72,7 +73,7 @@ export function endpointRoutes({
       { schema: { ...endpointOperations.disable, ...one } },
       async ({ account, params: { id } }) => {
         await requireEndpoint({ id, account })
-        const at = Date.now()
+        const at = wallNow()
         await disableEndpoint(db, id, { reason: 'by the account', at })
         const endpoint = await requireEndpoint({ id, account })
         // Repeated even for a disabled endpoint: an earlier attempt may have been interrupted

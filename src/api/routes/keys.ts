@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import {
@@ -69,7 +70,7 @@ export function keyRoutes({
       const { keyHash, scopes } = request
       const wanted = await bodies.read('key', request)
       const { account = request.account, name = null, expires_in_s: seconds } = wanted
-      const expiresAt = seconds === undefined ? null : Date.now() + seconds * 1000
+      const expiresAt = seconds === undefined ? null : wallNow() + seconds * 1000
       const own = await findKeyByHash(db, keyHash)
       if (!scopes.includes('admin')) {
         if (account !== request.account) throw new AppError('key_refused', 'of another account')

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { findDelivery } from '../../storage/deliveries/delivery-log.ts'
@@ -40,7 +41,7 @@ function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginA
         const { account } = request
         const requested = await bodies.read('resend', request)
         const { since, endpoint_id: endpointId, job_id: jobId } = requested
-        const failed = { account, endpointId, jobId, since: parseMoment(since)!, at: Date.now() }
+        const failed = { account, endpointId, jobId, since: parseMoment(since)!, at: wallNow() }
         const resent = await inTurn(account, () => resendFailed(storage.db, failed))
         delivery.wake()
         return reply.code(202).send({ resent })
@@ -64,7 +65,7 @@ function resendRoute({ storage: { db }, delivery }: Parts): FastifyPluginAsyncTy
       async ({ account, params: { id } }, reply) => {
         const known = await findDelivery(db, { id, account })
         if (!known) throw new AppError('delivery_not_found', id)
-        const outcome = await resendDelivery(db, { id, account, at: Date.now() })
+        const outcome = await resendDelivery(db, { id, account, at: wallNow() })
         if (outcome === 'disabled') {
           const remedy = `POST /v2/endpoints/${known.endpointId}/enable enables it`
           throw new AppError('endpoint_disabled', remedy)

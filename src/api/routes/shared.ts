@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { findJob, type Job } from '../../storage/jobs/jobs.ts'
@@ -41,7 +42,7 @@ export function sharedRoutes(
 
   async function findShared(secret: string): Promise<{ share: Share; job: Job }> {
     const hash = sha256(secret).toString('hex')
-    const share = await findShare(db, hash, { now: Date.now() })
+    const share = await findShare(db, hash, { now: wallNow() })
     if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
     takeToken?.(hash)
     const job = await findJob(db, { id: share.jobId, account: share.account })
@@ -116,7 +117,7 @@ export function sharedRoutes(
       const { secret } = request.params
       const { job } = await findShared(secret)
       const hash = sha256(secret).toString('hex')
-      const isAllowed = async () => (await findShare(db, hash, { now: Date.now() })) !== undefined
+      const isAllowed = async () => (await findShare(db, hash, { now: wallNow() })) !== undefined
       return captions.open(job, { request, reply, isAllowed })
     })
 

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { findJob, type JobId, type JobKind } from '../../storage/jobs/jobs.ts'
@@ -50,7 +51,7 @@ export function shareRoutes(
       const { expires_in_s: seconds, edited } = await bodies.read('share', request)
       await requireShown({ id: params.id, account, kind })
       const secret = randomBytes(32).toString('base64url')
-      const createdAt = Date.now()
+      const createdAt = wallNow()
       const share = {
         ...{ id: randomUUID(), account, jobId: params.id, isEdited: edited },
         ...{ createdAt, expiresAt: createdAt + seconds * 1000 },
@@ -73,7 +74,7 @@ export function shareRoutes(
     http.get(`${path}/:id/shares`, { schema: list }, async ({ account, params: { id } }) => {
       const job = { id, account, kind }
       if (!(await findJob(db, job))) throw new AppError('job_not_found', id)
-      const shares = await listShares(db, { jobId: id, account }, { now: Date.now() })
+      const shares = await listShares(db, { jobId: id, account }, { now: wallNow() })
       return { items: shares.map(viewShare) }
     })
 

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { Scope } from '../../storage/keys.ts'
@@ -33,7 +34,7 @@ export function usageRoutes({
   return async (http) => {
     http.get('/v2/usage', { schema }, async ({ query, scopes, account: own }) => {
       const account = requireAccount(query.account, { own, scopes })
-      const { from, to } = readDays(query, Date.now())
+      const { from, to } = readDays(query, wallNow())
       const by = [...new Set(query.by ?? ['day' as const])]
       const period = { account, from, to: to + DAY_MS }
       const items = await sumUsage(db, { ...period, by })
@@ -48,7 +49,7 @@ export function usageRoutes({
   }
 
   async function readQuotas(account: string): Promise<NonNullable<UsageReport['quotas']>> {
-    const month = await readMonthUsage(db, { account, now: Date.now() })
+    const month = await readMonthUsage(db, { account, now: wallNow() })
     const { held, limit } = await space.readShare(account)
     return {
       month: {

@@ -1,3 +1,4 @@
+import { wallNow } from '../../clock.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'
@@ -108,7 +109,7 @@ export class AudioInput {
       this.#release(place)
       return
     }
-    const now = Date.now()
+    const now = wallNow()
     held.since ??= now
     const left = held.since + MAX_REPEAT_TIMEOUT_MS - now
     held.timer = setTimeout(() => this.settle(), Math.min(REPEAT_TIMEOUT_MS, left))
@@ -143,7 +144,7 @@ export class AudioInput {
   end(): void {
     this.settle()
     this.forget()
-    const stored = this.#intake.end(Date.now())
+    const stored = this.#intake.end(wallNow())
     if (!stored) return
     const { audio, chunk } = stored
     this.#options.journal.append({ audio, lines: [writeRecord({ kind: 'chunk', chunk })] })
@@ -159,7 +160,7 @@ export class AudioInput {
 
   #store({ bytes, arrivedAt }: Arrived): void {
     const { sessionId, journal, outbox, watch = noMetrics } = this.#options
-    const at = Date.now()
+    const at = wallNow()
     const taken = this.#intake.take(bytes, at)
     if ('problem' in taken) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }

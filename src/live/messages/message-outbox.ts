@@ -1,3 +1,4 @@
+import { wallNow } from '../../clock.ts'
 import type { Connection, Outgoing } from '../connection.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
@@ -91,7 +92,7 @@ export class MessageOutbox {
   /** Stores a message and returns the function that sends it, as soon as it is stored. */
   prepare(
     message: ServerMessage | TextMessage,
-    { isLast = false, at = Date.now() }: SendOptions = {},
+    { isLast = false, at = wallNow() }: SendOptions = {},
   ): () => Promise<void> {
     const { sessionId, routing, journal, warn, captions } = this.#options
     const head = headOf(message)

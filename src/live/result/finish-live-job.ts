@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { wavHeader } from '../../audio/wav-header.ts'
+import { wallNow } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Metrics, outcomeOf } from '../../metrics.ts'
 import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
@@ -129,7 +130,7 @@ export class FinishLiveJob {
       const file = await keepAudio(objects, { job, files, epoch, ...outcome })
       callbacks = (await feed?.finish()) ?? []
       const { llm } = outcome
-      isDone = await finishLiveJob(db, lease, { result, file, llm, at: Date.now(), callbacks })
+      isDone = await finishLiveJob(db, lease, { result, file, llm, at: wallNow(), callbacks })
       if (!isDone) throw new LeaseLostError()
     } finally {
       if (!isDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
@@ -158,7 +159,7 @@ export async function failRecorded(
   const duration = roundTo(secondsOf(audioBytes, format), 6)
   const audio = files && { job, files, epoch: only?.epoch, format, audioBytes, duration }
   const file = audio && (await keepAudio(objects, audio))
-  return failLiveJob(db, job.id, { failure, file, at: Date.now(), endMessage, only })
+  return failLiveJob(db, job.id, { failure, file, at: wallNow(), endMessage, only })
 }
 
 type AudioSummary = {

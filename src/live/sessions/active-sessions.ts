@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LiveRecognizer } from '../../asr/live-recognizer.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
+import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -241,7 +242,7 @@ export class ActiveSessions {
     const { speech, storage } = this.#options
     const { db } = storage
     const claim = { owner: db.owner, onlyIfFree }
-    const take = () => beginLiveJob(db, job.id, { ...claim, at: Date.now() })
+    const take = () => beginLiveJob(db, job.id, { ...claim, at: wallNow() })
     if (!speech.live) {
       const [openFeed, sessionFiles] = [this.#openFeed, this.#sessionFiles]
       await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, sessionFiles })
@@ -368,7 +369,7 @@ export class ActiveSessions {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
     }
     if (end === 'left' || end === 'lost') return end
-    const seconds = (Date.now() - job.createdAt) / 1000
+    const seconds = (wallNow() - job.createdAt) / 1000
     this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
     return end
   }

@@ -1,3 +1,5 @@
+import { wallNow } from '../../clock.ts'
+
 /** The longest delay of a timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
@@ -26,7 +28,7 @@ export class ConnectTimeouts {
   add({ id, createdAt }: { id: string; createdAt: number }): void {
     if (this.#isClosed) return
     const { timeoutMs } = this.#options
-    const left = createdAt + timeoutMs - Date.now()
+    const left = createdAt + timeoutMs - wallNow()
     this.#wait(id, Math.max(0, Math.min(left, timeoutMs)))
   }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../storage/db.ts'
 import { findValidKeys, hasOtherAccounts } from '../../storage/keys.ts'
@@ -18,7 +19,7 @@ export function createValidKeys(db: Db, configured: Config['keys']): ValidKeys {
     async findGone(requested) {
       const stored = requested.filter((hash) => !hashes.has(hash))
       if (stored.length === 0) return new Set()
-      const valid = await findValidKeys(db, stored, { now: Date.now() })
+      const valid = await findValidKeys(db, stored, { now: wallNow() })
       return new Set(stored.filter((hash) => !valid.has(hash)))
     },
     async isAlone(account) {

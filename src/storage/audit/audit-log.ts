@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { wallNow } from '../../clock.ts'
 import type { Db } from '../db.ts'
 import type { AuditRow } from '../tables.ts'
 
@@ -47,7 +48,7 @@ export async function noteAudit(
   { source, keyId, address, user }: Actor,
 ): Promise<void> {
   const row: AuditRow = {
-    ...{ id: randomUUID(), at: Date.now(), action, source },
+    ...{ id: randomUUID(), at: wallNow(), action, source },
     account: account ?? null,
     subject: subject ?? null,
     key_id: keyId ?? null,

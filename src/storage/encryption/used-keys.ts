@@ -1,3 +1,4 @@
+import { wallNow } from '../../clock.ts'
 import type { Db } from '../db.ts'
 import type { ObjectKeys } from './object-keys.ts'
 
@@ -20,7 +21,7 @@ export async function noteObjectKeys(
   if (!keys) return
   await db.sql
     .insertInto('object_keys')
-    .values({ id: keys.current.id, used_at: Date.now() })
+    .values({ id: keys.current.id, used_at: wallNow() })
     .onConflict((row) => row.column('id').doNothing())
     .execute()
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
+import { wallNow } from '../../clock.ts'
 import { type Db, inTransaction } from '../db.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 import type { JobRow } from '../tables.ts'
@@ -134,7 +135,7 @@ export async function replaceResult(
         .where(read[0], '=', read[1])
         .returning(['account', 'kind', 'key_id'])
         .executeTakeFirst()
-      if (job && llm) await noteTokens(tx, { ...job, at: Date.now() }, llm)
+      if (job && llm) await noteTokens(tx, { ...job, at: wallNow() }, llm)
       return job !== undefined
     })
   } finally {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { wallNow } from '../../clock.ts'
 import type { Db } from '../db.ts'
 import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
 import { createGroupCommit } from '../group-commit.ts'
@@ -54,5 +55,5 @@ async function queueHeld(
     .where('status', '=', 'processing')
     .executeTakeFirst()
   if (!job) return undefined
-  return queueLiveCallbacks(tx, job, messages, { at: Date.now(), maxQueued })
+  return queueLiveCallbacks(tx, job, messages, { at: wallNow(), maxQueued })
 }

@@ -3,6 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { wallNow } from '../../clock.ts'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { AppError } from '../../errors.ts'
 import { checkedSource } from '../objects/checked-source.ts'
@@ -220,7 +221,7 @@ async function abortOldUploads(
   { client, commands, bucket, prefix }: S3,
   { since }: Pick<LivingOwners, 'since'>,
 ): Promise<void> {
-  const before = Math.max(since - CLOCK_MARGIN_MS, Date.now() - LONGEST_UPLOAD_MS)
+  const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - LONGEST_UPLOAD_MS)
   const place = { Bucket: bucket, Prefix: `${prefix}objects/` }
   let from: { KeyMarker?: string; UploadIdMarker?: string } = {}
   for (;;) {
