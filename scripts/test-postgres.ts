@@ -1,5 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, closeSync, existsSync, globSync, mkdtempSync, openSync } from 'node:fs'
+import {
+  appendFileSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  openSync,
+} from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -15,7 +23,14 @@ const FAST = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 const SMALL = ['shared_buffers=64MB', 'max_connections=200', 'autovacuum=off']
 
 /** How a test server differs from the usual one. */
-export type TestPostgresOptions = { isDurable?: boolean; settings?: readonly string[] }
+export type TestPostgresOptions = {
+  isDurable?: boolean
+  settings?: readonly string[]
+  /** What precedes the words of its command, as to run it elsewhere in the network. */
+  command?: readonly string[]
+  /** Ranges of addresses that may connect, besides the socket and loopback. */
+  hosts?: readonly string[]
+}
 
 /** The user that the server runs as: it refuses to run as root. */
 type User = { uid: number; gid: number } | undefined
@@ -41,27 +56,67 @@ export function makePostgresFolder(): string {
  */
 export async function startPostgres(
   folder: string,
-  { isDurable = false, settings = [] }: TestPostgresOptions = {},
+  options: TestPostgresOptions = {},
 ): Promise<void> {
   const isFirst = takeLock(join(folder, 'starting'))
-  const user = findUser()
-  const bin = findBinaries()!
-  const data = join(folder, 'data')
   if (isFirst) {
-    const options = ['-D', data, '-U', 'steno', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-    const locale = ['--locale=C', '--no-instructions']
-    const made = spawnSync(join(bin, 'initdb'), [...options, ...locale], { ...user, cwd: folder })
-    if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
-    const given = [...(isDurable ? [] : FAST), ...SMALL, ...settings].flatMap((one) => ['-c', one])
-    const place = ['-D', data, '-k', folder, '-c', 'listen_addresses=']
-    const log = openSync(join(folder, 'log'), 'a')
-    const stdio = ['ignore', log, log] as const
-    const child = spawn(join(bin, 'postgres'), [...place, ...given], {
-      ...{ ...user, cwd: folder, stdio: [...stdio], detached: true },
-    })
-    closeSync(log)
-    child.unref()
+    makeData(folder, options)
+    runPostgres(folder, options)
   }
+  await untilReady(folder)
+}
+
+/** Ends the server of a folder, as a crash would, and starts another one on its data. */
+export async function restartPostgres(
+  folder: string,
+  options: TestPostgresOptions = {},
+): Promise<void> {
+  const pid = await findPid(join(folder, 'data'))
+  if (pid !== undefined) await endPostgres(pid)
+  runPostgres(folder, options)
+  await untilReady(folder)
+}
+
+function makeData(folder: string, { hosts = [] }: TestPostgresOptions): void {
+  const user = findUser()
+  const data = join(folder, 'data')
+  const bin = findBinaries()!
+  const options = ['-D', data, '-U', 'steno', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  const locale = ['--locale=C', '--no-instructions']
+  const made = spawnSync(join(bin, 'initdb'), [...options, ...locale], { ...user, cwd: folder })
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
+  for (const range of hosts) {
+    appendFileSync(join(data, 'pg_hba.conf'), `host all all ${range} trust\n`)
+  }
+}
+
+function runPostgres(
+  folder: string,
+  { isDurable = false, settings = [], command = [] }: TestPostgresOptions,
+): void {
+  const user = findUser()
+  const data = join(folder, 'data')
+  const given = [...(isDurable ? [] : FAST), ...SMALL, ...settings].flatMap((one) => ['-c', one])
+  const place = ['-D', data, '-k', folder, '-c', 'listen_addresses=']
+  const log = openSync(join(folder, 'log'), 'a')
+  const stdio = ['ignore', log, log] as const
+  // Whoever may run it elsewhere is root until then.
+  const drop = command.length > 0 && user ? dropRights(user) : []
+  const [program, ...words] = [...command, ...drop, join(findBinaries()!, 'postgres')]
+  const child = spawn(program!, [...words, ...place, ...given], {
+    ...(command.length === 0 && user),
+    ...{ cwd: folder, stdio: [...stdio], detached: true },
+  })
+  closeSync(log)
+  child.unref()
+}
+
+function dropRights({ uid, gid }: { uid: number; gid: number }): string[] {
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--']
+}
+
+async function untilReady(folder: string): Promise<void> {
+  const data = join(folder, 'data')
   const until = Date.now() + START_MS
   while (!(await isReady(data))) {
     if (Date.now() > until) throw new Error(`PostgreSQL did not start: ${await readLog(folder)}`)

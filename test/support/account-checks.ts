@@ -15,6 +15,8 @@ import {
 import { type Answer, call } from './http-client.ts'
 import type { Arrival, UnreliableReceiver } from './unreliable-receiver.ts'
 
+type Server = Pick<ChildServer, 'url' | 'key'>
+
 /** What there was to check. */
 export type CheckedAccount = { jobs: number; events: number; arrivals: number }
 
@@ -30,7 +32,7 @@ export type AccountOptions = {
  * each receiver got every event, in order and none else.
  */
 export async function checkAccount(
-  server: ChildServer,
+  server: Server,
   { account, receivers, before = [] }: AccountOptions,
 ): Promise<CheckedAccount> {
   const jobs = await list<ReceivedJob>(server, '/v2/transcription?limit=200')
@@ -60,7 +62,7 @@ export async function checkAccount(
 type Page<T> = { items: T[]; next: string | null }
 
 /** Returns all pages of a list. */
-export async function list<T>(server: ChildServer, path: string): Promise<T[]> {
+export async function list<T>(server: Server, path: string): Promise<T[]> {
   const items: T[] = []
   let next: string | null = path
   while (next) {
@@ -73,7 +75,7 @@ export async function list<T>(server: ChildServer, path: string): Promise<T[]> {
 }
 
 /** Resolves when nothing is to be worked on, and nobody has to be told anything. */
-export async function untilSettled(server: ChildServer): Promise<void> {
+export async function untilSettled(server: Server): Promise<void> {
   const open = [
     '/v2/transcription?status=queued&status=processing&limit=1',
     '/v2/deliveries?status=pending&limit=1',

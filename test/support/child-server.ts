@@ -20,6 +20,8 @@ type Options = {
   startMs?: number | undefined
   /** Whether its log is to be read from the process, not shown. */
   silent?: boolean
+  /** What precedes the words of its command, as to run it elsewhere in the network. */
+  command?: readonly string[]
 }
 
 /**
@@ -29,7 +31,7 @@ type Options = {
 export async function startChild(
   t: Pick<TestContext, 'after'>,
   folder: string,
-  { env, startMs, silent = false }: Options = {},
+  { env, startMs, silent = false, command = [] }: Options = {},
 ): Promise<ChildServer | undefined> {
   const settings = {
     STENO_DATA_DIR: folder,
@@ -38,9 +40,11 @@ export async function startChild(
     STENO_PORT: '0',
     STENO_RATE_LIMIT: '0',
   }
+  const [execPath, ...words] = [...command, process.execPath]
   const child = fork(join(import.meta.dirname, 'server-process.ts'), {
     env: { ...process.env, ...settings, ...env },
-    execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
+    execPath: execPath!,
+    execArgv: [...words, '--disable-warning=ExperimentalWarning', '--expose-gc'],
     silent,
   })
   t.after(() => child.kill('SIGKILL'))

@@ -24,7 +24,11 @@ const SLOW_MS = 1500
 const CUT_AFTER = 2000
 
 /** Starts a proxy in front of the S3 server at `target`, which ends with the test. */
-export async function startFaultyS3(t: TestContext, target: string): Promise<FaultyS3> {
+export async function startFaultyS3(
+  t: Pick<TestContext, 'after'>,
+  target: string,
+  host = '127.0.0.1',
+): Promise<FaultyS3> {
   const random = createRandom(1)
   let current: { fault: S3Fault; share: number } = { fault: 'none', share: 1 }
   let disturbed = 0
@@ -41,14 +45,14 @@ export async function startFaultyS3(t: TestContext, target: string): Promise<Fau
     if (fault === 'slow') await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
     forward(target, incoming, outgoing, { isCut: fault === 'cut' })
   })
-  proxy.listen(0, '127.0.0.1')
+  proxy.listen(0, host)
   await once(proxy, 'listening')
   t.after(() => {
     proxy.closeAllConnections()
     proxy.close()
   })
   return {
-    endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    endpoint: `http://${host}:${(proxy.address() as AddressInfo).port}`,
     disturb(fault, share = 1) {
       current = { fault, share }
     },

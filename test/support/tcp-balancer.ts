@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 export type Balancer = { url: string; setTargets(urls: readonly string[]): void }
 
 /** Starts a balancer on a free port; it ends with the test. */
-export async function startBalancer(t: TestContext): Promise<Balancer> {
+export async function startBalancer(t: Pick<TestContext, 'after'>): Promise<Balancer> {
   let targets: readonly URL[] = []
   let next = 0
   const sockets = new Set<Socket>()

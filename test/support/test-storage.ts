@@ -7,7 +7,7 @@ import { openStorage, type Storage } from '../../src/storage/storage.ts'
 import { connectInProcess } from './in-process-sqlite.ts'
 
 /** Creates an empty folder that is removed with the test. */
-export async function makeFolder(t: TestContext): Promise<string> {
+export async function makeFolder(t: Pick<TestContext, 'after'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   // The hooks run in order, so a store in the folder may still be writing.
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))

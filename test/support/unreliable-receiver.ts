@@ -47,6 +47,8 @@ export type UnreliableOptions = {
   random: () => number
   /** Called after each arrival, before it is answered. */
   onArrival?: () => void
+  /** Where it listens, instead of loopback. */
+  host?: string
 }
 
 /** The longest delay of an answer: long enough for a kill to come between. */
@@ -54,7 +56,7 @@ const MAX_ANSWER_MS = 30
 
 /** Opens a receiver on a free port. */
 export async function openUnreliable(options: UnreliableOptions): Promise<UnreliableReceiver> {
-  const { secret, random, onArrival } = options
+  const { secret, random, onArrival, host = '127.0.0.1' } = options
   const webhook = new Webhook(secret)
   const arrivals: Arrival[] = []
   const foreign: string[] = []
@@ -94,9 +96,9 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
   server.on('connection', (socket) => {
     if (toRefuse > 0 && toRefuse--) socket.resetAndDestroy()
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `http://${host}:${(server.address() as AddressInfo).port}`
   return {
     url,
     arrivals,
