@@ -72,7 +72,9 @@ test('a live job waits for its connection and shows its channels, not yet its le
   const metadata = { room: '42' }
   const page = { offset: 0, limit: 9 }
   const found = await listJobs(db, { account, kinds: ['live'], metadata }, page)
-  assert.deepEqual(found.places, [{ createdAt: 1000, id }])
+  const texts = [job.customMetadata, job.postSessionMetadata, job.requestParams]
+  const bytes = Buffer.byteLength(texts.join(''))
+  assert.deepEqual(found.places, [{ createdAt: 1000, id, bytes }])
 })
 
 test('created_at rises over both kinds, and the session knows it', async ({ db }) => {

@@ -2,34 +2,42 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadInBatches } from './load-in-batches.ts'
 
-/** Loads this many items of such a length and returns the size of each batch. */
-async function batchesOf(count: number, length: number): Promise<number[]> {
-  const ids = Array.from({ length: count }, (_, n) => n)
+/** Loads items of these sizes and returns how many each batch has. */
+async function batchesOf(sizes: readonly number[]): Promise<number[]> {
+  const places = sizes.map((bytes, id) => ({ id, bytes }))
   const batches: number[] = []
-  const load = async (some: number[]) => {
+  const load = async (some: { id: number }[]) => {
     batches.push(some.length)
-    return some
+    return some.map(({ id }) => id)
   }
-  const items = await Array.fromAsync(loadInBatches(ids, { load, lengthOf: () => length }))
-  assert.deepEqual(items, ids)
+  const items = await Array.fromAsync(loadInBatches(places, load))
+  assert.deepEqual(items, [...sizes.keys()])
   return batches
 }
 
-test('loads short items in batches that grow to twenty', async () => {
-  assert.deepEqual(await batchesOf(60, 1000), [1, 2, 4, 8, 16, 20, 9])
+function times(count: number, bytes: number): number[] {
+  return Array.from({ length: count }, () => bytes)
+}
+
+test('loads short items twenty at a time', async () => {
+  assert.deepEqual(await batchesOf(times(45, 1000)), [20, 20, 5])
 })
 
 test('loads items one by one where each is longer than a batch', async () => {
-  assert.deepEqual(await batchesOf(5, 1_000_000), [1, 1, 1, 1, 1])
+  assert.deepEqual(await batchesOf(times(3, 1_000_000)), [1, 1, 1])
 })
 
-test('keeps batches at about 256 Ki characters', async () => {
-  assert.deepEqual(await batchesOf(16, 50_000), [1, 2, 4, 8, 1])
-  assert.deepEqual(await batchesOf(30, 50_000), [1, 2, 4, 8, 4, 8, 3])
+test('a batch has at most 256 KiB, unless its only item is longer', async () => {
+  assert.deepEqual(await batchesOf(times(12, 50_000)), [5, 5, 2])
+  assert.deepEqual(await batchesOf([1000, 1000, 1_000_000, 1000]), [2, 1, 1])
 })
 
 test('goes on behind items that are gone', async () => {
-  const load = async (ids: number[]) => ids.filter((id) => id % 2 === 0)
-  const items = await Array.fromAsync(loadInBatches([0, 1, 2, 3, 4], { load, lengthOf: () => 1 }))
-  assert.deepEqual(items, [0, 2, 4])
+  const places = [0, 1, 2, 3, 4].map((id) => ({ id, bytes: 100_000 }))
+  const load = async (some: { id: number }[]) => some.filter(({ id }) => id % 2 === 0)
+  const items = await Array.fromAsync(loadInBatches(places, load))
+  assert.deepEqual(
+    items.map(({ id }) => id),
+    [0, 2, 4],
+  )
 })

@@ -2,26 +2,24 @@
 const MAX_ITEMS = 20
 
 /**
- * About how many characters a batch has. One job has up to a million; writing that much holds the
- * event loop for some milliseconds.
+ * About how many bytes a batch has. One job has up to a million; writing that much holds the event
+ * loop for some milliseconds.
  */
-const LENGTH = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
-/**
- * Yields the items of `ids`, loaded some at a time. How many follows the length of the former ones:
- * a batch with more than 256 Ki characters is followed by one of half as many items, any other by
- * one of twice as many.
- */
-export async function* loadInBatches<Id, Item>(
-  ids: readonly Id[],
-  { load, lengthOf }: { load(ids: Id[]): Promise<Item[]>; lengthOf(item: Item): number },
+/** Yields the items that `places` stand for, loaded some at a time: as many as `MAX_BYTES` hold. */
+export async function* loadInBatches<Place extends { bytes: number }, Item>(
+  places: readonly Place[],
+  load: (some: Place[]) => Promise<Item[]>,
 ): AsyncGenerator<Item> {
-  let count = 1
-  for (let at = 0; at < ids.length; ) {
-    const items = await load(ids.slice(at, at + count))
-    at += count
-    const length = items.reduce((sum, item) => sum + lengthOf(item), 0)
-    count = length > LENGTH ? Math.ceil(count / 2) : Math.min(2 * count, MAX_ITEMS)
-    yield* items
+  for (let at = 0; at < places.length; ) {
+    const from = at
+    let bytes = places[at++]!.bytes
+    while (at < places.length && at - from < MAX_ITEMS) {
+      bytes += places[at]!.bytes
+      if (bytes > MAX_BYTES) break
+      at++
+    }
+    yield* await load(places.slice(from, at))
   }
 }

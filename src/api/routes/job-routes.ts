@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import { listJobs, type Place } from '../../storage/jobs/job-lists.ts'
-import { findJob, findJobs, type Job, type JobKind } from '../../storage/jobs/jobs.ts'
+import { type ListedJob, listJobs } from '../../storage/jobs/job-lists.ts'
+import { findJob, findJobs, type JobKind } from '../../storage/jobs/jobs.ts'
 import { noteWhenSent } from '../answers/delivered.ts'
 import { findJobFile } from '../answers/job-file.ts'
 import { toJobText, writeText } from '../answers/job-text.ts'
@@ -141,13 +141,14 @@ export function jobRoutes(
    * of a megabyte. Omits jobs that were deleted meanwhile.
    */
   async function* loadJobs(
-    places: readonly Place[],
+    places: readonly ListedJob[],
     { account, omitResult }: { account: string; omitResult: boolean },
   ): AsyncGenerator<LazyText> {
-    const ids = places.map(({ id }) => id)
-    const load = (some: readonly string[]) =>
-      inTurn(account, () => findJobs(storage.db, { ids: some, account }))
-    for await (const job of loadInBatches(ids, { load, lengthOf: rowLength })) {
+    const load = (some: readonly ListedJob[]) => {
+      const ids = some.map(({ id }) => id)
+      return inTurn(account, () => findJobs(storage.db, { ids, account }))
+    }
+    for await (const job of loadInBatches(places, load)) {
       const omitMessages = config.http.listOmitMessages
       yield () => toJobText(job, storage, { omitMessages, omitResult })
     }
@@ -158,11 +159,4 @@ export function jobRoutes(
     if (!job) throw new AppError('job_not_found', id)
     return job
   }
-}
-
-/** Characters of the texts that a job's row holds. */
-function rowLength({ customMetadata, postSessionMetadata, requestParams, result }: Job): number {
-  const texts = [customMetadata, postSessionMetadata, requestParams]
-  if (result && 'text' in result) texts.push(result.text)
-  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }

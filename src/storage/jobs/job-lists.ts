@@ -22,8 +22,11 @@ export type Place = { createdAt: number; id: string }
 /** Which part of a list: what follows a position, or otherwise what follows an offset. */
 export type Part = { offset: number; limit: number; after?: Place | undefined }
 
-/** The positions on one page, and whether more follow. */
-export type JobPage = { places: Place[]; more: boolean }
+/** A job on a page, and the bytes of the texts in its row. */
+export type ListedJob = Place & { bytes: number }
+
+/** The jobs on one page, and whether more follow. */
+export type JobPage = { places: ListedJob[]; more: boolean }
 
 const kinds: readonly JobKind[] = ['pre-recorded', 'live']
 const statuses: readonly JobStatus[] = ['queued', 'processing', 'done', 'error']
@@ -42,19 +45,30 @@ const MERGED_ROWS = 20_000
 
 type Sql = RawBuilder<unknown>
 
+/** What a row holds of its job as text; the lengths are in the heads of rows, the texts not read. */
+const texts = ['custom_metadata', 'post_session_metadata', 'request_params', 'result'] as const
+const bytes = sql.join(
+  texts.map((column) => sql`coalesce(octet_length(jobs.${sql.ref(column)}), 0)`),
+  sql` + `,
+)
+
 /**
  * Returns one page of the jobs that pass a filter, newest first. Every statement walks indexes in
- * list order and stops at the end of the page. Nothing is sorted, and no job row is read, except to
- * check a status beside metadata. A metadata filter starts from its rarest condition.
+ * list order and stops at the end of the page. Nothing is sorted, and only the rows of the page are
+ * read, except to check a status beside metadata. A metadata filter starts from its rarest
+ * condition.
  */
 export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<JobPage> {
   const tokens = metadataTokens(filter.account, filter.metadata ?? {})
   const streams = await chooseStreams(db, { ...filter, tokens }, part)
-  const { rows } = await sql<{ created_at: number; id: string }>`
-    select * from (${sql.join(streams, sql` union all `)}
-      order by created_at desc, id desc
-      limit ${part.limit + 1} offset ${part.after ? 0 : part.offset}) as page`.execute(db.readonly)
-  const places = rows.map(({ created_at, id }) => ({ createdAt: created_at, id }))
+  const { rows } = await sql<{ created_at: number; id: string; bytes: number }>`
+    select page.created_at, page.id, ${bytes} as bytes
+      from (${sql.join(streams, sql` union all `)}
+        order by created_at desc, id desc
+        limit ${part.limit + 1} offset ${part.after ? 0 : part.offset}) as page
+      join jobs on jobs.id = page.id
+      order by page.created_at desc, page.id desc`.execute(db.readonly)
+  const places = rows.map(({ created_at, id, bytes }) => ({ createdAt: created_at, id, bytes }))
   return { places: places.slice(0, part.limit), more: places.length > part.limit }
 }
 
