@@ -12,6 +12,7 @@ import { viewLiveUtterance } from '../transcript/utterance-view.ts'
 import { routingOf } from './messages/server-messages.ts'
 import { writeRecord } from './recovery/session-log.ts'
 import { recoverSession } from './recovery/session-recovery.ts'
+import { LeaseLostError } from './result/finish-live-job.ts'
 import {
   connect,
   flags,
@@ -172,6 +173,18 @@ test('a session that another server has taken stops at once, and writes no more'
   await files.sync()
   assert.deepEqual([files.audioBytes, files.logBytes, sent], [audioBytes, logBytes, []])
   assert.equal(await session.connect(), 1012)
+})
+
+test('a session whose end finds that another server has taken it sends no error', async (t) => {
+  const finish = () => Promise.reject(new LeaseLostError())
+  const { session, ended, sent, files } = await open(t, { finish })
+  const connection = await connect(session)
+  connection.receive(Buffer.from('{"type":"stop_recording"}'), false)
+  assert.equal(await ended, 'lost')
+  assert.equal(connection.closeCode, 1012)
+  assert.deepEqual(sent, [])
+  const lines = (await Array.fromAsync(files.readLines())).flat()
+  assert.ok(!lines.some((line) => line.includes('"type":"error"')))
 })
 
 test('a disk that fails leads out of the process, not to a failed job', async (t) => {

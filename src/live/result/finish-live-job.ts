@@ -28,7 +28,7 @@ const RETRY_MS = 2000
 const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 
 /** The session no longer owns its job: another process took it over, or it has ended. */
-class LeaseLostError extends Error {}
+export class LeaseLostError extends Error {}
 
 /** A running session: its job, the lease on it, and its files. */
 export type ActiveSession = { job: LiveJob; lease: Lease; files: LiveFiles }

@@ -284,11 +284,11 @@ export class ActiveSessions {
         ...{ files, unread, text, earlier, feed, captions, lost: held.lost },
         audioFile: { path: files.audioPath, start: files.audioStart },
         finish(outcome, signal) {
-          held.release() // The statement that ends the job finds a lost lease.
+          held.end()
           return ending.finish(outcome, signal)
         },
         fail() {
-          held.release()
+          held.end()
           return ending.fail()
         },
         watch: createSessionMetrics(span, metrics),

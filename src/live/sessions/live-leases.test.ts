@@ -38,6 +38,21 @@ test('a lease that was released is not lost, also while it is being renewed', as
   assert.ok(!held.lost.aborted)
 })
 
+test('while its session ends a lease is renewed, and its loss is not reported', async (t) => {
+  const { db, leases, held, take } = await holdTwo(t)
+  const untilOf = async () => {
+    const rows = await db.sql.selectFrom('jobs').select('lease_until').orderBy('id').execute()
+    return rows.reduce((sum, { lease_until }) => sum + (lease_until ?? 0), 0)
+  }
+  held.end()
+  await db.sql.updateTable('jobs').set({ lease_until: 1 }).execute()
+  await leases.renew()
+  assert.ok((await untilOf()) > 2 * 1e12)
+  await take()
+  await leases.renew()
+  assert.ok(!held.lost.aborted)
+})
+
 test('a lease that cannot be renewed is kept: nobody has taken it', async (t) => {
   const { db, leases, held } = await holdTwo(t)
   await db.sql.schema.alterTable('jobs').renameTo('gone').execute()

@@ -10,11 +10,13 @@ const BATCH = 50
 
 /**
  * A lease that is renewed until it is released; `lost` is aborted when another server has it, which
- * `lose` reports if that shows elsewhere first.
+ * `lose` reports if that shows elsewhere first. After `end` a loss is not reported any more: the
+ * statement that ends the job finds it, and until that succeeds, which a slow store may delay for
+ * longer than a lease lasts, nobody else is to take the session.
  */
-export type HeldLease = { lost: AbortSignal; release(): void; lose(): void }
+export type HeldLease = { lost: AbortSignal; end(): void; release(): void; lose(): void }
 
-type Held = { lease: Lease; lost: AbortController }
+type Held = { lease: Lease; lost: AbortController; isEnding: boolean }
 
 /** Renews the leases of the sessions that this process runs. */
 export class LiveLeases {
@@ -30,12 +32,15 @@ export class LiveLeases {
 
   /** Renews a lease from now on, until it is released or lost. */
   hold(lease: Lease): HeldLease {
-    const held = { lease, lost: new AbortController() }
+    const held = { lease, lost: new AbortController(), isEnding: false }
     this.#held.add(held)
     this.#timer ??= setInterval(() => void this.renew(), RENEW_INTERVAL_MS).unref()
     void this.#renewAll([held])
     const release = () => this.#release(held)
-    return { lost: held.lost.signal, release, lose: () => this.#lose(held) }
+    const end = () => {
+      held.isEnding = true
+    }
+    return { lost: held.lost.signal, end, release, lose: () => this.#lose(held) }
   }
 
   /** Renews all leases now. */
@@ -68,6 +73,7 @@ export class LiveLeases {
   #lose(held: Held): void {
     if (!this.#held.has(held)) return // Released meanwhile: the job has ended.
     this.#release(held)
+    if (held.isEnding) return
     this.#log.warn({ sessionId: held.lease.id }, 'another server has taken a live session')
     held.lost.abort()
   }
