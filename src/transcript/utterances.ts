@@ -19,7 +19,7 @@ export function cutUtterances(
   whose: Pick<Utterance, 'channel' | keyof Recognized>,
 ): Utterance[] {
   return splitAtPauses(words)
-    .flatMap(splitLong)
+    .flatMap((run) => splitLong(run, run.map(markOf)))
     .map((own) => ({ ...whose, words: own }))
 }
 
@@ -36,31 +36,42 @@ function splitAtPauses(words: readonly Word[]): Word[][] {
   return runs
 }
 
-/** Splits a run in two until each part is short enough, at the pause that reads best. */
-function splitLong(words: Word[]): Word[][] {
+/**
+ * Splits a run in two until each part is short enough, at the pause that reads best; `marks` has the
+ * punctuation of its words.
+ */
+function splitLong(words: Word[], marks: readonly number[]): Word[][] {
   const seconds = words.at(-1)!.end - words[0]!.start
   if (words.length < 2 || (seconds <= MAX_SECONDS && words.length <= MAX_WORDS)) return [words]
-  const cut = bestCut(words)
-  return [...splitLong(words.slice(0, cut)), ...splitLong(words.slice(cut))]
+  const cut = bestCut(words, marks)
+  return [
+    ...splitLong(words.slice(0, cut), marks.slice(0, cut)),
+    ...splitLong(words.slice(cut), marks.slice(cut)),
+  ]
 }
 
 /**
  * Returns the index of the word that begins the second part: sentence ends first, then commas, then
  * long pauses, near the middle.
  */
-function bestCut(words: readonly Word[]): number {
+function bestCut(words: readonly Word[], marks: readonly number[]): number {
   const middle = (words[0]!.start + words.at(-1)!.end) / 2
   const half = Math.max(middle - words[0]!.start, 1e-3)
   let best = 1
   let bestScore = Number.NEGATIVE_INFINITY
   for (let i = 1; i < words.length; i++) {
-    const before = words[i - 1]!
-    const pause = words[i]!.start - before.end
-    const mark = endsSentence(before) ? 1 : /[,;:]$/.test(before.text) ? 0.4 : 0
-    const score = mark + Math.min(pause, 1) - Math.abs(words[i]!.start - middle) / half
+    const { start } = words[i]!
+    const pause = Math.min(start - words[i - 1]!.end, 1)
+    const score = marks[i - 1]! + pause - Math.abs(start - middle) / half
     if (score > bestScore) [best, bestScore] = [i, score]
   }
   return best
+}
+
+/** Returns how well a cut behind a word reads by its punctuation, from 0 to 1. */
+function markOf(word: Word): number {
+  if (endsSentence(word)) return 1
+  return /[,;:]$/.test(word.text) ? 0.4 : 0
 }
 
 function endsSentence(word: Word): boolean {

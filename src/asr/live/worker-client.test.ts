@@ -65,6 +65,18 @@ test('an utterance becomes its words, at their times in the session', async () =
   assert.ok(Math.abs(words[0]!.start - 3.4) < 0.3, `ask starts at ${words[0]!.start}`)
 })
 
+test('a final of a session that is behind lets another one pass, and comes whole', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 11) }
+  const undisturbed = await live.recognizeFinal(utterance, finals)
+  const order: string[] = []
+  const behind = live.recognizeFinal(utterance, { ...finals, isBehind: true })
+  const urgent = live.recognizeFinal({ path: jfk.path, segment: seconds(0, 3) }, finals)
+  const late = behind.finally(() => order.push('behind'))
+  await Promise.all([late, urgent.finally(() => order.push('urgent'))])
+  assert.deepEqual(order, ['urgent', 'behind'])
+  assert.deepEqual(await behind, undisturbed)
+})
+
 test('the voice of an utterance comes with its words if it is asked for', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 4) }
   const plain = await live.recognizeFinal(utterance, finals)

@@ -108,7 +108,11 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
     async recognizeFinal(utterance, requested) {
       const { signal, isBehind = false, wantsSpeaker = false } = requested
       const rank = isBehind ? priority.finalBehind : priority.final
-      const how = { signal, timeout: timeoutFor(utterance), priority: rank }
+      const how = {
+        ...{ signal, timeout: timeoutFor(utterance), priority: rank },
+        // Its session is late anyhow, and a worker is held for up to a second.
+        isPreemptible: isBehind,
+      }
       const processesOf = (model: string) => options.processesOf(model, finals)
       const { identification, languageBefore } = requested
       const identified =
@@ -132,7 +136,10 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       const { signal, draft = [], isFirst = false, isBehind = false } = requested
       const usual = isFirst ? priority.firstPartial : priority.partial
       const rank = isBehind ? priority.partialBehind : usual
-      const how = { signal, timeout: timeoutFor(utterance), priority: rank }
+      const how = {
+        ...{ signal, timeout: timeoutFor(utterance), priority: rank },
+        isPreemptible: isBehind,
+      }
       const open = { utterance, draft, isFirst }
       const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
       return meter.during(options.processesOf(task.model, partials).run(task, how))

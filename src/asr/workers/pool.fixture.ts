@@ -12,6 +12,8 @@ function send(message: FromWorker | { type: 'result'; id: number; result: unknow
 }
 
 const canceled = new EventTarget()
+/** How often the task `until-signal` has begun. */
+let begun = 0
 
 async function perform(id: number, behavior: string): Promise<void> {
   switch (behavior) {
@@ -27,6 +29,17 @@ async function perform(id: number, behavior: string): Promise<void> {
     case 'wait':
       await once(canceled, String(id))
       break
+    // Runs until it is canceled, or until a signal ends it.
+    case 'until-signal': {
+      const run = ++begun
+      const ended = await Promise.race([
+        once(canceled, String(id)),
+        once(process, 'SIGUSR2').then(() => 'signal'),
+      ])
+      if (ended === 'signal') send({ type: 'result', id, result: { pid: process.pid, run } })
+      else send({ type: 'error', id, error: toPlain(new Error('canceled')) })
+      return
+    }
   }
   send({ type: 'result', id, result: process.pid })
 }

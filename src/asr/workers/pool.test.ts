@@ -125,6 +125,48 @@ test('urgent tasks overtake waiting ones', async (t) => {
   assert.equal(order[0], 'urgent')
 })
 
+test('an urgent task takes the worker of one that yields, a few times at most', async (t) => {
+  const { run } = startPool(t)
+  const pid = Number(await run('pid'))
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  const kept = run('until-signal', { priority: 2, isPreemptible: true })
+  const yielding = kept.finally(note('yielding'))
+  const behind = run('pid', { priority: 2 }).then(note('behind'))
+  for (const name of ['first', 'second', 'third']) await run('pid').then(note(name))
+  const fourth = run('pid').then(note('fourth'))
+  for (let turn = 0; turn < 20; turn++) await setImmediate()
+  process.kill(pid, 'SIGUSR2')
+  assert.deepEqual(await yielding, { pid, run: 4 })
+  await Promise.all([fourth, behind])
+  assert.deepEqual(order, ['first', 'second', 'third', 'yielding', 'fourth', 'behind'])
+})
+
+test('a task that does not yield, or is as urgent, keeps its worker', async (t) => {
+  const { run } = startPool(t)
+  const pid = Number(await run('pid'))
+  for (const options of [{ priority: 2 }, { priority: 0, isPreemptible: true }]) {
+    const kept = run('until-signal', options)
+    const urgent = run('pid')
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    process.kill(pid, 'SIGUSR2')
+    assert.ok(await kept)
+    await urgent
+  }
+})
+
+test('a canceled task that yielded does not run again', async (t) => {
+  const { run } = startPool(t)
+  await run('pid')
+  const stop = new AbortController()
+  const yielding = run('until-signal', { priority: 2, isPreemptible: true, signal: stop.signal })
+  const urgent = run('pid')
+  stop.abort(new Error('no longer wanted'))
+  await assert.rejects(yielding, { message: 'no longer wanted' })
+  await urgent
+  await run('pid')
+})
+
 test('workers run side by side', async (t) => {
   const { run } = startPool(t, { workers: 2 })
   const controller = new AbortController()

@@ -32,6 +32,11 @@ export type TaskOptions = {
   timeout: number
   /** Lower runs first; equal priorities run in the order of the calls. */
   priority?: number
+  /**
+   * Whether a waiting task of lower priority may take its worker; it then runs again from its
+   * begin, a few times at most.
+   */
+  isPreemptible?: boolean
 }
 
 /** Runs tasks in processes that have the model for them. */
@@ -50,13 +55,19 @@ const LOAD_TIMEOUT = 120
  * steps.
  */
 const CANCEL_TIMEOUT = 30
+/** After so many preemptions a task runs to its end. */
+const MAX_PREEMPTIONS = 3
 
 type Waiting = {
   task: Task
   options: TaskOptions
+  preemptions: number
   resolve: (result: TaskResult[Task['kind']]) => void
   reject: (error: unknown) => void
 }
+
+/** A task in a worker, which `preempt` takes from it. */
+type Running = { waiting: Waiting; preempt: AbortController }
 
 type Worker = SupervisedWorker<FromWorker>
 type Answer = Extract<FromWorker, { type: 'result' | 'error' }>
@@ -70,7 +81,7 @@ type Answer = Extract<FromWorker, { type: 'result' | 'error' }>
 export class WorkerPool {
   readonly #options: PoolOptions
   readonly #workers: Worker[]
-  readonly #running = new Set<Waiting>()
+  readonly #running = new Set<Running>()
   readonly #waiting: Waiting[] = []
   /** The workers that have been started and not ended for idleness. */
   readonly #active = new Set<Worker>()
@@ -97,10 +108,8 @@ export class WorkerPool {
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     if (this.#broken && this.#isDown) throw this.#broken
     const { promise, resolve, reject } = Promise.withResolvers<TaskResult[Task['kind']]>()
-    const waiting: Waiting = { task, options, resolve, reject }
-    const { priority = 0 } = options
-    const at = this.#waiting.findIndex((other) => (other.options.priority ?? 0) > priority)
-    this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, waiting)
+    const waiting: Waiting = { task, options, preemptions: 0, resolve, reject }
+    this.#enqueue(waiting)
     const cancel = () => {
       const place = this.#waiting.indexOf(waiting)
       if (place >= 0) this.#waiting.splice(place, 1)
@@ -123,7 +132,8 @@ export class WorkerPool {
     this.#closed = true
     for (const timer of this.#idle.values()) clearTimeout(timer)
     const error = new AppError('engine_unavailable', 'it is closed')
-    for (const { reject } of [...this.#waiting.splice(0), ...this.#running]) reject(error)
+    const running = [...this.#running].map(({ waiting }) => waiting)
+    for (const { reject } of [...this.#waiting.splice(0), ...running]) reject(error)
     await Promise.all(this.#workers.map((worker) => worker.close()))
   }
 
@@ -183,6 +193,22 @@ export class WorkerPool {
     return message.type === 'ready'
   }
 
+  /** Puts a task behind those of its priority, or before them if it ran before. */
+  #enqueue(waiting: Waiting): void {
+    const priority = priorityOf(waiting)
+    const at = this.#waiting.findIndex((other) => {
+      return (
+        priorityOf(other) > priority || (waiting.preemptions > 0 && priorityOf(other) === priority)
+      )
+    })
+    this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, waiting)
+  }
+
+  #again(preempted: Waiting): void {
+    preempted.preemptions++
+    this.#enqueue(preempted)
+  }
+
   #dispatch(): void {
     for (const worker of this.#workers) {
       if (worker.state !== 'idle') continue
@@ -192,23 +218,42 @@ export class WorkerPool {
     }
     const loading = this.#workers.filter(({ state }) => state === 'loading').length
     if (this.#active.size > 0 && this.#waiting.length > loading) this.#startNext()
+    this.#preempt()
   }
 
-  /** A canceled task stops between two decoder steps, or its worker is killed. */
+  /** Takes a worker from a task that yields, unless one is being taken already. */
+  #preempt(): void {
+    const [next] = this.#waiting
+    const running = [...this.#running]
+    if (!next || running.some(({ preempt }) => preempt.signal.aborted)) return
+    const yielding = running.filter(({ waiting }) => {
+      const { options, preemptions } = waiting
+      const mayYield = options.isPreemptible && preemptions < MAX_PREEMPTIONS
+      return mayYield && priorityOf(waiting) > priorityOf(next)
+    })
+    yielding.at(-1)?.preempt.abort()
+  }
+
+  /** A canceled or preempted task stops between two decoder steps, or its worker is killed. */
   async #perform(worker: Worker, waiting: Waiting): Promise<void> {
     const { task, options, resolve, reject } = waiting
     const id = this.#nextId++
-    this.#running.add(waiting)
+    const running: Running = { waiting, preempt: new AbortController() }
+    const preempted = running.preempt.signal
+    this.#running.add(running)
     const outcome = await worker.run({ id, task } satisfies ToWorker, {
       ...options,
+      signal: AbortSignal.any([options.signal, preempted]),
       cancel: { message: { id, cancel: true } satisfies ToWorker, timeout: CANCEL_TIMEOUT },
       receive: (message) => (isAnswer(message) && message.id === id ? message : undefined),
     })
-    this.#running.delete(waiting)
+    this.#running.delete(running)
+    const isPreempted = preempted.aborted && !options.signal.aborted && !this.#closed
     if ('lost' in outcome) {
       const { cause } = outcome.lost
       reject(new AppError('engine_failed', `its process ended with ${cause}`))
     } else if (outcome.answer.type === 'result') resolve(outcome.answer.result)
+    else if (isPreempted) this.#again(waiting)
     else reject(fromPlain(outcome.answer.error))
     this.#dispatch()
     this.#restIfIdle(worker)
@@ -222,6 +267,10 @@ export class WorkerPool {
     if (!this.#isDown) return
     for (const { reject } of this.#waiting.splice(0)) reject(this.#broken)
   }
+}
+
+function priorityOf({ options }: Waiting): number {
+  return options.priority ?? 0
 }
 
 function isAnswer(message: FromWorker): message is Answer {

@@ -1,0 +1,30 @@
+// The server with the fake engine. Tells its address, and after any message how long the longest turn of
+// its event loop took since the last one: in processor time, so that a busy machine changes nothing.
+import { createApp } from '../../src/app.ts'
+import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/log.ts'
+
+/** 45 words in five seconds: an hour has as many as three hours of a talk. */
+const TEXT = 'Ask not what your country can do for you, said Doctor Miller in Boston. '
+  .repeat(3)
+  .trim()
+
+const speech = createFakeSpeechEngine(TEXT)
+const app = await createApp(readConfig(process.env), { speech, log: createLog('fatal') })
+let longest = 0
+let last = process.threadCpuUsage()
+turn()
+process.on('message', () => {
+  process.send!({ longestMs: longest })
+  longest = 0
+})
+process.once('disconnect', () => process.exit())
+process.send!({ url: await app.http.listen({ host: '127.0.0.1', port: 0 }) })
+
+function turn(): void {
+  const { user, system } = process.threadCpuUsage()
+  longest = Math.max(longest, (user - last.user + system - last.system) / 1000)
+  last = { user, system }
+  setImmediate(turn)
+}
