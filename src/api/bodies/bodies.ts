@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { BodyThread } from './body-thread.ts'
 import { type BodyKind, type BodyOutcomes, type BodyTask, createBodyReader } from './read-body.ts'
 
@@ -29,7 +29,7 @@ export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }
 export class Bodies {
   readonly #read: ReturnType<typeof createBodyReader>
   readonly #thread: BodyThread
-  readonly #inTurn = serializeByKey()
+  readonly #inTurn = limitByKey()
   readonly #waiting = new Map<string, number>()
 
   constructor({ config, log }: BodiesOptions) {

@@ -4,7 +4,7 @@ import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { AddOnAnswer } from '../schemas/job-results.ts'
 import { Type } from '../schemas/type.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 /** Accepts any text: what is not an id or an add-on is simply not found. */
 const AddOnParams = Type.Object({
@@ -14,7 +14,7 @@ const AddOnParams = Type.Object({
 
 /** Retries a failed add-on of a recorded job, without recognition. Our extension of the API. */
 export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   return async (http) => {
     ignoreBodies(http)
     http.post(

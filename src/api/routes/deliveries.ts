@@ -16,7 +16,7 @@ import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { Type } from '../schemas/type.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const path = '/v2/deliveries'
 
@@ -25,7 +25,7 @@ export function deliveryRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   // The list is sent as text while the attempts are loaded.
   const Streamed = Type.Unsafe<Readable>(DeliveryList)
   return async (http) => {

@@ -19,7 +19,7 @@ import { endpointOperations } from '../schemas/delivery-operations.ts'
 import { EndpointList, EndpointQuery, EndpointView } from '../schemas/endpoint.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const path = '/v2/endpoints'
 
@@ -28,7 +28,7 @@ export function endpointRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   const one = { params: IdParams, response: { 200: EndpointView, ...errorAnswers(404) } }
   return async (http) => {
     ignoreBodies(http)

@@ -25,9 +25,13 @@ import {
   RangeHeaders,
 } from '../schemas/operations.ts'
 import { Type } from '../schemas/type.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
+/** Lists of one account that read the database at once; those that cost more take turns. */
+const LISTS_AT_ONCE = 4
+/** From here on the database counts many jobs, unless the place is known. */
+const FAR_OFFSET = 10_000
 
 /** The path of the routes, and the jobs that they serve. */
 export type JobRouteOptions = {
@@ -42,7 +46,8 @@ export function jobRoutes(
   { path, kind }: JobRouteOptions,
 ): FastifyPluginAsyncTypebox {
   const operations = jobOperations(kind)
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey(LISTS_AT_ONCE)
+  const costlyInTurn = limitByKey()
   // Both are sent as text: results as they are stored, lists while their jobs are loaded.
   const Streamed = Type.Unsafe<Readable>(jobListOf(kind))
   const Stored = Type.Unsafe<Readable | string>(jobViewOf(kind))
@@ -64,7 +69,9 @@ export function jobRoutes(
         const limit = Math.min(query.limit, config.http.listMaxLimit)
         const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
         const part = toPart(query, limit)
-        const page = await inTurn(account, () => listJobs(storage.db, filter, part))
+        const isCostly = filter.metadata !== undefined || query.offset > FAR_OFFSET
+        const limited = isCostly ? costlyInTurn : inTurn
+        const page = await limited(account, () => listJobs(storage.db, filter, part))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
         reply.type(JSON_TYPE)
         // The framework would read what it discards for HEAD.
@@ -137,8 +144,8 @@ export function jobRoutes(
   }
 
   /**
-   * Loads the jobs of a page, for one list of an account at a time: a page may hold a thousand jobs
-   * of a megabyte. Omits jobs that were deleted meanwhile.
+   * Loads the jobs of a page, for a few lists of an account at a time: a page may hold a thousand
+   * jobs of a megabyte. Omits jobs that were deleted meanwhile.
    */
   async function* loadJobs(
     places: readonly ListedJob[],

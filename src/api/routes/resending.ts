@@ -13,7 +13,7 @@ import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { ResendRequest, Resent } from '../schemas/resend-request.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
 
@@ -26,7 +26,7 @@ export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
 }
 
 function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   return async (http) => {
     http.post(
       '/v2/deliveries/resend',

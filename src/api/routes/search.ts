@@ -7,7 +7,7 @@ import { pageUrls } from '../lists/job-list.ts'
 import { checkMetadataLength, periodOf } from '../lists/list-query.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { SearchHits, type SearchHitView, SearchQuery } from '../schemas/search.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const path = '/v2/search'
 
@@ -16,7 +16,7 @@ export function searchRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   return async (http) => {
     const schema = {
       tags: ['Jobs'],

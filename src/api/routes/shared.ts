@@ -21,7 +21,7 @@ import { errorAnswers } from '../schemas/error.ts'
 import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
 import { SharedView } from '../schemas/share.ts'
 import { Type } from '../schemas/type.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const SecretParams = Type.Object({
   secret: Type.String({ description: 'The last part of the address of the link' }),
@@ -37,7 +37,7 @@ export function sharedRoutes(
   captions: CaptionStreams,
 ): FastifyPluginAsyncTypebox {
   const { db } = storage
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
 
   async function findShared(secret: string): Promise<{ share: Share; job: Job }> {

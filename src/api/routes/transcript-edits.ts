@@ -16,7 +16,7 @@ import {
   TranscriptVersionView,
 } from '../schemas/transcript-edits.ts'
 import { Type } from '../schemas/type.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const EditsQuery = Type.Object({
   versions: Type.Integer({
@@ -30,7 +30,7 @@ export function transcriptEditRoutes(
   { storage, jobs, bodies }: Pick<App, 'storage' | 'jobs'> & { bodies: Bodies },
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   const operations = jobOperations(kind)
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_EDIT_BYTES })

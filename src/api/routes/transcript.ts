@@ -8,7 +8,7 @@ import { IdParams } from '../schemas/job.ts'
 import { jobOperations } from '../schemas/operations.ts'
 import { TranscriptJson } from '../schemas/transcript-edits.ts'
 import { Type } from '../schemas/type.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
@@ -43,7 +43,7 @@ export function transcriptRoute(
   { jobs }: Pick<App, 'jobs'>,
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   return async (http) => {
     ignoreBodies(http)
     http.get(
