@@ -65,6 +65,16 @@ test('an utterance becomes its words, at their times in the session', async () =
   assert.ok(Math.abs(words[0]!.start - 3.4) < 0.3, `ask starts at ${words[0]!.start}`)
 })
 
+test('work that yields to others counts as no load', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 11) }
+  const before = live.load
+  await live.recognizeFinal(utterance, { ...finals, isBehind: true })
+  assert.ok(live.load <= before)
+  const between = live.load
+  await live.recognizeFinal(utterance, finals)
+  assert.ok(live.load > between)
+})
+
 test('a final of a session that is behind lets another one pass, and comes whole', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
   const undisturbed = await live.recognizeFinal(utterance, finals)

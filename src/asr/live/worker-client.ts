@@ -85,6 +85,11 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
     withoutPartials = fit.withoutPartials
     log.info({ ...fit, ...costs }, 'live sessions that fit were measured')
   }
+  /** Counts a task as load, unless it yields to others: they do not wait for it. */
+  function counted<T>(task: Promise<T>, { isBehind }: { isBehind: boolean }): Promise<T> {
+    return isBehind ? task : meter.during(task)
+  }
+
   const measured = measure().catch((error: unknown) => {
     if (!closing.signal.aborted) log.warn({ err: error }, 'live sessions could not be measured')
   })
@@ -103,7 +108,7 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       if (!isUsed) options.onUsed()
       isUsed = true
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
-      return meter.during(listening.run({ kind: 'vad', audio, request }, how))
+      return counted(listening.run({ kind: 'vad', audio, request }, how), { isBehind })
     },
     async recognizeFinal(utterance, requested) {
       const { signal, isBehind = false, wantsSpeaker = false } = requested
@@ -123,12 +128,12 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
         }))
       const chosen = identified?.settings ?? requested
       const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(chosen) }
-      const first = meter.during(processesOf(task.model).run(task, how))
+      const first = counted(processesOf(task.model).run(task, how), { isBehind })
       const { fusedWith } = chosen
       if (fusedWith === undefined) return { ...(await first), ...identified?.found }
       const other = { ...task, model: fusedWith, wantsSpeaker: false }
       const second = (signal: AbortSignal) => {
-        return meter.during(processesOf(fusedWith).run(other, { ...how, signal }))
+        return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isBehind })
       }
       return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
     },
@@ -142,7 +147,7 @@ export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecogn
       }
       const open = { utterance, draft, isFirst }
       const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-      return meter.during(options.processesOf(task.model, partials).run(task, how))
+      return counted(options.processesOf(task.model, partials).run(task, how), { isBehind })
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }

@@ -155,6 +155,20 @@ test('a task that does not yield, or is as urgent, keeps its worker', async (t) 
   }
 })
 
+test('tasks that yield leave a worker free', async (t) => {
+  const { run } = startPool(t, { workers: 2 })
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  const stop = new AbortController()
+  const yielding = run('wait', { isPreemptible: true, signal: stop.signal })
+  const second = run('pid', { isPreemptible: true }).then(note('second'))
+  await run('pid').then(note('urgent'))
+  stop.abort(new Error('seen enough'))
+  await assert.rejects(yielding, { message: 'seen enough' })
+  await second
+  assert.deepEqual(order, ['urgent', 'second'])
+})
+
 test('a canceled task that yielded does not run again', async (t) => {
   const { run } = startPool(t)
   await run('pid')

@@ -33,8 +33,9 @@ export type TaskOptions = {
   /** Lower runs first; equal priorities run in the order of the calls. */
   priority?: number
   /**
-   * Whether a waiting task of lower priority may take its worker; it then runs again from its
-   * begin, a few times at most.
+   * Whether the task yields to others: such tasks leave one worker free, if there are several, and
+   * a waiting task of lower priority takes the worker of one, which then runs again from its begin,
+   * a few times at most.
    */
   isPreemptible?: boolean
 }
@@ -212,13 +213,21 @@ export class WorkerPool {
   #dispatch(): void {
     for (const worker of this.#workers) {
       if (worker.state !== 'idle') continue
-      const next = this.#waiting.shift()
-      if (!next) return
+      const next = this.#takeNext()
+      if (!next) break
       void this.#perform(worker, next)
     }
     const loading = this.#workers.filter(({ state }) => state === 'loading').length
     if (this.#active.size > 0 && this.#waiting.length > loading) this.#startNext()
     this.#preempt()
+  }
+
+  /** Takes the first waiting task that may run now out of the queue. */
+  #takeNext(): Waiting | undefined {
+    const yielding = [...this.#running].filter(({ waiting }) => waiting.options.isPreemptible)
+    const isFull = yielding.length >= Math.max(1, this.#workers.length - 1)
+    const at = this.#waiting.findIndex(({ options }) => !(isFull && options.isPreemptible))
+    return at < 0 ? undefined : this.#waiting.splice(at, 1)[0]
   }
 
   /** Takes a worker from a task that yields, unless one is being taken already. */

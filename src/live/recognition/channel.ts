@@ -165,8 +165,9 @@ export class Channel {
   }
 
   /** Ends the channel: no more audio follows. */
-  finish(): void {
-    for (const event of this.#options.endpointer.finish(this.#endpoint)) this.#handle(event, true)
+  finish({ isBehind }: { isBehind: boolean }): void {
+    const events = this.#options.endpointer.finish(this.#endpoint)
+    for (const event of events) this.#handle(event, isBehind)
   }
 
   /** Recognizes an utterance that ended before the restart. */

@@ -35,6 +35,8 @@ export function open(channels: readonly string[], options: Options = {}) {
   const reported: string[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
+  /** Of each final, whether it yields to the work of others. */
+  const yielding: boolean[] = []
   const listened: number[] = []
   const leaving = new AbortController()
   /** Samples that were written for finals and partials. */
@@ -58,7 +60,8 @@ export function open(channels: readonly string[], options: Options = {}) {
         levels: recognized.map((frames) => new Float32Array(frames.length).fill(-30)),
       }
     },
-    async recognizeFinal({ path, segment }, { signal, wantsSpeaker = false }) {
+    async recognizeFinal({ path, segment }, { signal, wantsSpeaker = false, isBehind = false }) {
+      yielding.push(isBehind)
       calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
@@ -120,7 +123,7 @@ export function open(channels: readonly string[], options: Options = {}) {
     await run()
     return reported
   }
-  return { recognition, run, advance, reported, snapshots, calls, listened, leaving }
+  return { recognition, run, advance, reported, snapshots, calls, yielding, listened, leaving }
 }
 
 function written(event: ChannelEvent): string {

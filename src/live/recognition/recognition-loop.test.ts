@@ -143,6 +143,25 @@ test('sound that comes piece by piece is heard like sound that is there at once'
   }
 })
 
+test('the last final of a session in time does not yield to others', async () => {
+  const { advance, yielding } = open([speech])
+  await advance()
+  assert.deepEqual(yielding, [false])
+})
+
+test('audio that comes much faster than it was spoken yields, though none of it waits', async () => {
+  const utterance = `${speech}${pause}`
+  const { recognition, run, yielding } = open([utterance.repeat(8)])
+  const running = run()
+  for (let frames = 0; frames <= 8 * utterance.length; frames++) {
+    recognition.grown(frames * FRAME)
+    while (recognition.recognized < (frames - 2) * 0.032) await new Promise(setImmediate)
+  }
+  recognition.end()
+  await running
+  assert.deepEqual(yielding, [false, false, true, true, true, true, true, true])
+})
+
 test('from any snapshot on, the rest is heard as if nothing had been', async () => {
   const audio = `${'#'.repeat(150)}${pause}${speech}${pause}${'#'.repeat(180)}${pause}${speech}${pause}`
   const release = Promise.withResolvers<void>()

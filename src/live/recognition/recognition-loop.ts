@@ -5,6 +5,7 @@ import { SAMPLE_RATE, type SpeakerCounts } from '../../asr/speech-engine.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { EndedUtterance, Snapshot } from '../recovery/session-log.ts'
+import { AudioPace } from './audio-pace.ts'
 import { Channel, type ChannelEvent, createFinalOrder } from './channel.ts'
 import { createEndpointer, type EndpointingOptions, initialEndpoint } from './endpointing.ts'
 import { EventQueue } from './event-queue.ts'
@@ -45,7 +46,10 @@ export type RecognitionEvent =
   | { type: 'progress' }
   | { type: 'snapshot'; snapshot: Snapshot }
 
-/** A session with more unprocessed audio than this is behind. */
+/**
+ * A session with more unprocessed audio than this is behind, and so is one whose audio runs further
+ * ahead of the clock: it can wait.
+ */
 const BEHIND_SECONDS = 2
 /** Every so many frames (5 s), a snapshot is written from which the session can resume. */
 const SNAPSHOT_FRAMES = 156
@@ -81,6 +85,7 @@ export class RecognitionLoop {
   #work: number
   #wake: (() => void) | undefined
   readonly #voicing: VoicedShare
+  readonly #pace = new AudioPace({ maxLead: BEHIND_SECONDS })
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
@@ -170,7 +175,8 @@ export class RecognitionLoop {
       if (recognized === 0 && isLast) break
       if (recognized === 0) await this.#moreAudio(there)
     }
-    for (const channel of this.#channels) channel.finish()
+    const isBehind = this.#isBehind()
+    for (const channel of this.#channels) channel.finish({ isBehind })
     for (const channel of this.#channels) await channel.caughtUp({ all: true })
   }
 
@@ -227,6 +233,7 @@ export class RecognitionLoop {
     const frames = probabilities[0]!.length
     if (frames === 0) return 0
     this.#work += (performance.now() - began) / 1000
+    this.#pace.processed(frames * FRAME_SECONDS)
     for (let frame = 0; frame < frames; frame++) {
       for (const [i, channel] of this.#channels.entries()) {
         channel.advance(probabilities[i]![frame]!, levels[i]![frame]!, { isBehind })
@@ -259,7 +266,8 @@ export class RecognitionLoop {
   }
 
   #isBehind(): boolean {
-    return this.#ahead() > BEHIND_SECONDS || (this.#options.isOverShare?.() ?? false)
+    if (this.#ahead() > BEHIND_SECONDS || this.#pace.isFast) return true
+    return this.#options.isOverShare?.() ?? false
   }
 
   /** Seconds of audio not yet processed. */

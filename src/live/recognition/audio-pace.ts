@@ -1,0 +1,37 @@
+/** Sound cards and clients that send a little faster than real time are no matter. */
+const TOLERANCE = 1.1
+
+/**
+ * Tells whether the audio of a session comes faster than it was spoken: by how many seconds it runs
+ * ahead of the clock, counted up to twice the allowed lead, so that a session that slows down is
+ * soon in time again. `now` counts milliseconds and never goes back.
+ */
+export class AudioPace {
+  readonly #maxLead: number
+  readonly #now: () => number
+  #lead = 0
+  #at: number
+
+  constructor({ maxLead, now = () => performance.now() }: { maxLead: number; now?: () => number }) {
+    this.#maxLead = maxLead
+    this.#now = now
+    this.#at = now()
+  }
+
+  /** Counts seconds of audio. */
+  processed(seconds: number): void {
+    this.#lead = Math.min(2 * this.#maxLead, this.#leadNow() + seconds)
+  }
+
+  /** Whether the audio is further ahead of the clock than allowed. */
+  get isFast(): boolean {
+    return this.#leadNow() > this.#maxLead
+  }
+
+  #leadNow(): number {
+    const at = this.#now()
+    this.#lead = Math.max(0, this.#lead - ((at - this.#at) / 1000) * TOLERANCE)
+    this.#at = at
+    return this.#lead
+  }
+}
