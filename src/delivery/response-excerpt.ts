@@ -1,5 +1,5 @@
 /** How much of an answer the log keeps. */
-const EXCERPT_BYTES = 1024
+export const EXCERPT_BYTES = 1024
 /**
  * Reads this much so that the connection can be reused; the connection of a longer body is dropped.
  */

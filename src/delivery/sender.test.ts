@@ -141,6 +141,15 @@ test('a receiver that sends back what it was sent brings no secret into the log'
   assert.equal(responseHeaders!['(left out)'], '1 header')
 })
 
+test('an answer full of short secrets is logged no longer than others', async (t) => {
+  const receiver = await openTestReceiver(t, (_, response) => {
+    response.end('user'.repeat(256))
+    return undefined
+  })
+  const { responseBody } = await openSender(t).send(receiver.url.replace('//', '//user:pass@'))
+  assert.equal(responseBody, '[hidden]'.repeat(128))
+})
+
 test('a redirect is not followed', async (t) => {
   const target = await openTestReceiver(t)
   const receiver = await openTestReceiver(t, (_, response) => {

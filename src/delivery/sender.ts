@@ -9,6 +9,7 @@ import type { DeliveryBody } from '../storage/deliveries/delivery-body.ts'
 import { hideIn, hideSecrets } from './hide-secrets.ts'
 import { inChunks } from './json-chunks.ts'
 import { createRequests, type Requests } from './requests.ts'
+import { EXCERPT_BYTES } from './response-excerpt.ts'
 import { sentSecrets } from './sent-secrets.ts'
 import { shortHeaders } from './short-headers.ts'
 import { signedHeaders } from './signature.ts'
@@ -99,7 +100,8 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
     const ms = since(startedAt)
     const { status } = answer
     const hidden = sentSecrets(url, headers)
-    const responseBody = hideIn(await answer.excerpt(), hidden)
+    // What replaces a short secret is longer.
+    const responseBody = hideIn(await answer.excerpt(), hidden).slice(0, EXCERPT_BYTES)
     const responseHeaders = shortHeaders(hideSecrets(answer.headers, hidden))
     return { ...sent, ms, status, error: null, responseHeaders, responseBody }
   } catch (error) {
