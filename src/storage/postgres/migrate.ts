@@ -1,11 +1,12 @@
 import { type Kysely, sql } from 'kysely'
+import { wrongVersion } from '../wrong-version.ts'
 import { laterVersions, swapped } from './later-versions.ts'
 import { FIRST_VERSION, firstSchema } from './schema.ts'
 
 type Version = { schema_version: { version: number } }
 
 /** The version of this code. */
-const VERSION = FIRST_VERSION + laterVersions.length
+export const POSTGRES_VERSION = FIRST_VERSION + laterVersions.length
 
 /**
  * Returns the version of a database, or undefined if it has none of our tables; throws if it is
@@ -17,21 +18,13 @@ export async function readVersion<T>(database: Kysely<T>): Promise<number | unde
   if (!rows[0]!.found) return undefined
   const versions = database as unknown as Kysely<Version>
   const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
-  if (row && row.version > VERSION) throw wrongVersion(row.version)
+  if (row && row.version > POSTGRES_VERSION) throw wrongVersion(row.version, POSTGRES_VERSION)
   return row?.version
 }
 
 /** Whether a database has the version of this code. */
 export function isCurrent(version: number | undefined): boolean {
-  return version === VERSION
-}
-
-/** The error for a database of another version, which this program may not change. */
-export function wrongVersion(version: number | undefined): Error {
-  const found = version === undefined ? 'no tables of this program' : `version ${version}`
-  return new Error(
-    `Cannot open the database: it has ${found}, this program knows version ${VERSION}`,
-  )
+  return version === POSTGRES_VERSION
 }
 
 /** What a migration reports: the version it starts from. */
@@ -51,8 +44,9 @@ export async function migrate<T>(
     signal?.throwIfAborted()
     const current = await readVersion(tx)
     if (isCurrent(current)) return
-    if (current !== undefined && current < FIRST_VERSION) throw wrongVersion(current)
-    if (current !== undefined) onBegin?.({ from: current, to: VERSION })
+    if (current !== undefined && current < FIRST_VERSION)
+      throw wrongVersion(current, POSTGRES_VERSION)
+    if (current !== undefined) onBegin?.({ from: current, to: POSTGRES_VERSION })
     const steps = [firstSchema, ...laterVersions]
     const missing = current === undefined ? steps : steps.slice(current - FIRST_VERSION + 1)
     if (current === swapped.version && !(await hasUsage(tx))) {
@@ -64,8 +58,8 @@ export async function migrate<T>(
     }
     if (current === undefined) {
       await sql`create table schema_version (version integer not null)`.execute(tx)
-      await sql`insert into schema_version (version) values (${VERSION})`.execute(tx)
-    } else await sql`update schema_version set version = ${VERSION}`.execute(tx)
+      await sql`insert into schema_version (version) values (${POSTGRES_VERSION})`.execute(tx)
+    } else await sql`update schema_version set version = ${POSTGRES_VERSION}`.execute(tx)
   })
 }
 

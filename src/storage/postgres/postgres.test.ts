@@ -70,7 +70,8 @@ describe('with a server', { skip: noPostgres }, () => {
     await sql`update schema_version set version = 99`.execute(database)
     await close()
     for (const version of ['migrate', 'create', 'same', 'known'] as const) {
-      const refused = /^Error: Cannot open the database: it has version 99, this program knows /
+      const refused =
+        /^Error: Cannot open the database: it has version 99, this program knows version \d+; start the newer/
       await assert.rejects(openPostgres(settings, { version }), refused)
     }
   })

@@ -10,8 +10,9 @@ import type { DatabaseConfig } from '../../config/database.ts'
 import { AppError } from '../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
+import { wrongVersion } from '../wrong-version.ts'
 import { createJobHints } from './job-hints.ts'
-import { isCurrent, migrate, type OnMigration, readVersion, wrongVersion } from './migrate.ts'
+import { isCurrent, migrate, type OnMigration, POSTGRES_VERSION, readVersion } from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { isAway } from './postgres-error.ts'
 import { createPool, type PoolOptions } from './postgres-pool.ts'
@@ -134,7 +135,8 @@ async function prepare(
   if (isCurrent(found)) return
   if (version === 'known') return
   const isCreated = version === 'create' || version === 'move'
-  if (version === 'same' || (isCreated && found !== undefined)) throw wrongVersion(found)
+  if (version === 'same' || (isCreated && found !== undefined))
+    throw wrongVersion(found, POSTGRES_VERSION)
   if (found === undefined) await onEmpty?.()
   // A migration may take longer than any statement of a request.
   const unlimited = { idle_in_transaction_session_timeout: '0' }

@@ -19,6 +19,7 @@ import * as auditLog from '../migrations/0017-audit-log.ts'
 import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import * as objectKeys from '../migrations/0019-object-keys.ts'
 import * as earlyDatabases from '../migrations/0020-early-databases.ts'
+import { wrongVersion } from '../wrong-version.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
 /** What a version changes: the tables, then the rows in them. */
@@ -82,7 +83,8 @@ export async function migrate<T>(
   const wasOlder = await database.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_version (version integer not null)`.execute(tx)
     const current = await readVersion(tx)
-    if (current !== undefined && current > migrations.length) throw wrongVersion(current)
+    if (current !== undefined && current > migrations.length)
+      throw wrongVersion(current, migrations.length)
     const isOlder = current !== undefined && current < migrations.length
     if (isOlder) progress?.begin({ from: current, to: migrations.length })
     const isSwapped = current === SWAPPED && !(await hasUsage(tx))
@@ -135,7 +137,7 @@ export async function checkVersion<T>(database: Kysely<T>, which: 'same' | 'know
   const version = await readVersion(database)
   if (version === migrations.length) return
   if (which === 'same' || version === undefined || version > migrations.length) {
-    throw wrongVersion(version)
+    throw wrongVersion(version, migrations.length)
   }
 }
 
@@ -143,10 +145,4 @@ async function readVersion<T>(database: Kysely<T>): Promise<number | undefined> 
   const versions = database as unknown as Kysely<Version>
   const row = await versions.selectFrom('schema_version').select('version').executeTakeFirst()
   return row?.version
-}
-
-function wrongVersion(version: number | undefined): Error {
-  return new Error(
-    `Cannot open the database: it has version ${version}, this program knows version ${migrations.length}`,
-  )
 }

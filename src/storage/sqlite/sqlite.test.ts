@@ -33,7 +33,10 @@ test('openSqlite refuses a database of a newer version and leaves it as it is', 
   newer.exec(
     'create table schema_version (version integer); insert into schema_version values (99)',
   )
-  await assert.rejects(openSqlite(file), /it has version 99, this program knows version \d/)
+  await assert.rejects(
+    openSqlite(file),
+    /it has version 99, this program knows version \d+; start the newer program/,
+  )
   const tables = newer.prepare(`select name from sqlite_master where type = 'table'`).all()
   newer.close()
   assert.deepEqual(

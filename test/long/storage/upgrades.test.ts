@@ -1,11 +1,8 @@
 /** What servers of earlier versions left behind, under this one. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { Client } from 'pg'
-import { extract } from 'tar'
 import { databaseFile } from '../../../src/storage/data-folder.ts'
 import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { SQLITE_VERSION } from '../../../src/storage/sqlite/migrate.ts'
@@ -14,18 +11,15 @@ import { rounds } from '../../support/rounds.ts'
 import { sqliteSchema } from '../../support/sqlite-schema.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
 import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import {
+  connectClient,
+  type ExpectedStore,
+  loadDump,
+  postgresSchema,
+  storeNames,
+  unpackStore,
+} from '../../support/upgrade-stores.ts'
 
-/** `scripts/make-upgrade-fixture.ts` made them. */
-const stores = join(import.meta.dirname, '../../fixtures/stores')
-const names = readdirSync(stores).sort()
-
-type Expected = {
-  key: string
-  done: { id: string; transcript: string; metadata: unknown }[]
-  live?: { id: string; transcript: string }
-  interrupted: string
-}
 type Job = {
   id: string
   status: string
@@ -44,20 +38,13 @@ function migrate(data: string, statement: number) {
   return spawnSync(process.execPath, [...args, String(statement)], { stdio: 'inherit' })
 }
 
-async function unpack(t: TestContext, name: string) {
-  const folder = await makeFolder(t)
-  await extract({ file: join(stores, name), cwd: folder })
-  const expected = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Expected
-  return { folder, data: join(folder, 'data'), expected }
-}
-
-async function start(t: TestContext, { key }: Expected, env: Record<string, string>) {
+async function start(t: TestContext, { key }: ExpectedStore, env: Record<string, string>) {
   const server = await startServer({ env: { ...env, STENO_API_KEYS: `acme:${key}` } })
   t.after(() => server.close())
   return { ...server, key }
 }
 
-async function checkContent(server: TestServer, expected: Expected): Promise<void> {
+async function checkContent(server: TestServer, expected: ExpectedStore): Promise<void> {
   const get = async <T>(path: string) => (await call<T>(server, path)).body
   for (const { id, transcript, metadata } of expected.done) {
     const job = await get<Job>(`/v2/pre-recorded/${id}`)
@@ -94,7 +81,7 @@ async function checkContent(server: TestServer, expected: Expected): Promise<voi
 }
 
 /** Old transcripts are found by their words once the index has caught up. */
-async function checkFound(server: TestServer, { done }: Expected): Promise<void> {
+async function checkFound(server: TestServer, { done }: ExpectedStore): Promise<void> {
   const word = done[0]!.transcript.split(' ')[3]
   for (;;) {
     const { body } = await call<{ items: { job: { id: string } }[] }>(
@@ -107,9 +94,9 @@ async function checkFound(server: TestServer, { done }: Expected): Promise<void>
 }
 
 describe('data folders', () => {
-  for (const name of names.filter((name) => name.startsWith('sqlite-'))) {
+  for (const name of storeNames.filter((name) => name.startsWith('sqlite-'))) {
     test(name, { timeout: 60_000 }, async (t) => {
-      const { data, expected } = await unpack(t, name)
+      const { data, expected } = await unpackStore(t, name)
       const server = await start(t, expected, { STENO_DATA_DIR: data })
       await checkContent(server, expected)
       const fresh = await startServer()
@@ -119,7 +106,7 @@ describe('data folders', () => {
   }
 
   test('a migration that is killed at any statement goes on', async (t) => {
-    const { data, expected } = await unpack(t, OLDEST)
+    const { data, expected } = await unpackStore(t, OLDEST)
     const step = Math.max(1, Math.floor(STATEMENTS / rounds(12)))
     let kills = 0
     for (let statement = 0; migrate(data, statement).signal === 'SIGKILL'; statement += step) {
@@ -130,49 +117,29 @@ describe('data folders', () => {
   })
 
   test('there is one of each version since the first session, and of this one', () => {
-    const versions = names.map((name) => Number(/^sqlite-(\d+)/.exec(name)?.[1]))
+    const versions = storeNames.map((name) => Number(/^sqlite-(\d+)/.exec(name)?.[1]))
     assert.ok(versions.includes(SQLITE_VERSION), 'see docs/releasing.md')
   })
 })
 
-/** Returns every column, index and trigger of a database, in any order. */
-async function postgresSchema(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ line: string }>(`
-    select concat_ws(' ', table_name, column_name, data_type, collation_name, is_nullable, column_default) as line
-      from information_schema.columns where table_schema = 'public'
-    union all select indexdef from pg_indexes where schemaname = 'public'
-    union all select concat_ws(' ', event_object_table, trigger_name, event_manipulation, action_condition)
-      from information_schema.triggers where trigger_schema = 'public'
-    union all select prosrc from pg_proc where pronamespace = 'public'::regnamespace`)
-  return rows.map(({ line }) => line.replace(/\s+/g, ' ')).sort()
-}
-
-async function connect(t: TestContext, url: string): Promise<Client> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  t.after(() => client.end())
-  return client
-}
-
 describe('PostgreSQL databases', { skip: noPostgres }, () => {
-  for (const name of names.filter((name) => name.startsWith('postgres-'))) {
+  for (const name of storeNames.filter((name) => name.startsWith('postgres-'))) {
     test(name, { timeout: 60_000 }, async (t) => {
-      const { folder, data, expected } = await unpack(t, name)
+      const { folder, data, expected } = await unpackStore(t, name)
       const { url } = await createDatabase()
-      const client = await connect(t, url)
-      const dump = readFileSync(join(folder, 'database.sql'), 'utf8')
-      await client.query(dump.replace(/^\\.*$/gm, ''))
+      const client = await connectClient(t, url)
+      await loadDump(client, folder)
       const server = await start(t, expected, { STENO_DATA_DIR: data, STENO_DATABASE_URL: url })
       await checkContent(server, expected)
       const fresh = await createDatabase()
       await (await openPostgres(fresh, { version: 'migrate' })).close()
-      const expectedSchema = await postgresSchema(await connect(t, fresh.url))
+      const expectedSchema = await postgresSchema(await connectClient(t, fresh.url))
       assert.ok(expectedSchema.length > 100)
-      assert.deepEqual(await postgresSchema(await connect(t, url)), expectedSchema)
+      assert.deepEqual(await postgresSchema(await connectClient(t, url)), expectedSchema)
     })
   }
 
   test('there is one of this version', () => {
-    assert.ok(names.includes(`postgres-${SQLITE_VERSION}.tgz`), 'see docs/releasing.md')
+    assert.ok(storeNames.includes(`postgres-${SQLITE_VERSION}.tgz`), 'see docs/releasing.md')
   })
 })
