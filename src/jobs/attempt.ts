@@ -120,7 +120,10 @@ async function finish(
   { result, redactedAudio, usage }: Transcribed,
 ): Promise<void> {
   const { db, log, meter } = tools
-  const write = () => finishJob(db, job.lease, { result, redactedAudio, usage, at: wallNow() })
+  const { zeroRetention } = job
+  const write = () => {
+    return finishJob(db, job.lease, { result, redactedAudio, zeroRetention, usage, at: wallNow() })
+  }
   // A full disk fails the job; a store that is away, or briefly locked by another, does not.
   const isFatal = (error: unknown) => {
     return error instanceof AppError && !STORES.has(error.code)

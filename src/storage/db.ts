@@ -20,8 +20,11 @@ export type Database = {
   readonly dialect: Dialect
   /** Whether other servers work on it too. */
   readonly isShared?: boolean
-  readonly jobHints?: JobHints & { close(): Promise<void> }
-  /** Adds up what grows with every change, if there is such; called with each heartbeat. */
+  readonly jobHints?: JobHints
+  /**
+   * Adds up what grows with every change, and frees the space of deleted rows, if the database does
+   * not by itself; called with each heartbeat.
+   */
   tidy?(): Promise<void>
 }
 

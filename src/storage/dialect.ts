@@ -64,10 +64,10 @@ export type Dialect = {
   /** Whether no transaction that still runs can have a lower number than `tx`. */
   isSettled(tx: string): RawBuilder<SqlBool>
   /**
-   * Overwrites what deleted rows have left behind in a journal, unless a reader still needs that.
-   * Undefined where the database does it by itself.
+   * Erases what deleted rows have left behind, now or soon, as far as the database can and no reader
+   * still needs it.
    */
-  scrub?(db: Transaction): Promise<void>
+  scrub(db: Transaction): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */
   isConflict(error: unknown): boolean
 }

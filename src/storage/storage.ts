@@ -121,10 +121,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   opened.defer(async () => stored.close?.())
   const decrypted = { folder: join(folder, 'decrypted'), owner }
   const objects = keys ? encryptObjects(stored, { keys, ...decrypted }) : stored
-  const db = { ...(await openDatabase(options, objects)), objects, owner }
-  opened.defer(() => db.sql.destroy())
-  opened.defer(() => db.readonly.destroy())
-  opened.defer(async () => db.jobHints?.close())
+  const { close: closeDatabase, ...database } = await openDatabase(options, objects)
+  opened.defer(closeDatabase)
+  const db = { ...database, objects, owner }
   opened.defer(() => deletionClock.close())
   await noteObjectKeys(db, keys)
 
@@ -177,20 +176,27 @@ export async function openObjects(options: ObjectPlace, owner: string): Promise<
   })
 }
 
-async function openDatabase(options: StorageOptions, objects: Objects): Promise<Database> {
+type OpenDatabase = Database & { close(): Promise<void> }
+
+async function openDatabase(options: StorageOptions, objects: Objects): Promise<OpenDatabase> {
   const { folder, log, signal, connect, database, objectStore } = options
   if (database) return openShared(database, options, objects)
   const file = databaseFile(folder)
   if (objectStore && !existsSync(file)) await refuseUnknownObjects(objects)
   const sql = await openSqlite(file, { signal, progress: logProgress(log), connect })
-  return { sql, readonly: openSearches(file, connect), dialect: sqliteDialect }
+  const readonly = openSearches(file, connect)
+  const close = async () => {
+    await readonly.destroy()
+    await sql.destroy()
+  }
+  return { sql, readonly, dialect: sqliteDialect, close }
 }
 
 async function openShared(
   database: DatabaseConfig,
   { folder, objectStore, log, signal }: StorageOptions,
   objects: Objects,
-): Promise<Database> {
+): Promise<OpenDatabase> {
   // Loaded here: without this setting a start does not read the driver.
   const { openPostgres } = await import('./postgres/postgres.ts')
   return openPostgres(database, {
@@ -203,5 +209,6 @@ async function openShared(
       if (objectStore) await refuseUnknownObjects(objects)
     },
     onIdleError: (err) => log.warn({ err }, 'a connection to the database was lost'),
+    onVacuumError: (err) => log.warn({ err }, 'the space of deleted rows is not freed yet'),
   })
 }

@@ -122,7 +122,7 @@ export class FinishLiveJob {
   async #store(outcome: Outcome): Promise<void> {
     const { db, objects } = this.#options.storage
     const { job, lease, files, feed } = this.#session
-    const result = await storeResultText(db, outcome.result())
+    const result = await storeResultText(db, outcome.result(), { isErasable: job.zeroRetention })
     let callbacks: LiveCallback[] = []
     let isDone = false
     try {

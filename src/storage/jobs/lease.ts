@@ -26,6 +26,8 @@ export async function renewLease(
 export type JobEnd = {
   result: WrittenResult
   redactedAudio?: RedactedAudio | undefined
+  /** Whether nothing is kept of the job once it was delivered. */
+  zeroRetention?: boolean
   usage?: JobUsage | undefined
   at: number
 }
@@ -38,9 +40,9 @@ export type JobEnd = {
 export async function finishJob(
   db: Db,
   lease: Lease,
-  { result, redactedAudio, usage, at }: JobEnd,
+  { result, redactedAudio, zeroRetention = false, usage, at }: JobEnd,
 ): Promise<boolean> {
-  const stored = await storeResult(db, result)
+  const stored = await storeResult(db, result, { isErasable: zeroRetention })
   let done = false
   try {
     const redacted = redactedAudio && redactedColumns(redactedAudio)

@@ -22,11 +22,22 @@ export type ResultColumns = Pick<JobRow, 'result' | 'result_object' | 'result_si
 export const MAX_INLINE_RESULT_BYTES = 256 * 1024
 
 /**
+ * Whether nothing may be left of a result once it is deleted: a database that others share keeps
+ * what it deletes for a while, in its tables and in its log, so an object holds it.
+ */
+export type StoreOptions = { isErasable?: boolean }
+
+/**
  * Writes a long result to an object of its own, never over another one; returns the columns of the
  * row.
  */
-export function storeResult(db: Db, result: WrittenResult): Promise<ResultColumns> {
-  return storeResultText(db, once(typeof result === 'string' ? result : JSON.stringify(result)))
+export function storeResult(
+  db: Db,
+  result: WrittenResult,
+  options: StoreOptions = {},
+): Promise<ResultColumns> {
+  const text = typeof result === 'string' ? result : JSON.stringify(result)
+  return storeResultText(db, once(text), options)
 }
 
 /**
@@ -36,11 +47,13 @@ export function storeResult(db: Db, result: WrittenResult): Promise<ResultColumn
 export async function storeResultText(
   db: Db,
   pieces: AsyncIterable<string>,
+  { isErasable = false }: StoreOptions = {},
 ): Promise<ResultColumns> {
+  const inline = isErasable && db.isShared ? -1 : MAX_INLINE_RESULT_BYTES
   const source = pieces[Symbol.asyncIterator]()
   try {
     const start: string[] = []
-    for (let bytes = 0; bytes <= MAX_INLINE_RESULT_BYTES; ) {
+    for (let bytes = 0; bytes <= inline; ) {
       const { value, done } = await source.next()
       if (done) return { result: start.join(''), result_object: null, result_size: null }
       start.push(value)
@@ -122,7 +135,7 @@ export async function replaceResult(
   result: WrittenResult,
   { llm }: { llm?: LlmUsage | undefined } = {},
 ): Promise<boolean> {
-  const columns = await storeResult(db, result)
+  const columns = await storeResult(db, result, { isErasable: 'object' in stored })
   let isReplaced = false
   try {
     const read =

@@ -43,7 +43,7 @@ export async function deleteDeliveredJobs(
     }
     if (jobs.length < BATCH) break
   }
-  if (deleted.length > 0) await db.dialect.scrub?.(db)
+  if (deleted.length > 0) await db.dialect.scrub(db)
   return deleted
 }
 

@@ -13,7 +13,7 @@ const UNREADABLE = String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-f
 const WALKED_UTTERANCES = 5000
 
 /** The wording of PostgreSQL. */
-export const postgresDialect: Dialect = {
+export const postgresDialect: Omit<Dialect, 'scrub'> = {
   now: () => sql`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
   isIn: (value, values) => sql`${value} = any(${values})`,
   jsonFields(column, fields) {

@@ -16,6 +16,7 @@ import { isCurrent, migrate, type OnMigration, POSTGRES_VERSION, readVersion } f
 import { postgresDialect } from './postgres-dialect.ts'
 import { isAway } from './postgres-error.ts'
 import { createPool, type PoolOptions } from './postgres-pool.ts'
+import { createVacuum } from './vacuum.ts'
 
 /** How a database is opened. */
 export type OpenPostgresOptions = {
@@ -33,6 +34,8 @@ export type OpenPostgresOptions = {
   onEmpty?: (() => Promise<void>) | undefined
   /** Called with errors of connections that no statement uses. */
   onIdleError?: ((error: Error) => void) | undefined
+  /** Called when the space of deleted rows could not be freed; the next time follows. */
+  onVacuumError?: ((error: unknown) => void) | undefined
 }
 
 /** The share of the connections that is kept for lists, so that they delay nothing else. */
@@ -66,16 +69,27 @@ export async function openPostgres(
   const main = open({ ...shared, connections: Math.max(1, connections - searches) })
   const readonly = open({ ...shared, connections: searches, settings: SEARCHES })
   const jobHints = createJobHints(url, main)
+  const own = { url, connections: 1, statementSeconds: 0 }
+  const vacuum = createVacuum({
+    main,
+    open: () => open({ ...own, onIdleError: options.onIdleError }),
+    onError: (error) => options.onVacuumError?.(error),
+  })
   const close = async () => {
     await jobHints.close()
+    await vacuum.close()
     await Promise.all([main.destroy(), readonly.destroy()])
   }
   try {
     await waitUntilThere(main, settings, options)
     await prepare(main, settings, options)
-    const tidy = () => addUpBytes(main)
+    const tidy = async () => {
+      vacuum.runIfDue()
+      await addUpBytes(main)
+    }
+    const dialect = { ...postgresDialect, scrub: async () => vacuum.note() }
     const handles = { sql: main, readonly, jobHints }
-    return { ...handles, dialect: postgresDialect, isShared: true, tidy, close }
+    return { ...handles, dialect, isShared: true, tidy, close }
   } catch (error) {
     await close()
     throw error
