@@ -67,10 +67,12 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** Memory that a process does not share with others. */
+/** Memory that a process and its descendants do not share with others. */
 function ownBytes(pid: number): number {
   const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')
-  return (Number(resident) - Number(shared)) * 4096
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  const below = children.filter(Boolean).reduce((sum, child) => sum + ownBytes(Number(child)), 0)
+  return (Number(resident) - Number(shared)) * 4096 + below
 }
 
 const nameOf = (variable: string) => variable.split('=')[0]!

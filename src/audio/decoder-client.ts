@@ -10,7 +10,7 @@ import type {
   DecoderResult,
   ProbeRequest,
 } from './decoder-messages.ts'
-import { type Bounds, confine } from './decoder-sandbox.ts'
+import { type Bounds, confine, signalOf } from './decoder-sandbox.ts'
 import { watchMemory } from './memory-watch.ts'
 
 /** How a decoder process is monitored. */
@@ -30,8 +30,6 @@ const TIMEOUT = 60
 
 /** Signals by which native code ends itself; others come from outside and do not blame the file. */
 const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'])
-/** Exit code of Node when it runs out of memory in JavaScript and cannot end itself by a signal. */
-const NODE_OUT_OF_MEMORY = 'exit code 134'
 
 /**
  * Runs one request in its own decoder process, which ends with it. The process is killed when
@@ -48,7 +46,8 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   const limits = { ...limitsOf(request), ...options.limits }
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
   const folder = request.task === 'decode' ? request.folder : undefined
-  const decoder = processes(() => startDecoder({ limits, folder }))({
+  const bounds = { limits, input: request.file, folder }
+  const decoder = processes(() => startDecoder(bounds))({
     onMessage(message: DecoderMessage) {
       watch.sawLife()
       if (message.type === 'progress') onProgress?.(message.fraction)
@@ -63,7 +62,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
       if (signal.aborted) return reject(signal.reason)
       if (end?.type === 'done') return resolve(end.result as DecoderResult<Request>)
       if (end) return reject(fromPlain(end.error))
-      const how = killer ?? `exit code ${code}`
+      const how = killer ?? signalOf(code) ?? `exit code ${code}`
       const fault = watch.faultOf(how)
       reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, stderr))
     },
@@ -74,7 +73,10 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   return promise
 }
 
-/** Starts a decoder process, confined as far as the system can. */
+/**
+ * Starts a decoder process, confined as far as the system can. Without an input in its bounds it has
+ * a pipe for content.
+ */
 export function startDecoder(bounds: Bounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]
   const command = confine({ file: process.execPath, args }, bounds)
@@ -82,7 +84,7 @@ export function startDecoder(bounds: Bounds): ChildProcess {
     // A process group of its own: a Ctrl-C meant for the server must not look like a broken file.
     detached: true,
     env: bareEnvironment(),
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', bounds.input === undefined ? 'pipe' : 'ignore'],
   })
 }
 
@@ -138,7 +140,7 @@ function watchDecoder(
 
 function earlyEnd(how: string, stderr: string): AppError {
   const options = stderr ? { cause: new Error(stderr) } : {}
-  return crashes.has(how) || how === NODE_OUT_OF_MEMORY
+  return crashes.has(how)
     ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
     : new AppError('engine_failed', `the decoder was ended (${how})`, options)
 }

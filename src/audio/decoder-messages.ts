@@ -20,8 +20,15 @@ export type DecodeRequest = {
   maxSeconds: number
 }
 
-/** To describe a file, and to decode it as well if it is shorter than `maxDecoded` seconds. */
-export type ShortRequest = Omit<ProbeRequest, 'task'> & { task: 'short'; maxDecoded: number }
+/**
+ * To describe a file, and to decode it as well if it is shorter than `maxDecoded` seconds. A decoder
+ * that sees no files gets the content through a pipe, so many bytes, and stores it as `file`.
+ */
+export type ShortRequest = Omit<ProbeRequest, 'task'> & {
+  task: 'short'
+  maxDecoded: number
+  sentBytes?: number | undefined
+}
 export type DecoderRequest = ProbeRequest | DecodeRequest | ShortRequest
 
 /** The result of a request. */

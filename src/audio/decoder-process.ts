@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readSync, writeFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { toPlain } from '../errors.ts'
 import type { DecoderMessage, DecoderRequest } from './decoder-messages.ts'
@@ -6,6 +6,8 @@ import { decodeFile, probeFile, readShort } from './decoding.ts'
 
 type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']
 
+/** The descriptor of the pipe that content comes through. */
+const CONTENT = 4
 /** Often enough for a progress bar and for the watchdog on the other side. */
 const REPORT_MS = 250
 
@@ -35,7 +37,10 @@ async function run(request: DecoderRequest): Promise<DecoderMessage> {
   }
   const perform = (request: DecoderRequest): Promise<DoneResult> => {
     if (request.task === 'probe') return probeFile(request, heartbeat)
-    if (request.task === 'short') return readShort(request, heartbeat)
+    if (request.task === 'short') {
+      if (request.sentBytes !== undefined) receive(request.file, request.sentBytes)
+      return readShort(request, heartbeat)
+    }
     return decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
   }
   try {
@@ -43,6 +48,17 @@ async function run(request: DecoderRequest): Promise<DecoderMessage> {
   } catch (error) {
     return { type: 'failed', error: toPlain(error) }
   }
+}
+
+/** Stores what comes through the pipe. Only this side reads from it, so it may wait. */
+function receive(file: string, bytes: number): void {
+  const content = Buffer.alloc(bytes)
+  for (let filled = 0; filled < bytes; ) {
+    const count = readSync(CONTENT, content, { offset: filled })
+    if (count === 0) throw new Error('the content of the recording is incomplete')
+    filled += count
+  }
+  writeFileSync(file, content)
 }
 
 /**

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { bareEnvironment } from './bare-environment.ts'
-import { confine, findConfinement, type ProcessCommand } from './decoder-sandbox.ts'
+import {
+  type Confinement,
+  confine,
+  findConfinement,
+  type ProcessCommand,
+  signalOf,
+} from './decoder-sandbox.ts'
 
 const confinement = findConfinement()
 const limits = {
@@ -25,10 +32,19 @@ function temporaryFolder(t: TestContext): string {
 }
 
 /** Runs a Node program in the strongest confinement; returns its output, and how it ended. */
-function runConfined(code: string, folder: string, changed: Partial<typeof limits> = {}) {
+function runConfined(
+  code: string,
+  folder: string,
+  changed: Partial<typeof limits> = {},
+  confinement?: Confinement,
+) {
   const program = { file: process.execPath, args: ['-e', code] }
-  return run(confine(program, { limits: { ...limits, ...changed }, folder }))
+  const bounds = { limits: { ...limits, ...changed }, input: undefined, folder }
+  return run(confine(program, bounds, confinement))
 }
+
+const filesSkip = { skip: !['isolated', 'files'].includes(confinement) }
+const isolatedSkip = { skip: confinement !== 'isolated' }
 
 async function run({ file, args }: ProcessCommand) {
   const child = spawn(file, args, { env: bareEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] })
@@ -41,7 +57,7 @@ async function run({ file, args }: ProcessCommand) {
 }
 
 test('a confined program reaches no network', {
-  skip: !['files', 'network'].includes(confinement),
+  skip: !['isolated', 'files', 'network'].includes(confinement),
 }, async (t) => {
   const server = createServer((socket) => socket.end('reached')).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -52,27 +68,88 @@ test('a confined program reaches no network', {
   assert.match(text, /^E(NETUNREACH|CONNREFUSED|ADDRNOTAVAIL|HOSTUNREACH)$/m)
 })
 
-test('a confined program writes to its own folder and nowhere else', {
-  skip: confinement !== 'files',
-}, async (t) => {
-  const [own, other] = [temporaryFolder(t), temporaryFolder(t)]
+test('a confined program writes to its own folder and nowhere else', filesSkip, async (t) => {
   const write = (folder: string) => `
     try { fs.writeFileSync(${JSON.stringify(join(folder, 'file'))}, 'x'); console.log('written') }
     catch (error) { console.log(error.code) }`
-  const { text } = await runConfined(write(own) + write(other), own)
-  assert.deepEqual(text.trim().split('\n'), ['written', 'EROFS'])
-  assert.deepEqual([readdirSync(own), readdirSync(other)], [['file'], []])
+  for (const [level, code] of [
+    [confinement, confinement === 'isolated' ? 'ENOENT' : 'EROFS'],
+    ['files', 'EROFS'],
+  ] as const) {
+    const [own, other] = [temporaryFolder(t), temporaryFolder(t)]
+    const { text } = await runConfined(write(own) + write(other), own, {}, level)
+    assert.deepEqual(text.trim().split('\n'), ['written', code])
+    assert.deepEqual([readdirSync(own), readdirSync(other)], [['file'], []])
+  }
 })
 
-test('a file system that is unmounted just before the start does no harm', {
-  skip: confinement !== 'files',
-}, async (t) => {
+test(
+  'an isolated program sees its recording and the program, and no other file',
+  isolatedSkip,
+  async (t) => {
+    const [data, own] = [temporaryFolder(t), temporaryFolder(t)]
+    writeFileSync(join(data, 'steno.sqlite'), 'keys')
+    writeFileSync(join(data, 'recording'), 'speech')
+    const code = `
+    const show = (look) => { try { console.log(String(look())) } catch (error) { console.log(error.code) } }
+    show(() => fs.readFileSync(${JSON.stringify(join(data, 'recording'))}))
+    show(() => fs.readdirSync(${JSON.stringify(data)}))
+    show(() => fs.readdirSync(${JSON.stringify(own)}).length)
+    show(() => fs.writeFileSync(${JSON.stringify(join(data, 'recording'))}, ''))
+    show(() => fs.readFileSync('/etc/passwd'))
+    show(() => fs.readdirSync('/proc'))
+    show(() => fs.readdirSync('/').sort())`
+    const program = { file: process.execPath, args: ['-e', code] }
+    const visible = { input: join(data, 'recording'), folder: own }
+    const { text } = await run(confine(program, { limits, ...visible }))
+    const lines = text.trim().split('\n')
+    assert.deepEqual(lines.slice(0, 6), ['speech', 'recording', '0', 'EROFS', 'ENOENT', 'ENOENT'])
+    assert.doesNotMatch(lines[6]!, /home|root|proc|sys/)
+  },
+)
+
+test('an isolated program sees no other process, and can end none', isolatedSkip, async (t) => {
+  const code = `
+    const kill = (pid) => { try { process.kill(pid, 0); return 'there' } catch (error) { return error.code } }
+    console.log(process.pid, kill(${process.pid}), kill(${process.ppid}))`
+  const { text } = await runConfined(code, temporaryFolder(t))
+  assert.match(text, /^\d{1,2} ESRCH ESRCH$/m)
+})
+
+test('an isolated program has no rights, and no way to get some', isolatedSkip, async (t) => {
+  const code = `
+    const { spawnSync } = require('child_process')
+    const tries = [
+      ['mount', '-t', 'tmpfs', 'tmpfs', '/usr'], ['umount', '/usr'], ['mount', '-o', 'remount,rw', '/usr'],
+      ['chroot', '/usr', '/bin/true'], ['unshare', '--user', '--map-root-user', 'true'],
+      ['setpriv', '--inh-caps=+sys_admin', 'true'], ['true'],
+    ]
+    for (const [name, ...args] of tries) {
+      console.log(spawnSync('/usr/bin/env', ['PATH=/usr/bin:/usr/sbin', name, ...args]).status !== 0)
+    }`
+  const { text } = await runConfined(code, temporaryFolder(t))
+  assert.deepEqual(text.trim().split('\n'), [...Array(6).fill('true'), 'false'])
+})
+
+test('an isolated program ends with the process that was started', isolatedSkip, async (t) => {
+  const own = temporaryFolder(t)
+  const code = `fs.writeFileSync(${JSON.stringify(join(own, 'started'))}, ''); setInterval(() => {}, 1000)`
+  const program = { file: process.execPath, args: ['-e', code] }
+  const { file, args } = confine(program, { limits, input: undefined, folder: own })
+  const child = spawn(file, args, { env: bareEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] })
+  while (readdirSync(own).length === 0) await delay(10)
+  child.kill('SIGKILL')
+  // Its output is open as long as it lives.
+  await once(child.stdout.resume(), 'close')
+})
+
+test('a file system that is unmounted just before the start does no harm', filesSkip, async (t) => {
   const [own, disk] = [temporaryFolder(t), temporaryFolder(t)]
   if (spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk]).status !== 0) {
     return t.skip('needs the right to mount a file system')
   }
   const program = { file: process.execPath, args: ['-e', 'console.log("started")'] }
-  const command = confine(program, { limits, folder: own })
+  const command = confine(program, { limits, input: undefined, folder: own }, 'files')
   spawnSync('umount', [disk])
   assert.deepEqual(await run(command), { text: 'started\n', exitCode: 0, signal: null })
 })
@@ -88,11 +165,15 @@ test('memory beyond the limit is refused', {
 test('processor time beyond the limit ends the program', {
   skip: confinement === 'none',
 }, async (t) => {
-  const { signal } = await runConfined('for (;;);', temporaryFolder(t), { cpuSeconds: 1 })
-  assert.equal(signal, 'SIGXCPU')
+  const run = runConfined('for (;;);', temporaryFolder(t), { cpuSeconds: 1 })
+  const { exitCode, signal } = await run
+  assert.equal(signal ?? signalOf(exitCode), 'SIGXCPU')
 })
 
 test('without any means the program is started as it is', () => {
   const program = { file: 'node', args: ['-v'] }
-  assert.deepEqual(confine(program, { limits, folder: undefined }, 'none'), program)
+  assert.deepEqual(
+    confine(program, { limits, input: undefined, folder: undefined }, 'none'),
+    program,
+  )
 })

@@ -1,19 +1,22 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import type { DecoderLimits } from './decoder-limits.ts'
+import { isolatingScript, type Visible } from './isolated-root.ts'
 
 /**
- * How far the system can confine a decoder: `files` allows no network and no writes except to the
- * output folder, `network` allows no network, `limits` only limits memory and time, `none` not even
- * these.
+ * How far the system can confine a decoder: `isolated` shows it no network, no other process and no
+ * file but its recording, its output folder and the program; `files` allows no network and no writes
+ * except to the output folder, `network` allows no network, `limits` only limits memory and time,
+ * `none` not even these.
  */
-export type Confinement = 'files' | 'network' | 'limits' | 'none'
+export type Confinement = 'isolated' | 'files' | 'network' | 'limits' | 'none'
 
 /** A program to start, with its arguments. */
 export type ProcessCommand = { file: string; args: string[] }
 
-/** The limits of a decoder, and the folder that it writes to. */
-export type Bounds = { limits: DecoderLimits; folder: string | undefined }
+/** The limits of a decoder, and which files it may use. */
+export type Bounds = Visible & { limits: DecoderLimits }
 
 /** The shell finds `unshare` and `mount` of util-linux here; the decoder itself needs no path. */
 const PATH = 'PATH=/usr/bin:/bin:/usr/sbin:/sbin'
@@ -25,8 +28,10 @@ const MAX_MOUNTS = 24
 /** A feature that takes longer to answer is considered missing. */
 const TRIAL_MS = 5000
 
-// A limit that the shell does not support is skipped: one shell has -d, another lacks it.
+// A limit that the shell does not support is skipped: one shell has -d, another lacks it. The
+// system's out-of-memory killer is to choose the decoder and not the server.
 const LIMIT_SCRIPT = `
+{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
 ulimit -c 0 2>/dev/null
 ulimit -n 256 2>/dev/null
 ulimit -d "$1" 2>/dev/null
@@ -58,15 +63,25 @@ let known: Confinement | undefined
  * each.
  */
 export function findConfinement(): Confinement {
-  known ??= (['files', 'network', 'limits'] as const).find(works) ?? 'none'
+  known ??= (['isolated', 'files', 'network', 'limits'] as const).find(works) ?? 'none'
   return known
+}
+
+/** Node, with a module of ours. */
+const readOwnCode = {
+  file: process.execPath,
+  args: ['-e', `fs.accessSync(${JSON.stringify(import.meta.filename)})`],
 }
 
 function works(confinement: Confinement): boolean {
   if (process.platform === 'win32') return false
   const limits = { memoryBytes: 1e9, dataBytes: 1e9, cpuSeconds: 9, wallSeconds: 9, fileBytes: 0 }
-  const bounds = { limits, folder: undefined }
-  const { file, args } = confine({ file: '/bin/sh', args: ['-c', ':'] }, bounds, confinement)
+  const bounds = { limits, input: undefined, folder: undefined }
+  const isIsolated = confinement === 'isolated'
+  // The memory of a program that another one has started is only found with this file.
+  if (isIsolated && !existsSync('/proc/thread-self/children')) return false
+  const program = isIsolated ? readOwnCode : { file: '/bin/sh', args: ['-c', ':'] }
+  const { file, args } = confine(program, bounds, confinement)
   const options = { env: {}, timeout: TRIAL_MS, stdio: 'ignore' as const }
   return spawnSync(file, args, options).status === 0
 }
@@ -74,11 +89,12 @@ function works(confinement: Confinement): boolean {
 /**
  * Returns the command that starts `command` with limits, and confined as far as the system supports
  * it. The program replaces the shell: it has the pid of the started process, and its exit status is
- * that of the whole.
+ * that of the whole. An isolated one is a descendant of that process and ends with it; the exit code
+ * tells by which signal, see `signalOf`.
  */
 export function confine(
   command: ProcessCommand,
-  { limits, folder }: Bounds,
+  { limits, ...visible }: Bounds,
   confinement: Confinement = findConfinement(),
 ): ProcessCommand {
   if (confinement === 'none') return command
@@ -90,17 +106,30 @@ export function confine(
     limits.cpuSeconds,
   ].map(String)
   const limited = ['-c', LIMIT_SCRIPT, 'sh', ...numbers]
-  const inner = [...outerProgram(confinement, folder), ...program]
+  const inner = [...outerProgram(confinement, visible), ...program]
   return { file: '/bin/sh', args: [...limited, ...inner] }
 }
 
-function outerProgram(confinement: Confinement, folder: string | undefined): string[] {
+function outerProgram(confinement: Confinement, visible: Visible): string[] {
   if (confinement === 'limits') return []
   const outer = ['env', PATH, ...withoutNetwork]
+  if (confinement === 'isolated') {
+    const script = ['sh', '-c', isolatingScript(visible), 'sh']
+    return [...outer, '--mount', '--pid', '--fork', '--kill-child', ...script]
+  }
   const mounts = confinement === 'files' ? writableMounts() : []
   if (confinement === 'network' || mounts.length > MAX_MOUNTS) return outer
   const script = ['sh', '-c', READ_ONLY_SCRIPT, 'sh']
-  return [...outer, '--mount', ...script, folder ?? '', `${mounts.length}`, ...mounts]
+  return [...outer, '--mount', ...script, visible.folder ?? '', `${mounts.length}`, ...mounts]
+}
+
+/** A shell adds the number of the signal that ended a program to this. */
+const SIGNALED = 128
+
+/** Returns the signal by which a program of a shell ended, by the exit code of the shell. */
+export function signalOf(code: number | null): NodeJS.Signals | undefined {
+  const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][]
+  return signals.find(([, number]) => number + SIGNALED === code)?.[0]
 }
 
 /** Returns the writable mounts; a folder may have been mounted since the last call. */

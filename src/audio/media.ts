@@ -80,7 +80,7 @@ export function probeMedia(file: string, options: ProbeMediaOptions): Promise<Me
 
 async function isSmall(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
-  return found !== undefined && found.size <= MAX_SMALL_BYTES
+  return found?.isFile() === true && found.size <= MAX_SMALL_BYTES
 }
 
 /** The name decides how a file without a header is read. */

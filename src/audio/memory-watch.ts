@@ -35,16 +35,27 @@ export function watchMemory(
 }
 
 /**
- * The second number of `statm` is the pages in memory; pages shared with files are not the
- * process's own.
+ * Returns the memory of a process and of those that it has started. The second number of `statm` is
+ * the pages in memory; pages shared with files are not the process's own.
  */
-function usedBytes(pid: number | undefined): number {
+function usedBytes(pid: number | string | undefined): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8')
       .split(' ')
       .map(Number)
-    return (resident - shared) * PAGE_BYTES
+    const children = childrenOf(pid).reduce((sum, child) => sum + usedBytes(child), 0)
+    return (resident - shared) * PAGE_BYTES + children
   } catch {
     return 0 // The process has ended, or the system has no such file.
+  }
+}
+
+/** A program in namespaces of its own is the child of a shell, which is the child of another one. */
+function childrenOf(pid: number | string | undefined): string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    return text.split(' ').filter((id) => id !== '')
+  } catch {
+    return [] // Some systems do not list them, and isolate no decoder.
   }
 }

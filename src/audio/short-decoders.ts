@@ -1,15 +1,22 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import type { Writable } from 'node:stream'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import { processes } from '../workers/transports.ts'
 import { MAX_CHANNELS } from './audio-limits.ts'
 import { startDecoder } from './decoder-client.ts'
 import { limitsOf } from './decoder-limits.ts'
 import type { DecoderMessage, ShortMedia, ShortRequest } from './decoder-messages.ts'
+import { findConfinement } from './decoder-sandbox.ts'
+import { INPUT_BYTES, INPUT_FOLDER } from './isolated-root.ts'
 import { watchMemory } from './memory-watch.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
 /** Longer recordings are decoded by a process of their own, for whose start they make up. */
 const MAX_SECONDS = 30
+/** The descriptor of the pipe for content, see `decoder-process.ts`. */
+const CONTENT = 4
 /** Seconds after which a file is given to a process of its own. */
 const TIMEOUT = 20
 /** A process that has read so many files is replaced: its limits hold for all of them together. */
@@ -22,6 +29,8 @@ const MAX_PROCESSES = Math.max(2, availableParallelism())
 const limits = limitsOf({ task: 'probe', file: '', nameHint: undefined })
 
 type Decoder = {
+  /** What a file is written to that the process does not see. */
+  content: Writable | undefined
   worker: SupervisedWorker<DecoderMessage>
   files: number
   isBusy: boolean
@@ -48,15 +57,20 @@ export async function readShort(
   file: string,
   { nameHint, maxSeconds, account, signal }: ShortOptions,
 ): Promise<ShortMedia | undefined> {
+  const content = isIsolated() ? await readFile(file).catch(() => undefined) : undefined
   const decoder = decoders.get(account) ?? openDecoder(account)
-  if (!decoder || decoder.isBusy) return undefined
+  if (!decoder || decoder.isBusy || (isIsolated() && !content)) return undefined
   clearTimeout(decoder.idle)
   decoder.isBusy = true
   decoder.files++
   const { worker } = decoder
   const maxDecoded = Math.min(MAX_SECONDS, maxSeconds ?? MAX_SECONDS)
-  const request: ShortRequest = { task: 'short', file, nameHint, maxSeconds, maxDecoded }
+  const input = content
+    ? { file: `${INPUT_FOLDER}/recording`, sentBytes: content.length }
+    : { file }
+  const request: ShortRequest = { task: 'short', ...input, nameHint, maxSeconds, maxDecoded }
   worker.start()
+  if (content) decoder.content?.write(content)
   const memory = watchMemory(worker.pid, {
     limitBytes: limits.memoryBytes,
     onExceeded: () => void worker.close(),
@@ -83,15 +97,27 @@ function openDecoder(account: string): Decoder | undefined {
     if (!idle) return undefined
     discard(...idle)
   }
-  const start = processes(() => startDecoder({ limits, folder: undefined }), { mayIdle: true })
-  const decoder = {
-    worker: new SupervisedWorker<DecoderMessage>({ start }),
+  const decoder: Decoder = {
+    content: undefined,
+    worker: new SupervisedWorker<DecoderMessage>({ start: processes(start, { mayIdle: true }) }),
     files: 0,
     isBusy: false,
+  }
+  function start(): ChildProcess {
+    // What it stores is its input.
+    const fileBytes = isIsolated() ? INPUT_BYTES : limits.fileBytes
+    const bounds = { limits: { ...limits, fileBytes }, input: undefined, folder: undefined }
+    const child = startDecoder(bounds)
+    decoder.content = child.stdio[CONTENT] as Writable
+    // Whatever ends it ends the run as well.
+    decoder.content.on('error', () => {})
+    return child
   }
   decoders.set(account, decoder)
   return decoder
 }
+
+const isIsolated = () => findConfinement() === 'isolated'
 
 function keep(account: string, decoder: Decoder): void {
   decoders.delete(account)

@@ -75,8 +75,7 @@ export function processes(spawn: () => ChildProcess, { mayIdle = false } = {}): 
 }
 
 function keepAlive(child: ChildProcess, isBusy: boolean): void {
-  const stderr = child.stderr as Socket | null
-  for (const handle of [child, child.channel, stderr]) {
+  for (const handle of [child, child.channel, ...(child.stdio as (Socket | null)[])]) {
     if (isBusy) handle?.ref()
     else handle?.unref()
   }

@@ -65,7 +65,7 @@ test('the first start prints address, a key that goes on working, and a request 
   assert.ok(key)
   const { code, logs } = await stop('SIGTERM')
   assert.equal(code, 0)
-  assert.match(logs, /"confinement":"(files|network|limits|none)"/)
+  assert.match(logs, /"confinement":"(isolated|files|network|limits|none)"/)
   assert.equal(logs.includes('run as root'), process.getuid?.() === 0)
   const second = await serve(t, env)
   assert.ok(!second.output.includes(key) && !logs.includes(key))

@@ -2,6 +2,7 @@ import type { Confinement } from '../../audio/decoder-sandbox.ts'
 import type { Finding } from './checks.ts'
 
 const texts: Record<Confinement, string> = {
+  isolated: 'decoders have no network, and see no other process and no file but their recording',
   files: 'decoders have no network, and can write to their own folder only',
   network: 'decoders have no network, but can write what the server can',
   limits: 'decoders have limits of memory and time, but the network and the files of the server',
@@ -16,9 +17,10 @@ export async function checkConfinement(): Promise<Finding> {
   const { findConfinement } = await import('../../audio/decoder-sandbox.ts')
   const confinement = findConfinement()
   const text = texts[confinement]
-  if (confinement === 'files') return { state: 'ok', text }
+  if (confinement === 'isolated') return { state: 'ok', text }
   // No fault of the installation: most containers and some distributions forbid it.
-  const remedy = "allow 'unshare --user --net --mount' (util-linux, user namespaces) where you can"
+  const remedy =
+    "allow 'unshare --user --net --mount --pid' where you can; it needs util-linux with setpriv and user namespaces"
   return { state: confinement === 'none' ? 'warn' : 'ok', text, remedy }
 }
 
