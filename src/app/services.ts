@@ -6,30 +6,35 @@ import type { AddOnError } from '../text/result/envelope.ts'
 import type { Services } from '../text/service-add-on.ts'
 import { serviceAddOns } from '../text/service-add-ons.ts'
 import { openLanguageModel } from './language-model.ts'
+import { canListen, type SpeechTranslator, translateSpeech } from './speech-translator.ts'
 import { openTranslator, type Translator } from './translator.ts'
 
 /** The services of a server, to be closed. */
 export type OpenServices = Services & { close(): Promise<void> }
 
 /**
- * Opens the services that are configured. A language model does everything; without one, Apertium
- * translates. What nobody can do is answered with an error that names what is missing.
+ * Opens the services that are configured. A language model does everything; without one, a model of
+ * recognition that can translates recordings into English, and Apertium the rest. What nobody can do
+ * is answered with an error that names what is missing.
  */
 export async function openServices(
   config: Pick<Config, 'llm' | 'models' | 'apertium'>,
-  tools: { log: Log; metrics: Metrics },
+  tools: { log: Log; metrics: Metrics; speech: SpeechTranslator },
 ): Promise<OpenServices> {
+  const { speech } = tools
   const model = openLanguageModel(config, tools)
   const translator = model ? undefined : await findTranslator(config, tools)
   return {
     get addOns() {
       if (model) return Object.fromEntries(serviceAddOns.map(({ name }) => [name, 'all' as const]))
-      return translator ? { translation: translator.sources() } : {}
+      const sources = [...speech.translatedLanguages, ...(translator?.sources() ?? [])]
+      return sources.length > 0 ? { translation: [...new Set(sources)] } : {}
     },
     async call(request, options) {
       if (model) return model.call(request, options)
       const { task, target } = request
       if (task !== 'translation') return { error: notConfigured(`${task}`) }
+      if (canListen(speech, request, options)) return translateSpeech(speech, request, options)
       return translator?.translate(request, options) ?? { error: noTranslator(`${target}`) }
     },
     async close() {
@@ -54,14 +59,22 @@ async function findTranslator(
 }
 
 const NEEDS = 'it needs a language model (STENO_LLM_URL)'
+/** Sessions and redacted recordings are not listened to, and a retry has no audio. */
+const LISTENER =
+  ', or for recordings that are not redacted a multilingual Whisper model (steno models pull whisper-small)'
 
 function noTranslator(target: string): AddOnError {
-  return notConfigured(`translation into ${target}`, `${NEEDS} or Apertium (STENO_APERTIUM)`)
+  const needs = `${NEEDS}${listenerFor(target)}, or Apertium (STENO_APERTIUM)`
+  return notConfigured(`translation into ${target}`, needs)
 }
 
 function noPair(from: string, to: string): AddOnError {
-  const needs = `${NEEDS}, or the pair ${from}-${to} of Apertium`
+  const needs = `${NEEDS}${listenerFor(to)}, or the pair ${from}-${to} of Apertium`
   return notConfigured(`translation from ${from} into ${to}`, needs)
+}
+
+function listenerFor(target: string): string {
+  return target === 'en' ? LISTENER : ''
 }
 
 function notConfigured(what: string, needs = NEEDS): AddOnError {

@@ -1,4 +1,5 @@
 import type { Config, Device } from '../config.ts'
+import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { readStoredModels, type StoredModel } from '../models/installed.ts'
@@ -161,6 +162,10 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     const local = installed.available(how)
     return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
   }
+  const translators = (): AvailableRecognizers => {
+    const { finals, partials } = installed.available()
+    return { finals: finals.filter(({ capabilities }) => capabilities.translates), partials }
+  }
   const modelPools = new ModelPools({
     ...{ workers, ...limits },
     start: (model, _, count) => start('model', count, model),
@@ -271,6 +276,18 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       }
       const identifying = { ...options, identify, limit: workers + 1 }
       return identifyLanguages(batches, identification, identifying)
+    },
+    get translatedLanguages() {
+      return languagesOf(translators())
+    },
+    async translate(task, { signal }) {
+      const { language, segments } = task
+      const model = findMostAccurate(language, translators())?.id
+      if (model === undefined) {
+        throw new AppError('engine_unavailable', `no installed model translates ${language}`)
+      }
+      const how = { signal, timeout: timeoutFor(segments, STORED_TIMEOUT_PER_SECOND) }
+      return processesOf(model, 'batch', pool).run({ kind: 'translate', ...task, model }, how)
     },
     async runBatch(batch, { signal }) {
       const { model, fusedWith } = batch

@@ -11,6 +11,8 @@ export type RecognizerCapabilities = {
   vocabulary: boolean
   /** Whether it has `identifyLanguage`; default: no. */
   identifiesLanguages?: boolean
+  /** Whether it has `translate`; default: no. */
+  translates?: boolean
 }
 
 /**
@@ -131,6 +133,13 @@ export type Recognizer = RecognizerInfo & {
     audio: Float32Array,
     options: { languages: readonly string[]; isRough?: boolean; signal: AbortSignal },
   ): Promise<LanguageProbability[]>
+  /**
+   * Returns in English what is said in each segment, in `language`. Models that cannot do it lack it.
+   */
+  translate?(
+    segments: readonly Float32Array[],
+    options: { language: string; signal: AbortSignal },
+  ): Promise<string[]>
   /** Measures the cost of `seconds` of audio with `drafted` tokens of its text. */
   measureCost(seconds: number, options: { drafted: number }): Promise<RecognizerCosts>
   close(): Promise<void>

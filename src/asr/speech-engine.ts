@@ -87,6 +87,15 @@ export type LanguageStretch = {
   probabilities: LanguageProbability[]
 }
 
+/** Segments of a file, of at most `MAX_TRANSLATED` seconds and in one language, to say in English. */
+export type SpokenTask = { path: string; segments: readonly Segment[]; language: string }
+
+/** The same with the id of the recognizer that translates. Plain data. */
+export type TranslateTask = SpokenTask & { model: string }
+
+/** The longest segment that recognizers translate as one, in seconds: Whisper hears 30. */
+export const MAX_TRANSLATED = 28
+
 /** A channel, and what is identified on it. */
 export type LanguagePart = IdentifyTask & { channel: number }
 
@@ -202,6 +211,13 @@ export type SpeechEngine = {
     identification: LanguageIdentification,
     options: EngineOptions & { keepLanguages?: KeepLanguages },
   ): Promise<Batch[]>
+  /** Languages whose speech some installed model translates into English. */
+  readonly translatedLanguages: readonly string[]
+  /**
+   * Translates segments into English from their audio, a text for each. Rejects with
+   * `engine_unavailable` when no installed model knows the language.
+   */
+  translate(task: SpokenTask, options: EngineOptions): Promise<string[]>
   /** Recognizes one batch; the result has one item per segment, in the same order. */
   runBatch(batch: Batch, options: EngineOptions): Promise<RecognizedSegment[]>
   /**

@@ -106,7 +106,13 @@ export async function transcribe(
   const built = await meter.stage('build result', () => {
     return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
   })
-  const { text, llm } = await addServiceAddOns(tools, job, { ...step, built, slot, meter })
+  const { text, llm } = await addServiceAddOns(tools, job, {
+    ...step,
+    built,
+    channels,
+    slot,
+    meter,
+  })
   await checkResultSize(tools.space, job, text)
   const usage = { ...billed(decoded.duration, channels.length), llm }
   if (!wantsRedactedAudio(job.params)) return { result: text, usage }
@@ -192,7 +198,12 @@ async function diarizeChannels(
   })
 }
 
-type Built = { built: ResultText; slot: JobSlot; meter: AttemptMetrics }
+type Built = {
+  built: ResultText
+  channels: readonly ChannelPcm[]
+  slot: JobSlot
+  meter: AttemptMetrics
+}
 
 /**
  * Returns the JSON text of the result with the add-ons that need a service, and what language models
@@ -201,7 +212,7 @@ type Built = { built: ResultText; slot: JobSlot; meter: AttemptMetrics }
 async function addServiceAddOns(
   { services, resultBuilder, config, log }: PipelineTools,
   { id, account, params }: ClaimedJob,
-  { built, slot, meter, stages, progress, signal }: Step & Built,
+  { built, channels: audio, slot, meter, stages, progress, signal }: Step & Built,
 ): Promise<{ text: string; llm?: Usage | undefined }> {
   const { text, prepared } = built
   if (!services || prepared.length === 0) return { text }
@@ -210,7 +221,7 @@ async function addServiceAddOns(
   return meter.stage('call services', async () => {
     const answers = await stages.openAnswers()
     try {
-      const options = { account, signal, answers, log: log.child({ jobId: id }) }
+      const options = { account, signal, audio, answers, log: log.child({ jobId: id }) }
       const answered = await callServices(services, prepared, options)
       const merge = { result: text, params, form: config.addOnResults, answered }
       const all = answered.flatMap((one) => ('answers' in one ? one.answers : []))

@@ -39,7 +39,7 @@ export async function callServices(
 async function answersOf(
   services: Services,
   { name, requests }: Prepared & { requests: ServiceRequest[] },
-  { account, signal, answers, log }: CallOptions,
+  { account, signal, audio, answers, log }: CallOptions,
 ): Promise<{ answers: unknown[] } | { error: AddOnError }> {
   const keys = requests.map(hashOf)
   const remember: ServiceCallOptions['remember'] = async (part, make) => {
@@ -58,7 +58,7 @@ async function answersOf(
     await inParallel(
       [...missing],
       async ([key, request], signal) => {
-        const answer = await call(services, request, { account, signal, remember })
+        const answer = await call(services, request, { account, signal, audio, remember })
         await answers.append(key, answer)
       },
       { limit: MAX_CALLS, signal },

@@ -65,11 +65,16 @@ export function servedAddOns(services: Services | undefined): string[] {
   return services ? [...new Set(['translation', ...Object.keys(services.addOns)])] : []
 }
 
+/** A channel of a recording: a file of 16-bit samples at 16 kHz. */
+export type ChannelAudio = { channel: number; path: string; samples: number }
+
 /** How a service is called. */
 export type ServiceCallOptions = {
   /** The account for which it is called. */
   account: string
   signal: AbortSignal
+  /** What was said, for services that listen; absent where only the words are there. */
+  audio?: readonly ChannelAudio[] | undefined
   /**
    * Makes a part of the answer, or returns what was stored for an equal part before: a service that
    * asks another program several times pays for nothing twice.

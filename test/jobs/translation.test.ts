@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/fake.ts'
 import { call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer } from '../support/start-server.ts'
@@ -13,7 +13,7 @@ type Translation = {
   error: AddOnError | null
   full_transcript: string
   languages: string[]
-  utterances: object[]
+  utterances: { start: number; end: number; words: { start: number; end: number }[] }[]
 }
 type Job = {
   status: string
@@ -33,8 +33,9 @@ async function start(
   t: TestContext,
   spoken = 'Hello Lena Smith.',
   env: Record<string, string> = {},
+  options: FakeOptions = {},
 ) {
-  const server = await startServer({ speech: createFakeSpeechEngine(spoken), env })
+  const server = await startServer({ speech: createFakeSpeechEngine(spoken, options), env })
   t.after(() => server.close())
   async function transcribe(targets: string[], fields: object = {}) {
     const json = {
@@ -103,6 +104,43 @@ test('Apertium translates the pairs that it has, hidden words survive, and it is
   const { body } = await call<Listed>(server, '/v2/capabilities')
   const listed = body.add_ons.find(({ name }) => name === 'translation')!
   assert.ok(listed.is_configured && listed.languages.includes('en'))
+})
+
+/** As with a multilingual Whisper model, for a recording in Spanish. */
+function listening(heard: [string, number][] = []): FakeOptions {
+  const onTranslate = (language: string, seconds: number) => void heard.push([language, seconds])
+  return { languages: ['es'], translated: ['es', 'fr'], onTranslate }
+}
+
+test('speech is translated into English by a model that listens, words within their utterance', async (t) => {
+  const heard: [string, number][] = []
+  const { server, transcribe } = await start(t, 'Hola sequel mundo.', {}, listening(heard))
+  const spelling = { custom_spelling_config: { spelling_dictionary: { SQL: ['sequel'] } } }
+  const { translation } = await transcribe(['en', 'de'], { custom_spelling: true, ...spelling })
+  const [english, german] = translation.results!
+  assert.deepEqual([english!.error, english!.languages], [null, ['en']])
+  assert.equal(english!.full_transcript, 'heard Hola SQL mundo.')
+  const [{ start: from, end, words }] = english!.utterances as [Translation['utterances'][0]]
+  for (const [i, word] of words.entries()) {
+    assert.ok(word.start >= (words[i - 1]?.end ?? from) && word.end <= end, JSON.stringify(words))
+  }
+  // The last word ends before the segment does; a little more is heard on both sides.
+  const [[language, seconds]] = heard as [[string, number]]
+  assert.deepEqual([heard.length, language], [1, 'es'])
+  assert.ok(seconds > end - from && seconds < end - from + 0.5, `${seconds}`)
+  assert.match(german!.error!.message, /^translation into de .*STENO_LLM_URL\), or Apertium/)
+  assert.doesNotMatch(german!.error!.message, /Whisper/)
+  type Listed = { add_ons: { name: string; languages: string[] }[] }
+  const { body } = await call<Listed>(server, '/v2/capabilities')
+  const listed = body.add_ons.find(({ name }) => name === 'translation')!
+  assert.deepEqual(listed.languages, ['es', 'fr'])
+})
+
+test('a language that no model can listen to says which would', async (t) => {
+  const { transcribe } = await start(t, 'Ciao.', {}, { languages: ['it'], translated: ['es'] })
+  const { translation } = await transcribe(['en'])
+  assert.deepEqual([translation.success, translation.error!.status_code], [false, 501])
+  assert.match(translation.error!.message, /Whisper model \(steno models pull whisper-small\)/)
 })
 
 test('a program that is not there is no translator, and the server works without', async (t) => {

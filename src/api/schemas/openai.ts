@@ -102,6 +102,6 @@ export const translationOperation = {
   operationId: 'createOpenAiTranslation',
   summary: 'Transcribe a file and translate it into English as OpenAI’s API does',
   description:
-    'Like `POST /v1/audio/transcriptions`, in English. Speech in another language needs a language model (`STENO_LLM_URL`); ' +
-    'without one the answer is 422.',
+    'Like `POST /v1/audio/transcriptions`, in English. Speech in another language needs a language model (`STENO_LLM_URL`), ' +
+    'a multilingual Whisper model or Apertium; without one the answer is 422.',
 }

@@ -20,6 +20,10 @@ export type FakeOptions = FakeLiveOptions & {
   model?: string
   capabilities?: Partial<RecognizerCapabilities>
   languages?: readonly string[]
+  /** Translates what is said in these languages, as if a multilingual model were installed. */
+  translated?: readonly string[]
+  /** Called with each language and seconds that are translated. */
+  onTranslate?: (language: string, seconds: number) => void
   /** Warnings of each result. */
   warnings?: readonly string[]
 }
@@ -77,6 +81,14 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       return batches
     },
     identifyLanguages: async (batches) => [...batches],
+    translatedLanguages: options.translated ?? [],
+    async translate({ segments, language }, { signal }) {
+      signal.throwIfAborted()
+      return segments.map(({ start, end }) => {
+        options.onTranslate?.(language, (end - start) / SAMPLE_RATE)
+        return `heard ${text}`
+      })
+    },
     async runBatch({ segments, model, language = languages[0]! }, { signal }) {
       await options.onBatch?.(segments, signal)
       signal.throwIfAborted()

@@ -13,7 +13,7 @@ import type {
 } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { describeWhisper } from '../whisper/capabilities.ts'
-import { decodeDraft, detect, meanLogProbability, type WhisperTask } from '../whisper/decode.ts'
+import { decodeDraft, detect, meanLogProbability } from '../whisper/decode.ts'
 import { createFeatureExtractor } from '../whisper/features.ts'
 import { loadWhisper } from '../whisper/network.ts'
 import { createTokenizer } from '../whisper/tokenizer.ts'
@@ -44,12 +44,12 @@ const whisperProfile: RecognizerProfile = {
 }
 
 /**
- * Loads an installed Whisper model (https://arxiv.org/abs/2212.04356). `task` `translate` makes it
- * write English, whatever is said. Throws `Error` when the folder holds no converted model.
+ * Loads an installed Whisper model (https://arxiv.org/abs/2212.04356). Throws `Error` when the folder
+ * holds no converted model.
  */
 export async function createWhisper(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
-  { task = 'transcribe', device = 'cpu' }: { task?: WhisperTask; device?: Device } = {},
+  { device = 'cpu' }: { device?: Device } = {},
 ): Promise<Recognizer> {
   const network = await loadWhisper(stored.folder, { device })
   const pieces = JSON.parse(
@@ -60,14 +60,19 @@ export async function createWhisper(
     tokenizer: createTokenizer(pieces, network.description),
     extract: createFeatureExtractor(network.description.mels),
   }
+  const info = describeWhisper(stored)
   return {
-    ...describeWhisper(stored),
+    ...info,
     profile: whisperProfile,
     async recognize(segments, { forceNonEmpty = false, ...options }) {
-      const found = await transcribe(model, segments, { ...options, forceNonEmpty, task })
+      const how = { ...options, forceNonEmpty, task: 'transcribe' as const }
+      const found = await transcribe(model, segments, how)
       return found.map((text, i) => toRecognition(model, text, segments[i]!))
     },
-    recognizeOpen: (audio, options) => recognizeOpen(model, audio, { ...options, task }),
+    ...(info.capabilities.translates && {
+      translate: (segments, options) => translate(model, segments, options),
+    }),
+    recognizeOpen: (audio, options) => recognizeOpen(model, audio, options),
     identifyLanguage: (audio, options) => {
       return identifyLanguage(model, audio.subarray(0, 30 * SAMPLE_RATE), options)
     },
@@ -91,12 +96,25 @@ function toRecognition(
   }
 }
 
-type OpenOptions = RecognizeOptions & { draft: readonly number[]; task: WhisperTask }
+/** Somebody speaks there, so an empty text is wrong. */
+async function translate(
+  model: WhisperModel,
+  segments: readonly Float32Array[],
+  { language, signal }: { language: string; signal: AbortSignal },
+): Promise<string[]> {
+  const found = await transcribe(model, segments, {
+    ...{ language, languages: [language], vocabulary: [] },
+    ...{ task: 'translate', forceNonEmpty: true, signal },
+  })
+  return found.map(({ decoding }) => model.tokenizer.textOf(decoding.tokens).trim())
+}
+
+type OpenOptions = RecognizeOptions & { draft: readonly number[] }
 
 async function recognizeOpen(
   model: WhisperModel,
   audio: Float32Array,
-  { draft, task, signal, ...wanted }: OpenOptions,
+  { draft, signal, ...wanted }: OpenOptions,
 ): Promise<OpenRecognition> {
   const { network, tokenizer } = model
   const encoded = await encode(model, [audio], signal)
@@ -105,7 +123,8 @@ async function recognizeOpen(
   const bounds = boundsOf(audio, language)
   const request = { ...bounds, item: 0, language, temperature: 0, seed: 0, tokens: draft }
   const prompt = promptOf(tokenizer, wanted.vocabulary)
-  const decoding = await decodeDraft(network, encoded, request, { prompt, task, signal })
+  const how = { prompt, task: 'transcribe', signal } as const
+  const decoding = await decodeDraft(network, encoded, request, how)
   const heads = network.description.alignmentHeads.length
   const words = roughWords(tokenizer, { decoding, language, audio, heads })
   const differs = decoding.tokens.findIndex((token, i) => token !== draft[i])

@@ -22,6 +22,7 @@ import type {
   RecognizedSegment,
   SpeakerTask,
   SpeakerUtterance,
+  TranslateTask,
 } from '../speech-engine.ts'
 
 /**
@@ -44,6 +45,7 @@ export type Task =
   | ({ kind: 'embed' } & EmbedTask)
   | ({ kind: 'speakers' } & SpeakerTask)
   | ({ kind: 'identify' } & IdentifyTask)
+  | ({ kind: 'translate' } & TranslateTask)
   /** Embeds the speaker of an utterance whose words another program recognized. */
   | { kind: 'speaker'; utterance: LiveUtterance; words: Word[] }
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
@@ -61,6 +63,7 @@ export type TaskResult = {
   embed: null
   speakers: SpeakerUtterance[]
   identify: LanguageStretch[][]
+  translate: string[]
   speaker: Pick<Final, 'speaker' | 'speakerError'>
   vad: SpeechFrames
   final: Final

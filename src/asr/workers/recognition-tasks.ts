@@ -13,7 +13,12 @@ import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../recognizer.ts'
 import { type DetectedSpeech, detectSpeech } from '../segments.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
-import { type Batch, type RecognizedSegment, SAMPLE_RATE } from '../speech-engine.ts'
+import {
+  type Batch,
+  type RecognizedSegment,
+  SAMPLE_RATE,
+  type TranslateTask,
+} from '../speech-engine.ts'
 import type { VoiceDetector } from '../vad.ts'
 import { VAD_FRAME, WARM_UP } from '../vad-frames.ts'
 import type { Task } from './protocol.ts'
@@ -114,6 +119,8 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
           task,
           signal,
         )
+      case 'translate':
+        return translate(find(models.recognizers, task.model), task, signal)
       case 'final':
       case 'check':
         return finals(task, signal)
@@ -179,6 +186,16 @@ async function recognize(
 ): Promise<RecognizedSegment[]> {
   const [recognized] = await recognizeAll(models, [batch], signal)
   return recognized!
+}
+
+async function translate(
+  recognizer: Recognizer,
+  { path, segments, language }: TranslateTask,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (!recognizer.translate) throw new TypeError(`${recognizer.id} does not translate`)
+  const spoken = segments.map(({ start, end }) => normalizeLevel(readSamples(path, start, end)))
+  return recognizer.translate(spoken, { language, signal })
 }
 
 /** Recognizes the segments of batches with equal settings together. */

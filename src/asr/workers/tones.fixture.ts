@@ -51,6 +51,7 @@ export function describeTones(model: StoredModel): RecognizerInfo {
     ...{ id, revision },
     capabilities: {
       ...{ languages, wordTimes: true, maxSeconds: 15, vocabulary: false, identifiesLanguages },
+      translates: identifiesLanguages,
     },
     estimate: { errors: 0.1 / memoryBytes, work: memoryBytes },
   }
@@ -87,6 +88,9 @@ export function loadTones(model: StoredModel): Recognizer {
     },
     ...(model.engine === 'whisper' && {
       identifyLanguage: async (audio, { languages }) => languagesOf(audio, languages),
+      translate: async (segments, { language }) => {
+        return segments.map((audio) => `english of ${textOf(audio, language)}`)
+      },
     }),
     measureCost: async () => ({ begin: 0.01, token: 0.001 }),
     async close() {},

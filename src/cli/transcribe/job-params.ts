@@ -39,7 +39,7 @@ Add-ons:
                       there is a language model
   --chapters          parts by topic, with times and titles
   --translate LIST    translations into these languages, such as de,fr; needs a language
-                      model, or Apertium (STENO_APERTIUM)
+                      model, Apertium (STENO_APERTIUM), or for en a multilingual Whisper model
   --ask TEXT          an answer to this prompt about the recording, several times if given so; needs a language
                       model (STENO_LLM_URL and STENO_LLM_MODEL)
   --entities          named entities (names, places, numbers, ...) with times

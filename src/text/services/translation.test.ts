@@ -119,3 +119,24 @@ test('a target that fails says why; if all do, the add-on fails', () => {
     (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
   )
 })
+
+test('a request for English says where its texts were spoken, unless words are hidden', () => {
+  const first = say('uno dos', 1, { language: 'es' })
+  const long = say(Array(80).fill('y').join(' '), 10, { language: 'es', channel: 1 })
+  const ask = (target: string, rest = {}) => {
+    const params = { translation_config: { target_languages: [target] }, ...rest }
+    return translation.prepare({ utterances: [first, long] }, params)[0]!.spoken
+  }
+  assert.deepEqual(ask('en'), [
+    { channel: 0, spans: [[1, 2]] },
+    {
+      channel: 1,
+      spans: [
+        [10, 37],
+        [37, 50],
+      ],
+    },
+  ])
+  assert.equal(ask('de'), undefined)
+  assert.equal(ask('en', { pii_redaction: true }), undefined)
+})

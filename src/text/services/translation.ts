@@ -4,6 +4,7 @@ import { sentences } from '../addons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../addons/subtitles.ts'
 import { type AddOnError, AddOnFailure, answer, type ResultForm } from '../result/envelope.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
+import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
 import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
 import { joinUtterances } from './join-utterances.ts'
 import { plainText } from './plain-transcript.ts'
@@ -29,7 +30,19 @@ const MOST_CHARACTERS = 2000
 const BEFORE = 3
 
 /** Utterances that are translated together, and those before them. `languages`: one of each text. */
-type Group = { from: number; texts: string[]; languages: string[]; before: string[] }
+type Group = {
+  from: number
+  texts: string[]
+  languages: string[]
+  before: string[]
+  spoken: SpokenText[]
+}
+
+/** Where a text was said: on a channel, between pairs of seconds that are each short enough. */
+export type SpokenText = { channel: number; spans: [start: number, end: number][] }
+
+/** Seconds of the longest span; the models that listen take half a minute, and what is around it. */
+const MOST_SECONDS = 27
 
 /**
  * Translates every utterance into each target language (contract 4.6). What is in that language
@@ -42,7 +55,7 @@ export const translation: ServiceAddOn = {
     const config = configOf(params)
     const utterances = unitsOf(transcript, config)
     return config.target_languages.flatMap((target) => {
-      return groupsOf(utterances, target).map((group) => toRequest(group, target, config))
+      return groupsOf(utterances, target).map((group) => toRequest(group, target, params))
     })
   },
   merge(transcript, params, answers, { form }) {
@@ -80,7 +93,8 @@ function unitsOf(
  * finds out whether there is a translator.
  */
 function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
-  if (utterances.length === 0) return [{ from: 0, texts: [], languages: [], before: [] }]
+  const empty = { texts: [], languages: [], spoken: [] }
+  if (utterances.length === 0) return [{ from: 0, ...empty, before: [] }]
   const groups: Group[] = []
   let last: Group | undefined
   let length = 0
@@ -95,33 +109,51 @@ function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
       last && (last.texts.length === MOST_TEXTS || length + text.length > MOST_CHARACTERS)
     if (!last || isFull) {
       const before = texts.slice(Math.max(0, i - BEFORE), i)
-      last = { from: i, texts: [], languages: [], before }
+      last = { from: i, texts: [], languages: [], spoken: [], before }
       groups.push(last)
       length = 0
     }
     last.texts.push(text)
     last.languages.push(utterance.language)
+    last.spoken.push({ channel: utterance.channel, spans: spansOf(utterance) })
     length += text.length
   }
   return groups
 }
 
+/** Cuts an utterance between words into spans that are short enough. */
+function spansOf({ words }: Utterance): [number, number][] {
+  const spans: [number, number][] = []
+  for (const { start, end } of words) {
+    const last = spans.at(-1)
+    if (last && end - last[0] <= MOST_SECONDS) last[1] = Math.max(last[1], end)
+    else spans.push([start, end])
+  }
+  return spans
+}
+
+/**
+ * Speech is translated into English only, and never where words are hidden: who listens to it hears
+ * them.
+ */
+function isForListeners(target: string, params: Params): boolean {
+  return target === 'en' && params.pii_redaction !== true
+}
+
 function toRequest(
-  { texts, languages, before }: Group,
+  { texts, languages, before, spoken }: Group,
   target: string,
-  {
-    model = 'base',
-    context = '',
-    context_adaptation: adapts = true,
-    informal = false,
-  }: TranslationConfig,
+  params: Params,
 ): ServiceRequest {
+  const { model = 'base', context = '', informal = false, ...config } = configOf(params)
+  const { context_adaptation: adapts = true } = config
   const usesContext = adapts && model !== 'base'
   return {
     ...{ service: 'language model', model: 'configured', task: 'translation' },
     ...{ target, texts, languages, informal },
     context: adapts ? context : '',
     before: usesContext ? before : [],
+    ...(isForListeners(target, params) && { spoken }),
   }
 }
 
@@ -143,8 +175,9 @@ function translated(
   if (error) return failedTarget(target, error)
   const texts = new Map<number, string>()
   for (const [g, { from, texts: own }] of groups.entries()) {
-    const { texts: given = [] } = answers[g] as { texts?: string[] }
-    for (const [i] of own.entries()) texts.set(from + i, given[i] ?? '')
+    const { texts: given = [], isHeard } = answers[g] as { texts?: string[]; isHeard?: boolean }
+    const spell = isHeard ? spellingOf(params, target) : (text: string) => text
+    for (const [i] of own.entries()) texts.set(from + i, spell(given[i] ?? ''))
   }
   const { lipsync = true } = configOf(params)
   const time = lipsync ? followWords : spreadWords
@@ -162,6 +195,17 @@ function translated(
     languages: [target],
     utterances: views,
     ...textForms(transcript, params, form),
+  }
+}
+
+/** Who translates from the audio does not know the spellings that the words already have. */
+function spellingOf(params: Params, language: string): (text: string) => string {
+  if (params.custom_spelling !== true) return (text) => text
+  const spelling = createSpelling(params.custom_spelling_config as CustomSpellingConfig)
+  return (text) => {
+    const words = text.split(' ').map((one) => ({ text: one, start: 0, end: 0, confidence: 1 }))
+    const [spelled] = spelling.apply({ utterances: [{ channel: 0, language, words }] }).utterances
+    return spelled!.words.map((word) => word.text).join(' ')
   }
 }
 

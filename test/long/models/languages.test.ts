@@ -245,3 +245,20 @@ async function ended(pid: number): Promise<void> {
     await delay(20)
   }
 }
+
+test('speech is translated into English by the model that knows its language', async (t) => {
+  const one: TestModel = { id: 'one', languages: ['de', 'fr'], memoryBytes: 10 }
+  const { server } = await start(t, [many, one])
+  const { body } = await submit(server, four, {
+    ...{ translation: true, translation_config: { target_languages: ['en'] }, ...switching },
+  })
+  await server.app.jobs.idle()
+  type Translated = { translation: { results: { utterances: { text: string }[] }[] } }
+  const job = await call<{ result: Translated }>(server, `/v2/pre-recorded/${body.id}`)
+  const [english] = job.body.result.translation.results
+  assert.deepEqual(
+    english!.utterances.map(({ text }) => text.split(' ').slice(0, -1).join(' ')),
+    // English speech is copied.
+    ['en embedded', ...['fr', 'de', 'es'].map((code) => `english of ${code} many`)],
+  )
+})

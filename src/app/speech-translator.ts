@@ -1,0 +1,82 @@
+import {
+  type EngineOptions,
+  MAX_TRANSLATED,
+  SAMPLE_RATE,
+  type SpeechEngine,
+} from '../asr/speech-engine.ts'
+import type { ChannelAudio, ServiceCallOptions, ServiceRequest } from '../text/service-add-on.ts'
+import type { SpokenText } from '../text/services/translation.ts'
+
+/** Word times are off by up to so many seconds: a little more is heard on both sides. */
+const MARGIN = 0.2
+/** Spans of one task: enough to keep a process busy, few enough to stop soon. */
+const MOST_SPANS = 8
+
+/** The fields of a request of `text/services/translation.ts`. */
+type Fields = { languages: string[]; spoken?: SpokenText[] }
+
+/** A span of a text, as samples of a channel. */
+type Span = { text: number; channel: number; language: string; start: number; end: number }
+
+/** What listens and writes English, as Whisper can. */
+export type SpeechTranslator = Pick<SpeechEngine, 'translatedLanguages' | 'translate'>
+
+/**
+ * Returns whether a request can be answered from the audio: it is for English, nothing is hidden, and
+ * models for all of its languages are installed.
+ */
+export function canListen(
+  speech: SpeechTranslator,
+  request: ServiceRequest,
+  { audio }: Pick<ServiceCallOptions, 'audio'>,
+): boolean {
+  const { languages, spoken } = request as unknown as Fields
+  if (!audio || !spoken) return false
+  const known = speech.translatedLanguages
+  return languages.every((language) => known.includes(language))
+}
+
+/** Translates what was said in each text of a request from the audio. */
+export async function translateSpeech(
+  speech: SpeechTranslator,
+  request: ServiceRequest,
+  { audio = [], signal }: Pick<ServiceCallOptions, 'audio'> & EngineOptions,
+): Promise<{ texts: string[]; isHeard: true }> {
+  const { languages, spoken = [] } = request as unknown as Fields
+  const texts = languages.map(() => '')
+  for (const spans of tasksOf(languages, spoken, audio)) {
+    const [{ channel, language }] = spans as [Span]
+    const { path } = audio.find((own) => own.channel === channel)!
+    const said = await speech.translate({ path, segments: spans, language }, { signal })
+    for (const [i, { text }] of spans.entries()) texts[text] = `${texts[text]} ${said[i]}`.trim()
+  }
+  return { texts, isHeard: true }
+}
+
+/** Groups spans that are translated together: of one channel, in one language. */
+function tasksOf(
+  languages: readonly string[],
+  spoken: readonly SpokenText[],
+  audio: readonly ChannelAudio[],
+): Span[][] {
+  const tasks: Span[][] = []
+  for (const [text, { channel, spans }] of spoken.entries()) {
+    const samples = audio.find((own) => own.channel === channel)?.samples ?? 0
+    const language = languages[text]!
+    for (const [start, end] of spans) {
+      const span = { text, channel, language, ...inSamples(start, end, samples) }
+      const last = tasks.at(-1)
+      const [first] = last ?? []
+      const isAlike = first && first.channel === channel && first.language === language
+      if (last && isAlike && last.length < MOST_SPANS) last.push(span)
+      else tasks.push([span])
+    }
+  }
+  return tasks
+}
+
+function inSamples(start: number, end: number, samples: number): { start: number; end: number } {
+  const from = Math.max(0, Math.floor((start - MARGIN) * SAMPLE_RATE))
+  const to = Math.min(samples, Math.ceil((end + MARGIN) * SAMPLE_RATE))
+  return { start: from, end: Math.max(from + 1, Math.min(to, from + MAX_TRANSLATED * SAMPLE_RATE)) }
+}
