@@ -34,6 +34,7 @@ type Job = {
     translation: Wrapper<Translation[] | null>
     summarization: Wrapper<string | null>
     named_entity_recognition: Wrapper<object[]>
+    audio_to_llm: Wrapper<Wrapper<{ prompt: string; response: string | null }>[] | null>
   }
 }
 
@@ -64,7 +65,10 @@ async function run(t: TestContext, reply = answer, { hasModel = true } = {}) {
       translation_config: { target_languages: ['fr', 'de', 'en'] },
       named_entity_recognition: true,
     },
-    post_processing: { summarization: true },
+    post_processing: {
+      ...{ summarization: true, audio_to_llm: true },
+      audio_to_llm_config: { prompts: ['Who speaks?', 'Why?'] },
+    },
   })
   const client = await connect(url)
   for (const chunk of chunksOf(speech, 3200)) client.send(chunk)
@@ -110,14 +114,22 @@ test('every final is translated into each language, and the result has all of it
   )
   assert.equal(result.summarization.results, 'Lena says her name.')
   assert.ok(!('usage' in result.summarization))
-  const { content } = provider.calls.at(-1)!.messages[1]!
-  assert.ok(content.includes('\nMy name is Lena.\nMy name is Lena.\n'), content)
+  for (const { messages } of provider.calls.slice(-3)) {
+    const { content } = messages[1]!
+    assert.ok(content.includes('\nMy name is Lena.\nMy name is Lena.\n'), content)
+  }
   const [summary] = ofType(messages, 'post_summarization')
   assert.deepEqual(summary!.data, { results: 'Lena says her name.' })
-  assert.equal(result.metadata.usage!.requests, 5)
+  const prompted = ofType(messages, 'post_audio_to_llm')
+  assert.deepEqual(prompted[0]!.data, { results: result.audio_to_llm.results })
+  assert.deepEqual(
+    result.audio_to_llm.results!.map(({ results }) => [results.prompt, results.response]),
+    ['Who speaks?', 'Why?'].map((prompt) => [prompt, 'Lena says her name.']),
+  )
+  assert.equal(result.metadata.usage!.requests, 7)
   const { billing_time, usage } = result.metadata
   assert.deepEqual([used.jobs, used.billing_time, used.usage], [1, billing_time, usage])
-  const addOns = ['translation', 'named_entity_recognition', 'summarization']
+  const addOns = ['translation', 'named_entity_recognition', 'summarization', 'audio_to_llm']
   assert.deepEqual(Object.keys(used.add_ons).sort(), addOns.sort())
   assert.ok(result.named_entity_recognition.results.length > 0)
 })
@@ -155,6 +167,8 @@ test('a model that is down fails translation and summary, and nothing else', asy
   )
   assert.equal(result.summarization.error?.exception, 'ServiceFailed')
   assert.match(ofType(messages, 'post_summarization')[0]!.error!.message, /404/)
+  assert.match(ofType(messages, 'post_audio_to_llm')[0]!.error!.message, /404/)
+  assert.equal(result.audio_to_llm.results, null)
   assert.equal(result.named_entity_recognition.success, true)
 })
 
@@ -173,4 +187,5 @@ test('without a model, a final in the target language is copied; the others say 
   assert.deepEqual([result.translation.success, french!.utterances], [true, []])
   assert.equal(english!.full_transcript, 'My name is Lena. My name is Lena.')
   assert.equal(result.summarization.results, 'My name is Lena. My name is Lena.')
+  assert.equal(result.audio_to_llm.error!.exception, 'NotConfigured')
 })

@@ -33,6 +33,7 @@ type Bodies = {
   sentiment_analysis: AddonMessage
   post_transcript: { data: { full_transcript: string; utterances: LiveUtterance[] } }
   post_summarization: AddonMessage
+  post_audio_to_llm: AddonMessage
   post_final_transcript: {
     data: {
       metadata: Record<string, number>

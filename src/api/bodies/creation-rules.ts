@@ -29,6 +29,8 @@ export function findMissingLive(request: LiveRequest, limit: MetadataLimit): Pro
   const problems = missing.map(({ path, rule }): Problem => {
     return { path: ['realtime_processing', ...path], rule }
   })
+  const { audio_to_llm: prompts, audio_to_llm_config: config } = request.post_processing ?? {}
+  if (prompts && !config) problems.push(required('post_processing', 'audio_to_llm_config'))
   if (request.callback && !request.callback_config?.url && !request.callback_url) {
     problems.push(required('callback_config', 'url'))
   }

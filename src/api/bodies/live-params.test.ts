@@ -257,6 +257,7 @@ for (const [body, line] of [
     { post_processing: { summarization_config: { type: 'long' } } },
     'post_processing.summarization_config.type must be one of: general, bullet_points, concise',
   ],
+  [{ post_processing: { audio_to_llm: true } }, 'post_processing.audio_to_llm_config is required'],
   [{ callback: true }, 'callback_config.url is required'],
   [{ callback: true, callback_config: {} }, 'callback_config.url is required'],
   [{ callback: true, callback_config: 1 }, 'callback_config must be an object'],

@@ -119,6 +119,12 @@ const sharedAddOns = {
       ),
     ),
   ),
+  audio_to_llm: Type.Optional(
+    addOnResult(
+      'AudioToLlm',
+      Nullable(Type.Array(quotingResult('Prompt', Nullable(PromptAnswer)))),
+    ),
+  ),
 }
 
 /** The result of a pre-recorded job (contract 4.1). */
@@ -127,12 +133,6 @@ export const PreRecordedResult = Type.Object(
     metadata: Metadata,
     transcription: TranscriptionView,
     ...sharedAddOns,
-    audio_to_llm: Type.Optional(
-      addOnResult(
-        'AudioToLlm',
-        Nullable(Type.Array(quotingResult('Prompt', Nullable(PromptAnswer)))),
-      ),
-    ),
     sentences: Type.Optional(
       Type.Intersect([SentencesResult], {
         deprecated: true,

@@ -83,6 +83,11 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
     post_processing: Filled('PostProcessing', {
       summarization: Switch(),
       summarization_config: Type.Optional(configs.SummarizationConfig),
+      // No default either.
+      audio_to_llm: Type.Optional(
+        Type.Boolean({ description: 'Our extension: prompts about the whole session' }),
+      ),
+      audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
       chapterization: Switch({ description: 'Accepted and ignored' }),
       chapterization_config: Ignored(),
     }),

@@ -21,7 +21,7 @@ const descriptions: Record<keyof typeof defaults, string> = {
   receive_realtime_processing_events:
     '`translation`, `named_entity_recognition`, `sentiment_analysis`',
   receive_post_processing_events:
-    '`post_transcript`, `post_summarization`, `post_final_transcript`',
+    '`post_transcript`, `post_summarization`, `post_audio_to_llm`, `post_final_transcript`',
   receive_acknowledgments: '`audio_chunk` and `stop_recording` that were accepted',
   receive_errors: 'Every message that reports an error, of whatever type',
   receive_lifecycle_events:

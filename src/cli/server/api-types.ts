@@ -434,6 +434,7 @@ export type ApiLiveResult = {
   summarization?: ApiSummarizationResult
   named_entity_recognition?: ApiNamedEntityRecognitionResult
   sentiment_analysis?: ApiSentimentAnalysisResult
+  audio_to_llm?: ApiAudioToLlmResult
   diarization?: ApiDiarizationResult
   /** JSON text of each message that was sent during the session, in order */
   messages?: string[]

@@ -8,10 +8,12 @@ import { recoverSession } from '../recovery/session-recovery.ts'
 import { sendFinalMessages } from './final-messages.ts'
 import { MessageEmitter } from './message-emitter.ts'
 import { MessageOutbox } from './message-outbox.ts'
+import type { AddOnParams } from './realtime-add-ons.ts'
+import type { SessionServices } from './session-services.ts'
 
 const routing = { isForSocket: () => true, isForCallback: () => false }
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
-const params = {
+const summarizing: AddOnParams = {
   realtime_processing: {
     ...{ translation: false, named_entity_recognition: false, sentiment_analysis: false },
   },
@@ -21,7 +23,11 @@ const params = {
 /**
  * Ends a session with a summary in a process that finds this log; returns the log and the result.
  */
-async function close(summary: Envelope, lines: string[] = []) {
+async function close(
+  summary: Envelope,
+  lines: string[] = [],
+  { params = summarizing, services }: { params?: AddOnParams; services?: SessionServices } = {},
+) {
   const log = createLog('silent')
   const { signal } = new AbortController()
   const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
@@ -47,9 +53,11 @@ async function close(summary: Envelope, lines: string[] = []) {
     ...{ maxMessageBytes: 1e6, log },
     ...{ emitter, journal, signal },
     text: { warnings: () => [], find: async () => summary },
+    services,
   })
   const text = (await Array.fromAsync(outcome.result())).join('')
-  return { lines, result: JSON.parse(text) as { summarization: Envelope; messages: string[] } }
+  type Result = { summarization: Envelope; audio_to_llm: Envelope; messages: string[] }
+  return { lines, result: JSON.parse(text) as Result }
 }
 
 /** Cuts the log after its first line of a kind, as a process that is killed there leaves it. */
@@ -80,3 +88,52 @@ for (const [first, next, what] of [
     })
   }
 }
+
+test('prompts are answered at the end, and nothing is asked again, wherever a process is killed', async () => {
+  const params: AddOnParams = {
+    ...summarizing,
+    post_processing: { summarization: false, audio_to_llm: true },
+  }
+  let asked: string[] = []
+  const answers = [{ results: { prompt: 'Who?', response: 'They.' } }]
+  const services: SessionServices = {
+    translate: assert.fail,
+    async answerPrompts(_utterances, { remember }) {
+      for (const part of ['notes', 'answer']) {
+        await remember({ part }, async () => {
+          asked.push(part)
+          return part
+        })
+      }
+      return { ...made, results: answers, usage: { requests: 2, ...tokens } }
+    },
+  }
+  const tokens = { prompt_tokens: 5, completion_tokens: 1 }
+  const { lines } = await close(made, [], { params, services })
+  assert.deepEqual(asked, ['notes', 'answer'])
+  for (const [kind, missing] of [
+    [/^answer .*"notes"/, ['answer']],
+    [/^answer .*"answer"/, []],
+    [/^prompted /, []],
+    [/^message post_audio_to_llm\b/, []],
+  ] as const) {
+    asked = []
+    const again = await close(made, cutBehind(lines, kind), { params, services })
+    assert.deepEqual(asked, missing, `${kind}`)
+    assert.deepEqual(again.result.audio_to_llm, { ...made, results: answers })
+    const sent = again.result.messages.filter((text) => text.includes('"post_audio_to_llm"'))
+    assert.deepEqual(
+      sent.map((text) => JSON.parse(text).data),
+      [{ results: answers }],
+    )
+  }
+})
+
+test('without a language model, prompts say what they need', async () => {
+  const params: AddOnParams = {
+    ...summarizing,
+    post_processing: { summarization: false, audio_to_llm: true },
+  }
+  const { result } = await close(made, [], { params })
+  assert.equal(result.audio_to_llm.error?.exception, 'NotConfigured')
+})

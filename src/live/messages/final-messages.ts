@@ -3,6 +3,7 @@ import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import { type AddOnError, failed, type ResultForm } from '../../text/result/envelope.ts'
+import { notConfigured } from '../../text/result/not-configured.ts'
 import { sumUsage, type Usage } from '../../text/result/usage.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
 import type { Journal } from '../recovery/journal.ts'
@@ -14,7 +15,7 @@ import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import { dataOf } from './server-messages.ts'
-import type { ServiceEnvelope, SessionServices } from './session-services.ts'
+import type { Remember, ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The outcome of a session. */
 export type Outcome = {
@@ -47,7 +48,7 @@ export type FinalMessagesOptions = {
    */
   diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'find' | 'warnings'>
-  services?: Pick<SessionServices, 'summarize'> | undefined
+  services?: Pick<SessionServices, 'summarize' | 'answerPrompts'> | undefined
   form: ResultForm
   /**
    * Called when no other message may be sent any more: result and callback end with the same ones.
@@ -80,8 +81,10 @@ export async function sendFinalMessages(
     await buildTranscription(readLog)
   emitter.once({ type: 'post_transcript', text: transcription }, { isLast })
   const spoken = { utterances, spokenUtterances }
-  const summary = await emitter.summarized(() => summarize(spoken, options))
-  const { usage: taken, ...summarization } = summary ?? {}
+  const summary = await emitter.summarized((remember) => summarize(spoken, remember, options))
+  const prompted = await emitter.prompted((remember) => prompt(spoken, remember, options))
+  const { usage: summaryUsage, ...summarization } = summary ?? {}
+  const { usage: promptUsage, ...answers } = prompted ?? {}
   const collected = await collectAddOnResults(readLog, params, {
     form,
     speakerAt: createSpeakerLookup(spokenUtterances),
@@ -89,6 +92,7 @@ export async function sendFinalMessages(
   })
   const addOns = {
     ...(summary && { summarization: JSON.stringify(summarization) }),
+    ...(prompted && { audio_to_llm: JSON.stringify(answers) }),
     ...collected.answers,
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
@@ -105,7 +109,7 @@ export async function sendFinalMessages(
     options.log.warn({ warning }, 'a live session is cut')
     warnings.push(warning)
   }
-  const usage = sumUsage([collected.usage, taken])
+  const usage = sumUsage([collected.usage, summaryUsage, promptUsage])
   const metadata = { duration, channels, work: total, warnings, usage }
   const built = buildResult(transcription, { ...metadata, addOns })
   // A result that an earlier process sent is binding: it measured another processing time.
@@ -138,13 +142,25 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
   return JSON.stringify(failed('diarization', error, { seconds }))
 }
 
-type SummaryOptions = Pick<FinalMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
+type Spoken = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>
+type EndOptions = Pick<FinalMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarize(
-  { utterances, spokenUtterances }: Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>,
-  { params, text, services, signal }: SummaryOptions,
+  { utterances, spokenUtterances }: Spoken,
+  remember: Remember,
+  { params, text, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
-  if (services?.summarize) return services.summarize(spokenUtterances, signal)
+  if (services?.summarize) return services.summarize(spokenUtterances, { signal, remember })
   return text.find('summarization', utterances, { signal })
+}
+
+async function prompt(
+  { spokenUtterances }: Spoken,
+  remember: Remember,
+  { params, services, signal }: EndOptions,
+): Promise<ServiceEnvelope | undefined> {
+  if (!params.post_processing.audio_to_llm) return undefined
+  if (!services?.answerPrompts) return notConfigured('audio_to_llm')
+  return services.answerPrompts(spokenUtterances, { signal, remember })
 }

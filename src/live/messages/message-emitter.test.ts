@@ -199,3 +199,29 @@ test('what services take long for holds up no other add-on, and survives a kille
     assert.deepEqual(all.toSorted(), expected.toSorted(), `after ${kept}`)
   }
 })
+
+test('what a service answered is neither asked nor sent again, wherever a process is killed', async () => {
+  let asked = 0
+  const translating: RealtimeHook = {
+    ...hook('sentiment_analysis', async ({ remember }) => {
+      // As for two languages, each of which is a request.
+      for (const to of ['fr', 'de']) await remember({ to }, async () => `${to} ${++asked}`)
+      return found
+    }),
+    group: 'services',
+  }
+  const hooks = [translating, entities]
+  const all = await undisturbed(hooks)
+  assert.equal(kindsOf(all).filter((kind) => kind === 'answer').length, 2)
+  for (let kept = 1; kept <= all.length; kept++) {
+    const earlier = all.slice(0, kept)
+    const known = earlier.filter(({ kind }) => kind === 'answer').length
+    asked = 0
+    const { emitter, noted } = await openEmitter({ hooks, earlier })
+    emitter.resume()
+    emitter.recognized(final)
+    const rest = kindsOf([...earlier, ...(await noted())])
+    assert.deepEqual(rest.toSorted(), kindsOf(all).toSorted(), `after ${kept}`)
+    assert.equal(asked, 2 - known, `after ${kept}`)
+  }
+})

@@ -10,13 +10,15 @@ import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import type { MessageOutbox, SendOptions } from './message-outbox.ts'
 import {
   type AddOnGroup,
-  type AddOnInput,
   type AddOnResults,
+  promptedMessage,
   type RealtimeHook,
+  type Said,
   summaryMessage,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
-import type { ServiceEnvelope } from './session-services.ts'
+import { rememberAnswers } from './session-answers.ts'
+import type { Remember, ServiceEnvelope } from './session-services.ts'
 import { endedBefore, utteranceId } from './utterance-view.ts'
 
 /** Options of the message emitter. */
@@ -33,6 +35,9 @@ export type MessageEmitterOptions = {
   log: Log
   signal: AbortSignal
 }
+
+/** Makes what comes at the end of a session, if it was requested. */
+type MakeAtEnd = (remember: Remember) => Promise<ServiceEnvelope | undefined>
 
 /** The causes of `error` messages (contract 5.5). */
 const errors = {
@@ -111,15 +116,23 @@ export class MessageEmitter {
    * Sends the summary that `make` returns, if any, and returns it. A summary that an earlier
    * process logged is binding: the client received it, and result and message must agree.
    */
-  async summarized(
-    make: () => Promise<ServiceEnvelope | undefined>,
-  ): Promise<ServiceEnvelope | undefined> {
+  async summarized(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
-    const summary = sent.summary ?? (await make())
+    const summary = sent.summary ?? (await make(this.#remember('summary')))
     if (!summary) return undefined
     if (!sent.summary) this.#note(writeRecord({ kind: 'summary', summary }))
     this.once(summaryMessage(summary), { isLast: true })
     return summary
+  }
+
+  /** Does the same with the answers to prompts. */
+  async prompted(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
+    const { sent } = this.#options
+    const prompted = sent.prompted ?? (await make(this.#remember('prompted')))
+    if (!prompted) return undefined
+    if (!sent.prompted) this.#note(writeRecord({ kind: 'prompted', prompted }))
+    this.once(promptedMessage(prompted), { isLast: true })
+    return prompted
   }
 
   /** Characters of the session's transcript so far, as JSON. */
@@ -194,10 +207,11 @@ export class MessageEmitter {
     if (hooks.length === 0) return
     const { channel, number } = utterance
     const input = inputOf(utterance)
+    const remember = this.#remember(input.id)
     const findings: AddOnResults = {}
     const running = hooks.map(async ({ type, run }) => {
       try {
-        if (run) findings[type] = await run({ ...input, signal })
+        if (run) findings[type] = await run({ ...input, signal, remember })
       } catch (cause) {
         if (signal.aborted) return
         log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
@@ -213,11 +227,7 @@ export class MessageEmitter {
   }
 
   /** Sends the results for an utterance; `sent` of the messages were sent before. */
-  #emitAddOnResults(
-    input: Omit<AddOnInput, 'signal'>,
-    { group = 'own', findings }: AddOnRecord,
-    sent = 0,
-  ): void {
+  #emitAddOnResults(input: Said, { group = 'own', findings }: AddOnRecord, sent = 0): void {
     const { outbox } = this.#options
     const hooks = this.#options.hooks.filter((hook) => hook.group === group)
     const messages = hooks.flatMap((hook) => hook.messages(findings[hook.type], input))
@@ -230,11 +240,16 @@ export class MessageEmitter {
     this.#addOns.add(tracked)
   }
 
+  #remember(purpose: string): Remember {
+    const { journal, sent } = this.#options
+    return rememberAnswers(purpose, { journal, logged: sent.answers })
+  }
+
   #note(line: string): void {
     this.#options.journal.append({ lines: [line] })
   }
 }
 
-function inputOf(utterance: UtteranceRecord): Omit<AddOnInput, 'signal'> {
+function inputOf(utterance: UtteranceRecord): Said {
   return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
 }

@@ -4,7 +4,7 @@ import { notConfigured } from '../../text/result/not-configured.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
-import type { ServiceEnvelope, SessionServices } from './session-services.ts'
+import type { CallOptions, ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The add-on parameters in `realtime_processing` and `post_processing` of a session. */
 export type AddOnParams = {
@@ -21,11 +21,16 @@ export type AddOnParams = {
   post_processing: {
     summarization: boolean
     summarization_config?: Readonly<Record<string, unknown>>
+    audio_to_llm?: boolean
+    audio_to_llm_config?: Readonly<Record<string, unknown>>
   }
 }
 
-/** A final utterance, and a signal that is aborted when the session is left. */
-export type AddOnInput = { id: string; utterance: UtteranceView; signal: AbortSignal }
+/** An utterance of a session. */
+export type Said = { id: string; utterance: UtteranceView }
+
+/** A final utterance, and how services are called for it: see `CallOptions`. */
+export type AddOnInput = Said & CallOptions
 
 /** The results of the add-ons for one utterance; those without an engine are absent. */
 export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
@@ -44,7 +49,7 @@ export type RealtimeHook = {
   type: RealtimeAddOn
   group: AddOnGroup
   run?(input: AddOnInput): Promise<ServiceEnvelope>
-  messages(envelope: Envelope | undefined, input: Omit<AddOnInput, 'signal'>): ServerMessage[]
+  messages(envelope: Envelope | undefined, said: Said): ServerMessage[]
 }
 
 /** Returns the add-ons that a session requested, to be run on each of its final utterances. */
@@ -92,7 +97,7 @@ function translation(
   const type = 'translation'
   return {
     ...{ type, group: 'services' },
-    run: ({ utterance, signal }) => services.translate(utterance, signal),
+    run: ({ utterance, ...options }) => services.translate(utterance, options),
     messages(envelope, { id, utterance }) {
       const results = (envelope!.results ?? []) as TranslatedUtterance[]
       return targets.map((target, i) => {
@@ -150,4 +155,10 @@ export function textParams({
 export function summaryMessage({ error, results }: Envelope): ServerMessage {
   const data = error ? null : { results: String(results) }
   return { type: 'post_summarization', error, data }
+}
+
+/** Returns the message with the answers to the prompts about the session. */
+export function promptedMessage({ error, results }: Envelope): ServerMessage {
+  const data = error ? null : { results: results as object[] }
+  return { type: 'post_audio_to_llm', error, data }
 }

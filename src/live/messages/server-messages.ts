@@ -41,6 +41,7 @@ export type ServerMessage =
     }
   | { type: RealtimeAddOn; error: MessageError | null; data: AddOnData | null }
   | { type: 'post_summarization'; error: MessageError | null; data: { results: string } | null }
+  | { type: 'post_audio_to_llm'; error: MessageError | null; data: { results: object[] } | null }
   | { type: 'error'; error: MessageError; data: { code: string; message: string } }
 
 /** A message whose data is long JSON text that was built elsewhere. */
@@ -124,6 +125,7 @@ const familyFlags = {
   sentiment_analysis: 'receive_realtime_processing_events',
   post_transcript: 'receive_post_processing_events',
   post_summarization: 'receive_post_processing_events',
+  post_audio_to_llm: 'receive_post_processing_events',
   post_final_transcript: 'receive_post_processing_events',
   error: 'receive_errors',
 } as const

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ServiceCallOptions, ServiceRequest, Services } from '../../text/service-add-on.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { createSessionServices } from './session-services.ts'
+import { type CallOptions, createSessionServices } from './session-services.ts'
 
 const utterance: UtteranceView = {
   ...{ start: 1, end: 2, confidence: 1, channel: 0, language: 'en', text: ' Hello.' },
@@ -10,6 +10,8 @@ const utterance: UtteranceView = {
 }
 const params = { translation_config: { target_languages: ['fr'] } }
 const { signal } = new AbortController()
+const remember: CallOptions['remember'] = (_part, make) => make()
+const options: CallOptions = { signal, remember }
 
 /** Services that answer only when they are aborted. */
 const hanging: Services = {
@@ -22,16 +24,16 @@ const hanging: Services = {
 }
 
 test('a translation that comes too late is given up, with the reason', async () => {
-  const limits = { translation: 0.01, summarization: 0.01 }
+  const limits = { translation: 0.01, atEnd: 0.01 }
   const services = createSessionServices(hanging, { account: 'a', params }, limits)
-  const { success, error } = await services.translate(utterance, signal)
+  const { success, error } = await services.translate(utterance, options)
   assert.deepEqual([success, error!.exception], [false, 'AddonTimeout'])
 })
 
 test('a session that is left ends the requests', async () => {
   const leaving = new AbortController()
   const services = createSessionServices(hanging, { account: 'a', params })
-  const summary = services.summarize!([utterance], leaving.signal)
+  const summary = services.summarize!([utterance], { ...options, signal: leaving.signal })
   leaving.abort(new Error('left'))
   await assert.rejects(summary, /left/)
 })
@@ -47,8 +49,28 @@ test('services get the words without their blanks, for the account, and what the
     },
   }
   const services = createSessionServices(answering, { account: 'a', params })
-  const envelope = await services.translate(utterance, signal)
+  const envelope = await services.translate(utterance, options)
   const [[request, { account }]] = calls as [[ServiceRequest, ServiceCallOptions]]
   assert.deepEqual([request.texts, request.target, account], [['Hello.'], 'fr', 'a'])
   assert.deepEqual(envelope.usage, usage)
+})
+
+test('prompts are answered from the text, and what is quoted has the times of its utterance', async () => {
+  const prompted = { audio_to_llm_config: { prompts: ['Who?', 'Why?'] } }
+  const services = createSessionServices(
+    {
+      addOns: { audio_to_llm: 'all' },
+      call: async ({ prompt, text }) => ({ text: `${prompt} “Hello” of ${text}` }),
+    },
+    { account: 'a', params: prompted },
+  )
+  const later = { ...utterance, start: 5, end: 7, text: ' Oh, hello you.' }
+  const { results } = await services.answerPrompts!(
+    [{ ...utterance, text: ' Hm.' }, later],
+    options,
+  )
+  type Answer = { results: { response: string }; sources: object[] }
+  const [who, why] = results as Answer[]
+  assert.equal(who!.results.response, 'Who? “Hello” of Hm.\nOh, hello you.')
+  assert.deepEqual(why!.sources, [{ text: 'Hello', start: 5, end: 7, channel: 0 }])
 })

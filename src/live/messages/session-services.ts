@@ -2,21 +2,30 @@ import { type Envelope, failed, timedOut } from '../../text/result/envelope.ts'
 import { transcriptOf } from '../../text/result/result-text.ts'
 import { mergeServiceAddOn, prepareServiceAddOn } from '../../text/result/run-service-add-on.ts'
 import { type Usage, usageOf } from '../../text/result/usage.ts'
-import type { ServiceAddOn, Services } from '../../text/service-add-on.ts'
-import { summarization } from '../../text/services/language-model.ts'
+import type { ServiceAddOn, ServiceCallOptions, Services } from '../../text/service-add-on.ts'
+import { audioToLlm, summarization } from '../../text/services/language-model.ts'
 import { translation } from '../../text/services/translation.ts'
+import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** The answer of an add-on, with what language models took for it. */
 export type ServiceEnvelope = Envelope & { usage?: Usage }
 
+/** Makes a part of an answer, or returns what an equal request was answered before. */
+export type Remember = ServiceCallOptions['remember']
+
+/** How services are called: until the session is left, and for nothing that was answered before. */
+export type CallOptions = { signal: AbortSignal; remember: Remember }
+
 /** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
   /** Translates one utterance into all target languages; `results` has one entry for each. */
-  translate(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
+  translate(utterance: UtteranceView, options: CallOptions): Promise<ServiceEnvelope>
   /** Summarizes a session; absent without a service for it. */
-  summarize?(utterances: readonly SpokenText[], signal: AbortSignal): Promise<ServiceEnvelope>
+  summarize?(utterances: readonly SpokenText[], options: CallOptions): Promise<ServiceEnvelope>
+  /** Answers the prompts about a session; absent without a service for it. */
+  answerPrompts?(utterances: readonly SpokenText[], options: CallOptions): Promise<ServiceEnvelope>
 }
 
 /** What a summary is made of: an utterance without its words. */
@@ -27,19 +36,19 @@ export type ServiceSession = { account: string; params: Readonly<Record<string, 
 
 /** A translation that comes later is of no use to those who read along. Seconds. */
 const TRANSLATION_LIMIT = 20
-/** Bounds the end of a session; each request has a time limit of its own. Seconds. */
-const SUMMARY_LIMIT = 600
+/** Bounds each add-on at the end of a session; each request has a time limit of its own. Seconds. */
+const END_LIMIT = 600
 
 /** Runs the service add-ons of a session; `limits` are in seconds, and for tests. */
 export function createSessionServices(
   services: Services,
   { account, params }: ServiceSession,
-  limits = { translation: TRANSLATION_LIMIT, summarization: SUMMARY_LIMIT },
+  limits = { translation: TRANSLATION_LIMIT, atEnd: END_LIMIT },
 ): SessionServices {
   async function run(
     addOn: ServiceAddOn,
     transcript: Transcript,
-    { signal, seconds }: { signal: AbortSignal; seconds: number },
+    { signal, remember, seconds }: CallOptions & { seconds: number },
   ): Promise<ServiceEnvelope> {
     const { name } = addOn
     const options = { params, form: 'native', given: {}, now: () => performance.now() } as const
@@ -47,11 +56,7 @@ export function createSessionServices(
     if ('error' in prepared) return failed(name, prepared.error)
     const startedAt = performance.now()
     const limit = AbortSignal.timeout(seconds * 1000)
-    const call = {
-      ...{ account, signal: AbortSignal.any([signal, limit]) },
-      // What a killed process asked for is asked for again: nothing else of a session is asked twice.
-      remember: <T>(_part: object, make: () => Promise<T>) => make(),
-    }
+    const call = { account, signal: AbortSignal.any([signal, limit]), remember }
     try {
       const answers = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
       const taken = (performance.now() - startedAt) / 1000
@@ -70,20 +75,28 @@ export function createSessionServices(
     }
   }
 
+  function atEnd(addOn: ServiceAddOn) {
+    return (utterances: readonly SpokenText[], options: CallOptions) => {
+      const transcript = { utterances: utterances.map(withRoughTimes) }
+      return run(addOn, transcript, { ...options, seconds: limits.atEnd })
+    }
+  }
+
   return {
-    translate: (utterance, signal) => {
-      return run(translation, transcriptOf([utterance]), { signal, seconds: limits.translation })
+    translate: (utterance, options) => {
+      const transcript = transcriptOf([utterance])
+      return run(translation, transcript, { ...options, seconds: limits.translation })
     },
-    ...(services.addOns.summarization && {
-      summarize: (utterances, signal) => {
-        const transcript = { utterances: utterances.map(asOneWord) }
-        return run(summarization, transcript, { signal, seconds: limits.summarization })
-      },
-    }),
+    ...(services.addOns.summarization && { summarize: atEnd(summarization) }),
+    ...(services.addOns.audio_to_llm && { answerPrompts: atEnd(audioToLlm) }),
   }
 }
 
-/** The words of hours of speech would take long to read, and only their text is needed. */
-function asOneWord({ text, start, end, ...utterance }: SpokenText): Utterance {
-  return { ...utterance, words: [{ text, start, end, confidence: 1 }] }
+/**
+ * The words of hours of speech would take long to read. Their text is needed, and for the sources of
+ * answers when it was said: each word has the times of its utterance.
+ */
+function withRoughTimes({ text, start, end, ...utterance }: SpokenText): Utterance {
+  const words = text.trim().split(separatorOf(utterance.language))
+  return { ...utterance, words: words.map((text) => ({ text, start, end, confidence: 1 })) }
 }

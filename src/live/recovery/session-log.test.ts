@@ -40,6 +40,11 @@ const records: LogRecord[] = [
     },
   },
   {
+    kind: 'found',
+    found: { channel: 0, number: 1, group: 'services', findings: {} },
+  },
+  { kind: 'answer', answer: { purpose: 'prompted', key: 'a b', value: { text: 'x\ny' } } },
+  {
     kind: 'snapshot',
     snapshot: {
       position: 62,

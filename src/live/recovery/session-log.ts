@@ -25,6 +25,9 @@ export type LogRecord =
   | { kind: 'diarized'; diarized: DiarizedRecord }
   /** The outcome of the summary, before it is sent: it is binding from then on. */
   | { kind: 'summary'; summary: ServiceEnvelope }
+  /** The same of the prompts. */
+  | { kind: 'prompted'; prompted: ServiceEnvelope }
+  | { kind: 'answer'; answer: AnswerRecord }
   /** The result lacks something, in the words that its reader gets. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
@@ -74,6 +77,12 @@ export type AddOnRecord = {
   group?: AddOnGroup
   findings: AddOnResults
 }
+
+/**
+ * An answer of a service, by the hash of what was asked. It is of use until its purpose is logged: the
+ * findings in an utterance, by its id, or what comes at the end, by the kind of its record.
+ */
+export type AnswerRecord = { purpose: string; key: string; value: unknown }
 
 /**
  * The outcome of diarization at the end of the session: the last `count` utterances of kind
@@ -134,8 +143,8 @@ export function writeRecord(record: LogRecord): string {
       return `utterance [${channel},${number},${text}]`
     }
     case 'found': {
-      const { channel, number, findings } = record.found
-      return `found ${JSON.stringify([channel, number, findings])}`
+      const { channel, number, findings, group = 'own' } = record.found
+      return `found ${JSON.stringify([channel, number, findings, group])}`
     }
     case 'snapshot':
       return `snapshot ${JSON.stringify(record.snapshot)}`
@@ -145,6 +154,10 @@ export function writeRecord(record: LogRecord): string {
       return `diarized ${JSON.stringify(record.diarized)}`
     case 'summary':
       return `summary ${JSON.stringify(record.summary)}`
+    case 'prompted':
+      return `prompted ${JSON.stringify(record.prompted)}`
+    case 'answer':
+      return `answer ${JSON.stringify(record.answer)}`
     case 'warning':
       return `warning ${JSON.stringify(record.text)}`
     case 'stop':
@@ -171,8 +184,7 @@ export function readRecord(line: string): LogRecord {
       return { kind, utterance: { ...utterance, text: text === 'null' ? null : text! } }
     }
     case 'found': {
-      const [channel, number, findings] = JSON.parse(rest) as [number, number, AddOnResults]
-      return { kind, found: { channel, number, findings } }
+      return { kind, found: readFound(rest) }
     }
     case 'snapshot':
       return { kind, snapshot: JSON.parse(rest) as Snapshot }
@@ -182,6 +194,10 @@ export function readRecord(line: string): LogRecord {
       return { kind, diarized: JSON.parse(rest) as DiarizedRecord }
     case 'summary':
       return { kind, summary: JSON.parse(rest) as ServiceEnvelope }
+    case 'prompted':
+      return { kind, prompted: JSON.parse(rest) as ServiceEnvelope }
+    case 'answer':
+      return { kind, answer: JSON.parse(rest) as AnswerRecord }
     case 'warning':
       return { kind, text: JSON.parse(rest) as string }
     case 'stop':
@@ -223,6 +239,14 @@ function readLogged(rest: string): LoggedMessage {
   }
 }
 
+/** Logs of older versions do not say which group it was; only services translate. */
+function readFound(rest: string): AddOnRecord {
+  type FoundLine = [number, number, AddOnResults, AddOnGroup?]
+  const [channel, number, findings, named] = JSON.parse(rest) as FoundLine
+  const group = named ?? (findings.translation ? 'services' : 'own')
+  return { channel, number, findings, ...(group !== 'own' && { group }) }
+}
+
 type ChunkLine = [number, number, number, string?, number?, number?, number?]
 
 /** Writes three numbers for nearly all chunks: there may be half a million of them. */
@@ -247,7 +271,8 @@ function readChunk(text: string): ChunkRecord {
 
 const kinds = new Set<LogRecord['kind']>([
   ...(['begin', 'chunk', 'message', 'seen', 'utterance', 'found'] as const),
-  ...(['snapshot', 'spoken', 'diarized', 'summary', 'warning', 'stop'] as const),
+  ...(['snapshot', 'spoken', 'diarized', 'summary', 'prompted', 'answer'] as const),
+  ...(['warning', 'stop'] as const),
 ])
 
 /**

@@ -1,5 +1,4 @@
 import type { SessionStore } from '../../storage/live/session-store.ts'
-import type { Envelope } from '../../text/result/envelope.ts'
 import type { Outgoing } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
@@ -12,6 +11,8 @@ import {
   type Routing,
   type ServerMessage,
 } from '../messages/server-messages.ts'
+import type { LoggedAnswers } from '../messages/session-answers.ts'
+import type { ServiceEnvelope } from '../messages/session-services.ts'
 import { bytesOf } from '../messages/unread-bytes.ts'
 import { utteranceId } from '../messages/utterance-view.ts'
 import {
@@ -56,8 +57,11 @@ export type AlreadySent = {
   unanswered: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
   /** The last answer of the add-ons, and how many of its messages were sent. */
   lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
-  /** The outcome of the summary. */
-  summary: Envelope | undefined
+  /** The outcome of the summary, and that of the prompts. */
+  summary: ServiceEnvelope | undefined
+  prompted: ServiceEnvelope | undefined
+  /** What services answered for what is not logged yet. */
+  answers: LoggedAnswers
 }
 
 /** Returns the state in which nothing was sent yet. */
@@ -72,6 +76,8 @@ export function nothingSent(): AlreadySent {
     unanswered: new Map(),
     lastAnswer: undefined,
     summary: undefined,
+    prompted: undefined,
+    answers: new Map(),
   }
 }
 
@@ -83,11 +89,12 @@ export function speechKey(
   return `${type} ${channel} ${time}`
 }
 
+const closingTypes = new Set<string>(['end_recording', 'post_summarization', 'post_audio_to_llm'])
+
 /** A client that reads these slowly does no harm, see `Outgoing`. */
 function isLast(head: MessageHead): boolean {
   const { type } = head
-  const isClosing = type === 'end_recording' || type === 'post_summarization'
-  return isClosing || isWhole(head) || isSentAtEnd(head)
+  return closingTypes.has(type) || isWhole(head) || isSentAtEnd(head)
 }
 
 type ReadOptions = {
@@ -170,6 +177,7 @@ const readers: {
     const key = `${utteranceId(found)} ${found.group ?? 'own'}`
     const { utterance } = sent.unanswered.get(key) ?? {}
     sent.unanswered.delete(key)
+    if (found.group === 'services') sent.answers.delete(utteranceId(found))
     sent.lastAnswer = utterance && { utterance, found, sent: 0 }
   },
   snapshot(reading, { snapshot }) {
@@ -182,6 +190,15 @@ const readers: {
   },
   summary({ sent }, { summary }) {
     sent.summary = summary
+    sent.answers.delete('summary')
+  },
+  prompted({ sent }, { prompted }) {
+    sent.prompted = prompted
+    sent.answers.delete('prompted')
+  },
+  answer({ sent }, { answer: { purpose, key, value } }) {
+    const own = sent.answers.get(purpose) ?? new Map<string, unknown>()
+    sent.answers.set(purpose, own.set(key, value))
   },
   warning({ warnings }, { text }) {
     warnings.push(text)

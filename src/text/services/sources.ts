@@ -8,14 +8,16 @@ import { normalize } from '../words/normalize.ts'
  * do not matter. Texts that nobody said have no source.
  */
 export function findSources(transcript: Transcript, texts: readonly string[]): Source[] {
-  const utterances = transcript.utterances.map(({ words, channel }) => ({
-    ...indexWords(words),
-    channel,
-  }))
+  if (texts.length === 0) return []
+  const utterances = transcript.utterances.map(({ words, channel }) => {
+    return { letters: lettersOf(words.map(({ text }) => text).join('')), words, channel }
+  })
   return [...new Set(texts)].flatMap((text) => {
     const sought = lettersOf(text)
     if (sought === '') return []
-    for (const { letters, starts, ends, channel } of utterances) {
+    for (const { letters, words, channel } of utterances) {
+      if (!letters.includes(sought)) continue
+      const { starts, ends } = indexWords(words)
       for (let at = letters.indexOf(sought); at >= 0; at = letters.indexOf(sought, at + 1)) {
         const first = starts.get(at)
         const last = ends.get(at + sought.length)
@@ -33,19 +35,19 @@ export function quotesIn(text: string): string[] {
   return [...quotes].map((found) => found.slice(1).find((quote) => quote !== undefined)!)
 }
 
-/** Returns the letters of some words, and the words that begin and end at a place among them. */
+/** Returns the words that begin and end at a place among the letters of all. */
 function indexWords(words: readonly Word[]) {
   const starts = new Map<number, Word>()
   const ends = new Map<number, Word>()
-  let letters = ''
+  let length = 0
   for (const word of words) {
     const own = lettersOf(word.text)
     if (own === '') continue
-    starts.set(letters.length, word)
-    letters += own
-    ends.set(letters.length, word)
+    starts.set(length, word)
+    length += own.length
+    ends.set(length, word)
   }
-  return { letters, starts, ends }
+  return { starts, ends }
 }
 
 function lettersOf(text: string): string {

@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto'
+import type { Journal } from '../recovery/journal.ts'
+import { writeRecord } from '../recovery/session-log.ts'
+import type { Remember } from './session-services.ts'
+
+/** Answers of services that were logged, by what they are for and by the hash of the request. */
+export type LoggedAnswers = Map<string, Map<string, unknown>>
+
+/**
+ * Returns what logs each answer of a service, so that none is asked and paid for twice when a process
+ * is killed before it logs what the answers are for: an utterance, or an add-on at the end.
+ */
+export function rememberAnswers(
+  purpose: string,
+  { journal, logged }: { journal: Pick<Journal, 'append'>; logged: LoggedAnswers },
+): Remember {
+  return async (part, make) => {
+    const key = createHash('sha256').update(JSON.stringify(part)).digest('base64url')
+    const known = logged.get(purpose)?.get(key)
+    if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
+    const value = await make()
+    journal.append({ lines: [writeRecord({ kind: 'answer', answer: { purpose, key, value } })] })
+    return value
+  }
+}
