@@ -15,7 +15,8 @@ import type { CaptionFeed } from './messages/caption-feed.ts'
 import type { Outcome } from './messages/final-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
-import { realtimeHooks } from './messages/realtime-add-ons.ts'
+import { PartialTranslations } from './messages/partial-translations.ts'
+import { realtimeHooks, translationMessages } from './messages/realtime-add-ons.ts'
 import { partialHead, routingOf } from './messages/server-messages.ts'
 import type { SessionServices } from './messages/session-services.ts'
 import type { UnreadShare } from './messages/unread-bytes.ts'
@@ -115,6 +116,7 @@ export function createParts(options: SessionOptions, { log, signal }: PartsOptio
   const emitter = new MessageEmitter({
     ...{ outbox, journal, watch, log, signal },
     hooks: realtimeHooks(params, text, options.services),
+    partials: createPartials(options, { outbox, log, signal }),
     sent: earlier?.sent ?? nothingSent(),
     seconds: () => audioInput.seconds,
   })
@@ -131,6 +133,23 @@ export function createParts(options: SessionOptions, { log, signal }: PartsOptio
   const isToDiarize = wantsSpeakers(params) && !earlier?.isDiarized
   const parts = { journal, warn, outbox, audioInput, emitter, recognition }
   return { ...parts, diarize: isToDiarize ? diarize : undefined }
+}
+
+/** Creates what translates partials, where that is requested and can be done. */
+function createPartials(
+  { params, services }: SessionOptions,
+  { outbox, ...running }: PartsOptions & Pick<SessionParts, 'outbox'>,
+): PartialTranslations | undefined {
+  const { translation, translation_config: config } = params.realtime_processing
+  if (!services || !translation || !config?.partials) return undefined
+  return new PartialTranslations({
+    ...{ ...running, services },
+    send(said, envelope) {
+      const messages = translationMessages(envelope, said, { ...config, isFinal: false })
+      for (const message of messages)
+        if (!('error' in message && message.error)) outbox.send(message)
+    },
+  })
 }
 
 function createRecognition(

@@ -189,3 +189,70 @@ test('without a model, a final in the target language is copied; the others say 
   assert.equal(result.summarization.results, 'My name is Lena. My name is Lena.')
   assert.equal(result.audio_to_llm.error!.exception, 'NotConfigured')
 })
+
+/** Speaks on until a partial is translated, then ends the session. */
+async function speakOn(t: TestContext, reply: (call: ChatCall) => ChatReply) {
+  const provider = await startChatProvider(reply)
+  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' }
+  const server = await startServer({ speech: createFakeSpeechEngine(SAID), env })
+  t.after(async () => {
+    await server.close()
+    provider.close()
+  })
+  const { id, url } = await openSession(server, {
+    realtime_processing: {
+      translation: true,
+      translation_config: { target_languages: ['fr', 'en'], partials: true },
+    },
+    messages_config: { receive_partial_transcripts: true },
+  })
+  const client = await connect(url)
+  // Too short for a partial with all of the words.
+  const spoken = draw('....##########')
+  for (const chunk of chunksOf(spoken, 3200)) client.send(chunk)
+  return { server, client, provider, id }
+}
+
+test('partials are translated on request, before their final, and are no part of the result', async (t) => {
+  const { server, client, id } = await speakOn(t, answer)
+  const partial = await client.waitForType('translation', ({ data }) => data!.is_final === false)
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+  const sent = ofType(client.messages, 'translation')
+  const finality = sent.map(({ data }) => data!.is_final)
+  // The final has its translations last, one for each language.
+  assert.deepEqual(finality.slice(-2), [true, true])
+  assert.ok(finality.slice(0, -2).every((isFinal) => isFinal === false))
+  assert.deepEqual(
+    [partial.data!.utterance_id, partial.data!.target_language],
+    ['00_00000000', 'fr'],
+  )
+  assert.match((partial.data!.translated_utterance as Utterance).text, /^ <My/)
+  const { result } = (await call<Job>(server, `/v2/live/${id}`)).body
+  assert.deepEqual(
+    result.translation.results!.map(({ full_transcript }) => full_transcript),
+    ['<My name is Lena.>', 'My name is Lena.'],
+  )
+  assert.ok(result.metadata.usage!.requests >= 2)
+})
+
+test('a partial whose translation hangs holds up nothing, and is dropped', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  const { client, provider } = await speakOn(t, (one) => {
+    if (textsToTranslate(one)[0] === SAID) return answer(one)
+    asked.resolve()
+    return 'stall'
+  })
+  await asked.promise
+  client.stop()
+  assert.equal((await client.closed).code, 1000)
+  const sent = ofType(client.messages, 'translation')
+  assert.deepEqual(
+    sent.map(({ data }) => [data!.is_final, data!.target_language]),
+    [
+      [true, 'fr'],
+      [true, 'en'],
+    ],
+  )
+  assert.equal(provider.calls.length, 2)
+})

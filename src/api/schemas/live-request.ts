@@ -68,7 +68,20 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
       custom_spelling: Switch(),
       custom_spelling_config: Type.Optional(configs.CustomSpellingConfig),
       translation: Switch(),
-      translation_config: Type.Optional(configs.TranslationConfig),
+      translation_config: Type.Optional(
+        Type.Object(
+          {
+            ...configs.TranslationConfig.properties,
+            partials: Type.Optional(
+              Type.Boolean({
+                description:
+                  'Our extension: partials are translated, too; `data.is_final` of the messages tells which they are of',
+              }),
+            ),
+          },
+          { title: 'LiveTranslationConfig' },
+        ),
+      ),
       named_entity_recognition: Switch(),
       sentiment_analysis: Switch(),
       // No default: sessions that do not request it show what the contract lists.

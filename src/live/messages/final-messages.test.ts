@@ -97,7 +97,7 @@ test('prompts are answered at the end, and nothing is asked again, wherever a pr
   let asked: string[] = []
   const answers = [{ results: { prompt: 'Who?', response: 'They.' } }]
   const services: SessionServices = {
-    translate: assert.fail,
+    ...{ translate: assert.fail, translatePartial: assert.fail },
     async answerPrompts(_utterances, { remember }) {
       for (const part of ['notes', 'answer']) {
         await remember({ part }, async () => {

@@ -225,3 +225,26 @@ test('what a service answered is neither asked nor sent again, wherever a proces
     assert.equal(asked, 2 - known, `after ${kept}`)
   }
 })
+
+test('services answer in the order of the utterances of a channel, however long each takes', async () => {
+  const answers = [0, 1].map(() => Promise.withResolvers<void>())
+  const slow: RealtimeHook = {
+    ...hook('sentiment_analysis', async ({ id }) => {
+      if (id.startsWith('00')) await answers[Number(id.slice(-1)) - 3]!.promise
+      return { ...found, results: [id] }
+    }),
+    group: 'services',
+  }
+  const { emitter, stored, noted } = await openEmitter({ hooks: [slow] })
+  emitter.recognized(final)
+  emitter.recognized({ ...final, number: 4 })
+  // Other channels do not wait.
+  emitter.recognized({ ...final, channel: 1, number: 5 })
+  answers[1]!.resolve()
+  const idsOf = (records: readonly LogRecord[]) => {
+    return records.flatMap((one) => (one.kind === 'found' ? [one.found.number] : []))
+  }
+  assert.deepEqual(idsOf(await stored()), [5])
+  answers[0]!.resolve()
+  assert.deepEqual(idsOf(await noted()), [5, 3, 4])
+})

@@ -1,5 +1,6 @@
 import type { Log } from '../../log.ts'
 import { failed } from '../../text/result/envelope.ts'
+import { sumUsage, type Usage } from '../../text/result/usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { ChannelEvent } from '../recognition/channel.ts'
@@ -8,6 +9,7 @@ import { type AddOnRecord, type UtteranceRecord, writeRecord } from '../recovery
 import { type AlreadySent, speechKey } from '../recovery/session-recovery.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import type { MessageOutbox, SendOptions } from './message-outbox.ts'
+import type { PartialTranslations } from './partial-translations.ts'
 import {
   type AddOnGroup,
   type AddOnResults,
@@ -27,6 +29,8 @@ export type MessageEmitterOptions = {
   journal: Journal
   /** The add-ons that process each final utterance. */
   hooks: readonly RealtimeHook[]
+  /** Translates open utterances, where that is requested. */
+  partials?: PartialTranslations | undefined
   /** What was sent before a crash. */
   sent: AlreadySent
   /** Seconds of audio so far. */
@@ -53,6 +57,8 @@ const errors = {
 export class MessageEmitter {
   readonly #options: MessageEmitterOptions
   readonly #addOns = new Set<Promise<void>>()
+  /** What services answer is sent in the order of the utterances of a channel. */
+  readonly #answered = new Map<number, Promise<void>>()
 
   constructor(options: MessageEmitterOptions) {
     this.#options = options
@@ -68,7 +74,7 @@ export class MessageEmitter {
       this.#emitAddOnResults(inputOf(utterance), found, sent)
     }
     for (const { utterance, group } of unanswered.values()) {
-      this.#track(this.#runAddOns(utterance, group))
+      this.#answer(utterance, group)
     }
   }
 
@@ -140,8 +146,9 @@ export class MessageEmitter {
     return this.#options.sent.utteranceBytes
   }
 
-  /** Resolves when the add-ons have processed all utterances. */
+  /** Resolves when the add-ons have processed all utterances; open ones have ended. */
   async addOnsDone(): Promise<void> {
+    this.#options.partials?.end()
     while (this.#addOns.size > 0) await Promise.all(this.#addOns)
   }
 
@@ -153,19 +160,21 @@ export class MessageEmitter {
   }
 
   #partial(event: Extract<ChannelEvent, { type: 'partial' }>): void {
-    const { outbox, sent, seconds, watch = noMetrics } = this.#options
+    const { outbox, sent, seconds, partials, watch = noMetrics } = this.#options
     const id = utteranceId(event)
     // Audio after the last snapshot is recognized again: the final may have been sent.
     if (sent.finals.has(id) || sent.done.has(id)) return
     sent.partials.add(id)
     const utterance = endedBefore(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
+    partials?.offer({ id, utterance })
     if (event.begunAt !== undefined) watch.partial(event.begunAt)
   }
 
   #final(event: Extract<ChannelEvent, { type: 'final' }>): void {
-    const { outbox, sent, seconds, log, hooks } = this.#options
+    const { outbox, sent, seconds, log, hooks, partials } = this.#options
     const id = utteranceId(event)
+    partials?.drop(id)
     const view = endedBefore(event.view, seconds())
     if (event.error !== undefined) {
       log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
@@ -185,9 +194,7 @@ export class MessageEmitter {
     sent.utteranceBytes += utterance.text?.length ?? 0
     this.#note(writeRecord({ kind: 'utterance', utterance }))
     if (!hasWords) return
-    for (const group of new Set(hooks.map((hook) => hook.group))) {
-      this.#track(this.#runAddOns(utterance, group))
-    }
+    for (const group of new Set(hooks.map((hook) => hook.group))) this.#answer(utterance, group)
   }
 
   /** Measures how long a final took, once it is stored. */
@@ -197,12 +204,27 @@ export class MessageEmitter {
     void journal.append({ lines: [] }).stored.then(() => watch.final({ id, endedAt }))
   }
 
+  /** Starts a group of add-ons on an utterance. */
+  #answer(utterance: UtteranceRecord, group: AddOnGroup): void {
+    const { channel } = utterance
+    const isOwn = group === 'own'
+    const before = isOwn ? undefined : this.#answered.get(channel)
+    const work = this.#runAddOns(utterance, { group, before })
+    const tracked = work.finally(() => this.#addOns.delete(tracked))
+    this.#addOns.add(tracked)
+    if (!isOwn) this.#answered.set(channel, tracked)
+  }
+
   /**
    * Runs a group of add-ons on an utterance. Logs the results of all of them first, then sends them, at
-   * once: if a process is killed in between, the next one sends the rest.
+   * once: if a process is killed in between, the next one sends the rest. `before` is the same work
+   * whose messages come first.
    */
-  async #runAddOns(utterance: UtteranceRecord, group: AddOnGroup): Promise<void> {
-    const { log, signal } = this.#options
+  async #runAddOns(
+    utterance: UtteranceRecord,
+    { group, before }: { group: AddOnGroup; before: Promise<void> | undefined },
+  ): Promise<void> {
+    const { log, signal, partials } = this.#options
     const hooks = this.#options.hooks.filter((hook) => hook.group === group)
     if (hooks.length === 0) return
     const { channel, number } = utterance
@@ -220,7 +242,11 @@ export class MessageEmitter {
       }
     })
     await Promise.all(running)
+    await before
     if (signal.aborted) return
+    const { translation } = findings
+    const spent = translation && partials?.takeUsage()
+    if (spent) findings.translation = withUsage(translation, spent)
     const found = { channel, number, ...(group !== 'own' && { group }), findings }
     this.#note(writeRecord({ kind: 'found', found }))
     this.#emitAddOnResults(input, found)
@@ -235,11 +261,6 @@ export class MessageEmitter {
     for (const message of wanted.slice(sent)) outbox.send(message)
   }
 
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#addOns.delete(tracked))
-    this.#addOns.add(tracked)
-  }
-
   #remember(purpose: string): Remember {
     const { journal, sent } = this.#options
     return rememberAnswers(purpose, { journal, logged: sent.answers })
@@ -252,4 +273,9 @@ export class MessageEmitter {
 
 function inputOf(utterance: UtteranceRecord): Said {
   return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
+}
+
+/** Counts what the partials of an utterance took with its final. */
+function withUsage(envelope: ServiceEnvelope, spent: Usage): ServiceEnvelope {
+  return { ...envelope, usage: sumUsage([envelope.usage, spent])! }
 }

@@ -6,6 +6,9 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'
 import type { CallOptions, ServiceEnvelope, SessionServices } from './session-services.ts'
 
+/** What is known here of `translation_config`. */
+type TranslationParams = { target_languages: readonly string[]; partials?: boolean }
+
 /** The add-on parameters in `realtime_processing` and `post_processing` of a session. */
 export type AddOnParams = {
   realtime_processing: {
@@ -14,7 +17,7 @@ export type AddOnParams = {
     custom_spelling?: boolean
     custom_spelling_config?: Readonly<Record<string, unknown>>
     translation: boolean
-    translation_config?: { target_languages: readonly string[] }
+    translation_config?: TranslationParams
     named_entity_recognition: boolean
     sentiment_analysis: boolean
   }
@@ -58,8 +61,10 @@ export function realtimeHooks(
   text: Pick<SessionText, 'find'>,
   services?: Pick<SessionServices, 'translate'>,
 ): RealtimeHook[] {
-  const targets = requested.translation_config?.target_languages ?? []
-  const translating = services ? translation(targets, services) : missing('translation', targets)
+  const config = requested.translation_config ?? { target_languages: [] }
+  const translating = services
+    ? translation(config, services)
+    : missing('translation', config.target_languages)
   return [
     ...(requested.translation ? [translating] : []),
     ...(requested.named_entity_recognition ? [finding('named_entity_recognition', text)] : []),
@@ -91,28 +96,37 @@ export type TranslatedUtterance = { error: AddOnError | null; utterances: Uttera
 
 /** Sends a message for each target language, in their order. */
 function translation(
-  targets: readonly string[],
+  config: TranslationParams,
   services: Pick<SessionServices, 'translate'>,
 ): RealtimeHook {
-  const type = 'translation'
   return {
-    ...{ type, group: 'services' },
+    ...{ type: 'translation', group: 'services' },
     run: ({ utterance, ...options }) => services.translate(utterance, options),
-    messages(envelope, { id, utterance }) {
-      const results = (envelope!.results ?? []) as TranslatedUtterance[]
-      return targets.map((target, i) => {
-        const [translated] = results[i]?.utterances ?? []
-        const error = envelope!.error ?? results[i]?.error ?? null
-        if (error || !translated) return { type, error, data: null }
-        const data = {
-          ...{ utterance_id: id, utterance },
-          ...{ original_language: utterance.language, target_language: target },
-          translated_utterance: withBlank(translated),
-        }
-        return { type, error: null, data }
-      })
-    },
+    messages: (envelope, said) =>
+      translationMessages(envelope!, said, { ...config, isFinal: true }),
   }
+}
+
+/** Returns the messages with the translations of an utterance, or of its text so far. */
+export function translationMessages(
+  envelope: Envelope,
+  { id, utterance }: Said,
+  { target_languages: targets, partials, isFinal }: TranslationParams & { isFinal: boolean },
+): ServerMessage[] {
+  const type = 'translation'
+  const results = (envelope.results ?? []) as TranslatedUtterance[]
+  return targets.map((target, i) => {
+    const [translated] = results[i]?.utterances ?? []
+    const error = envelope.error ?? results[i]?.error ?? null
+    if (error || !translated) return { type, error, data: null }
+    const data = {
+      ...{ utterance_id: id, utterance },
+      ...{ original_language: utterance.language, target_language: target },
+      translated_utterance: withBlank(translated),
+      ...(partials && { is_final: isFinal }),
+    }
+    return { type, error: null, data }
+  })
 }
 
 /** Words of a session begin with their blank, also the first. */

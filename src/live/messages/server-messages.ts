@@ -11,7 +11,13 @@ export type AddOnData = {
   utterance_id: string
   utterance: UtteranceView
 } & (
-  | { original_language: string; target_language: string; translated_utterance: UtteranceView }
+  | {
+      original_language: string
+      target_language: string
+      translated_utterance: UtteranceView
+      /** Present in sessions whose partials are translated, too. */
+      is_final?: boolean
+    }
   | { results: (Named | (Felt & { channel: number; speaker?: number }))[] }
 )
 
@@ -48,8 +54,8 @@ export type ServerMessage =
 export type TextMessage = { type: 'post_transcript' | 'post_final_transcript'; text: string }
 
 /**
- * What is known of a message without its text: `partial` marks a transcript that may change,
- * `error` a message that reports an error. Routing, order and limits depend on nothing else.
+ * What is known of a message without its text: `partial` marks a transcript that may change, or its
+ * translation, `error` a message that reports an error. Routing, order and limits depend on nothing else.
  */
 export type MessageHead = {
   type: (ServerMessage | TextMessage)['type']
@@ -65,7 +71,13 @@ export const partialHead: MessageHead = { type: 'transcript', variant: 'partial'
 export function headOf(message: ServerMessage | TextMessage): MessageHead {
   const { type } = message
   if ('error' in message && message.error !== null) return { type, variant: 'error' }
-  return message.type === 'transcript' && !message.data.is_final ? partialHead : { type }
+  if (message.type === 'transcript') return message.data.is_final ? { type } : partialHead
+  const isPartial = message.type === 'translation' && isPartialData(message.data)
+  return isPartial ? { type, variant: 'partial' } : { type }
+}
+
+function isPartialData(data: AddOnData | null): boolean {
+  return data !== null && 'is_final' in data && data.is_final === false
 }
 
 /**
@@ -132,12 +144,12 @@ const familyFlags = {
 
 /**
  * Returns the flag that selects a message: messages that report an error follow `receive_errors`
- * alone.
+ * alone, translations of partials go where partials go.
  */
 export function flagOf({ type, variant }: MessageHead): FlagName {
   if (variant === 'error') return 'receive_errors'
-  if (type !== 'transcript') return familyFlags[type]
-  return variant === 'partial' ? 'receive_partial_transcripts' : 'receive_final_transcripts'
+  if (variant === 'partial') return 'receive_partial_transcripts'
+  return type === 'transcript' ? 'receive_final_transcripts' : familyFlags[type]
 }
 
 /** Where the messages of a session go. */

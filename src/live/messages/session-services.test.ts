@@ -24,7 +24,7 @@ const hanging: Services = {
 }
 
 test('a translation that comes too late is given up, with the reason', async () => {
-  const limits = { translation: 0.01, atEnd: 0.01 }
+  const limits = { translation: 0.01, partial: 0.01, atEnd: 0.01 }
   const services = createSessionServices(hanging, { account: 'a', params }, limits)
   const { success, error } = await services.translate(utterance, options)
   assert.deepEqual([success, error!.exception], [false, 'AddonTimeout'])

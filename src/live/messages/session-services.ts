@@ -22,6 +22,8 @@ export type CallOptions = { signal: AbortSignal; remember: Remember }
 export type SessionServices = {
   /** Translates one utterance into all target languages; `results` has one entry for each. */
   translate(utterance: UtteranceView, options: CallOptions): Promise<ServiceEnvelope>
+  /** Translates an utterance that goes on, in less time. */
+  translatePartial(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
   /** Summarizes a session; absent without a service for it. */
   summarize?(utterances: readonly SpokenText[], options: CallOptions): Promise<ServiceEnvelope>
   /** Answers the prompts about a session; absent without a service for it. */
@@ -36,6 +38,8 @@ export type ServiceSession = { account: string; params: Readonly<Record<string, 
 
 /** A translation that comes later is of no use to those who read along. Seconds. */
 const TRANSLATION_LIMIT = 20
+/** Of a partial: by then there are newer ones. Seconds. */
+const PARTIAL_LIMIT = 5
 /** Bounds each add-on at the end of a session; each request has a time limit of its own. Seconds. */
 const END_LIMIT = 600
 
@@ -43,7 +47,7 @@ const END_LIMIT = 600
 export function createSessionServices(
   services: Services,
   { account, params }: ServiceSession,
-  limits = { translation: TRANSLATION_LIMIT, atEnd: END_LIMIT },
+  limits = { translation: TRANSLATION_LIMIT, partial: PARTIAL_LIMIT, atEnd: END_LIMIT },
 ): SessionServices {
   async function run(
     addOn: ServiceAddOn,
@@ -87,10 +91,17 @@ export function createSessionServices(
       const transcript = transcriptOf([utterance])
       return run(translation, transcript, { ...options, seconds: limits.translation })
     },
+    translatePartial: (utterance, signal) => {
+      // Partials are not logged: after a crash there are others.
+      const options = { signal, remember: makeAnew, seconds: limits.partial }
+      return run(translation, transcriptOf([utterance]), options)
+    },
     ...(services.addOns.summarization && { summarize: atEnd(summarization) }),
     ...(services.addOns.audio_to_llm && { answerPrompts: atEnd(audioToLlm) }),
   }
 }
+
+const makeAnew: Remember = (_part, make) => make()
 
 /**
  * The words of hours of speech would take long to read. Their text is needed, and for the sources of

@@ -252,7 +252,7 @@ function noteSent({ sent, chunks }: Reading, { head, text }: LoggedMessage): voi
     case 'translation':
     case 'named_entity_recognition':
     case 'sentiment_analysis':
-      if (sent.lastAnswer) sent.lastAnswer.sent++
+      if (sent.lastAnswer && head.variant !== 'partial') sent.lastAnswer.sent++
       break
     case 'audio_chunk':
       if (message.data) {

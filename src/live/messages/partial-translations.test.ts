@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLog } from '../../log.ts'
+import { failed } from '../../text/result/envelope.ts'
+import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
+import { PartialTranslations } from './partial-translations.ts'
+import type { Said } from './realtime-add-ons.ts'
+import type { ServiceEnvelope } from './session-services.ts'
+
+const usage = { requests: 1, prompt_tokens: 4, completion_tokens: 2 }
+const made: ServiceEnvelope = {
+  ...{ success: true, is_empty: false, exec_time: 0, error: null, results: [] },
+  usage,
+}
+
+function say(id: string, text: string): Said {
+  const words = text === '' ? [] : [{ text, start: 1, end: 2, confidence: 1 }]
+  const utterance = { channel: 0, language: 'en', words }
+  return { id, utterance: viewLiveUtterance(utterance, { start: 1, end: 2 }) }
+}
+
+/** A service that answers when it is told to, and what was asked and sent. */
+function open() {
+  const asked: { text: string; signal: AbortSignal; answer(envelope: ServiceEnvelope): void }[] = []
+  const sent: string[] = []
+  const leaving = new AbortController()
+  const partials = new PartialTranslations({
+    services: {
+      translatePartial({ text }, signal) {
+        const { promise, resolve, reject } = Promise.withResolvers<ServiceEnvelope>()
+        signal.addEventListener('abort', () => reject(signal.reason))
+        asked.push({ text: text.trim(), signal, answer: resolve })
+        return promise
+      },
+    },
+    send: ({ utterance }) => void sent.push(utterance.text.trim()),
+    ...{ signal: leaving.signal, log: createLog('silent') },
+  })
+  return { partials, asked, sent, texts: () => asked.map(({ text }) => text) }
+}
+
+test('one text is translated at a time; then the newest of each utterance, and none twice', async () => {
+  const { partials, asked, sent, texts } = open()
+  for (const text of ['', 'I', 'I would', 'I would like']) partials.offer(say('a', text))
+  partials.offer(say('b', 'Yes'))
+  assert.deepEqual(texts(), ['I'])
+  asked[0]!.answer(made)
+  await turn()
+  assert.deepEqual([texts(), sent], [['I', 'I would like'], ['I']])
+  partials.offer(say('a', 'I would like'))
+  asked[1]!.answer(made)
+  await turn()
+  assert.deepEqual(texts(), ['I', 'I would like', 'Yes'])
+  asked[2]!.answer(made)
+  await turn()
+  assert.deepEqual(sent, ['I', 'I would like', 'Yes'])
+  assert.deepEqual(partials.takeUsage(), {
+    ...{ requests: 3, prompt_tokens: 12, completion_tokens: 6 },
+  })
+  assert.equal(partials.takeUsage(), undefined)
+})
+
+test('when a final is there, its partials are given up, and others go on', async () => {
+  const { partials, asked, sent, texts } = open()
+  partials.offer(say('a', 'I'))
+  partials.offer(say('a', 'I would'))
+  partials.offer(say('b', 'Yes'))
+  partials.drop('a')
+  assert.ok(asked[0]!.signal.aborted)
+  await turn()
+  assert.deepEqual(texts(), ['I', 'Yes'])
+  asked[1]!.answer(made)
+  await turn()
+  assert.deepEqual(sent, ['Yes'])
+})
+
+test('an utterance that failed is left alone; at the end all is dropped', async () => {
+  const { partials, asked, sent, texts } = open()
+  const error = { status_code: 429, exception: 'ServiceFailed', message: 'too many' }
+  partials.offer(say('a', 'I'))
+  partials.offer(say('a', 'I would'))
+  asked[0]!.answer(failed('translation', error))
+  await turn()
+  partials.offer(say('a', 'I would like'))
+  assert.deepEqual(texts(), ['I'])
+  partials.offer(say('b', 'Yes'))
+  partials.end()
+  assert.ok(asked[1]!.signal.aborted)
+  partials.offer(say('c', 'No'))
+  await turn()
+  assert.deepEqual([texts(), sent], [['I', 'Yes'], []])
+})

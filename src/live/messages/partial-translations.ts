@@ -1,0 +1,106 @@
+import type { Log } from '../../log.ts'
+import { sumUsage, type Usage } from '../../text/result/usage.ts'
+import type { Said } from './realtime-add-ons.ts'
+import type { ServiceEnvelope, SessionServices } from './session-services.ts'
+
+/** What the translations of partials need. */
+export type PartialTranslationsOptions = {
+  services: Pick<SessionServices, 'translatePartial'>
+  /** Sends what was translated, as long as its utterance is open. */
+  send(said: Said, envelope: ServiceEnvelope): void
+  log: Log
+  /** Aborted when the session is left. */
+  signal: AbortSignal
+}
+
+/**
+ * Translates open utterances: one at a time in a session, each time the newest text of one. What is
+ * late is dropped: when the final of an utterance is there, its partials are neither asked nor sent
+ * any more. A failure is not reported, since the final will tell; the utterance is left alone then.
+ */
+export class PartialTranslations {
+  readonly #options: PartialTranslationsOptions
+  /** The newest texts that wait, by utterance. */
+  readonly #waiting = new Map<string, Said>()
+  #running: { id: string; controller: AbortController } | undefined
+  #failed: string | undefined
+  #translated = ''
+  #taken: Usage | undefined
+  #isOver = false
+
+  constructor(options: PartialTranslationsOptions) {
+    this.#options = options
+  }
+
+  /** Takes the text so far of an open utterance. */
+  offer(said: Said): void {
+    const { id, utterance } = said
+    if (this.#isOver || id === this.#failed || utterance.words.length === 0) return
+    this.#waiting.set(id, said)
+    if (!this.#running) void this.#runAll()
+  }
+
+  /** Drops what is not sent yet of an utterance whose final is there. */
+  drop(id: string): void {
+    this.#waiting.delete(id)
+    if (this.#running?.id === id) this.#running.controller.abort()
+  }
+
+  /** Drops everything, for good. */
+  end(): void {
+    this.#isOver = true
+    this.#waiting.clear()
+    this.#running?.controller.abort()
+  }
+
+  /** Returns what language models took since the last call, so that it is counted once. */
+  takeUsage(): Usage | undefined {
+    const taken = this.#taken
+    this.#taken = undefined
+    return taken
+  }
+
+  async #runAll(): Promise<void> {
+    for (const said of this.#next()) {
+      const controller = new AbortController()
+      this.#running = { id: said.id, controller }
+      await this.#run(said, AbortSignal.any([this.#options.signal, controller.signal]))
+      this.#running = undefined
+    }
+  }
+
+  *#next(): Generator<Said> {
+    for (;;) {
+      const [said] = this.#waiting.values()
+      if (!said || this.#isOver) return
+      this.#waiting.delete(said.id)
+      // A partial that says the same again costs nothing.
+      if (textOf(said) !== this.#translated) yield said
+    }
+  }
+
+  async #run(said: Said, signal: AbortSignal): Promise<void> {
+    const { services, send, log } = this.#options
+    try {
+      const envelope = await services.translatePartial(said.utterance, signal)
+      this.#taken = sumUsage([this.#taken, envelope.usage])
+      if (signal.aborted) return
+      if (!envelope.success) return this.#leave(said)
+      this.#translated = textOf(said)
+      send(said, envelope)
+    } catch (error) {
+      if (signal.aborted) return
+      log.error({ err: error, utterance: said.id }, 'a partial could not be translated')
+      this.#leave(said)
+    }
+  }
+
+  #leave({ id }: Said): void {
+    this.#failed = id
+    this.#waiting.delete(id)
+  }
+}
+
+function textOf({ id, utterance }: Said): string {
+  return `${id} ${utterance.text}`
+}
