@@ -80,7 +80,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
   const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
 
-  const services = await openServices(config, { log, metrics, speech })
+  const services = await openServices(config, { log, metrics, speech, db: storage.db })
   made.defer(() => services.close())
 
   const { clock, delays } = overrides

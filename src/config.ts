@@ -132,6 +132,8 @@ export type Config = {
     maxQueuedPerAccount: number
     /** What one account may use per UTC month, in seconds of audio times channels; 0 = no limit. */
     maxSecondsPerMonth: number
+    /** The tokens that language models may take for one account per UTC month; 0 = no limit. */
+    maxTokensPerMonth: number
     fetchTimeout: number
   }
   /** How sentiments and sentences are serialized (contract 4.5): as strings, or as native JSON. */
@@ -268,6 +270,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
       maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
       maxSecondsPerMonth: read.integer('ACCOUNT_MAX_SECONDS_PER_MONTH', 0),
+      maxTokensPerMonth: read.integer('ACCOUNT_MAX_TOKENS_PER_MONTH', 0),
       fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
     },
     addOnResults: read.oneOf('ADDON_RESULTS', ['string', 'native']),

@@ -327,6 +327,7 @@ export const texts = {
     none: 'Nothing was used in this time.',
     quotas: 'Limits of the account',
     month: 'Audio this month',
+    monthTokens: 'Tokens of language models this month',
     storage: 'Stored',
     unlimited: (used: string) => `${used}, without a limit`,
     ofLimit: (used: string, limit: string) => `${used} of ${limit}`,

@@ -143,7 +143,7 @@ function Row(props: { name: string; sums: ApiUsageReport['total']; most?: number
   )
 }
 
-function Quotas({ quotas: { month, storage } }: { quotas: ApiQuotas }): JSX.Element {
+function Quotas({ quotas: { month, tokens, storage } }: { quotas: ApiQuotas }): JSX.Element {
   return (
     <section class="card">
       <h2>{t.quotas}</h2>
@@ -153,6 +153,7 @@ function Quotas({ quotas: { month, storage } }: { quotas: ApiQuotas }): JSX.Elem
         format={formatTime}
         hint={t.resets(formatMoment(month.resets_at), formatTime(month.in_progress))}
       />
+      <Quota label={t.monthTokens} {...tokens} format={(count) => `${count}`} />
       <Quota label={t.storage} {...storage} format={formatBytes} />
     </section>
   )

@@ -5,7 +5,12 @@ import { createSemaphore } from '../audio/semaphore.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { Config } from '../config.ts'
 import type { AskOptions } from '../llm/ask.ts'
-import { type ChatModel, createChatClient, LlmFailure } from '../llm/chat-client.ts'
+import {
+  type ChatModel,
+  type ChatRequest,
+  createChatClient,
+  LlmFailure,
+} from '../llm/chat-client.ts'
 import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
 import {
   answerPrompt,
@@ -14,6 +19,7 @@ import {
   type SummaryStyle,
   summarizeTranscript,
 } from '../llm/tasks.ts'
+import { estimateTokens } from '../llm/tokens.ts'
 import { translateTexts } from '../llm/translate.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -21,11 +27,15 @@ import { readStoredModels } from '../models/installed.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { ServiceRequest, Services } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
+import type { TokenQuota } from './token-quota.ts'
 
 /** Waiting requests of one account; a job has four at a time. */
 const MAX_WAITING = 10_000
 
-type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & { metrics: Metrics }
+type Setup = Pick<LlmConfig, 'allowedModels' | 'concurrency'> & {
+  metrics: Metrics
+  quota: TokenQuota
+}
 
 /** What answers the requests of add-ons by a language model; to be closed. */
 export type LanguageModel = Pick<Services, 'call'> & { close(): Promise<void> }
@@ -33,16 +43,16 @@ export type LanguageModel = Pick<Services, 'call'> & { close(): Promise<void> }
 /** Opens the language model of a server; undefined when there is none. */
 export function openLanguageModel(
   config: Pick<Config, 'llm' | 'models'>,
-  { log, metrics }: { log: Log; metrics: Metrics },
+  { log, metrics, quota }: { log: Log; metrics: Metrics; quota: TokenQuota },
 ): LanguageModel | undefined {
   const { llm, models } = config
   if (!llm) return undefined
   const { url, embedded, apiKey } = llm
-  if (url === undefined)
-    return serveModel(openEmbedded(embedded!, llm, models), { ...llm, metrics })
+  const setup = { ...llm, metrics, quota }
+  if (url === undefined) return serveModel(openEmbedded(embedded!, llm, models), setup)
   const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, asking again')
   const client = createServiceClient({ url, apiKey, onRetry })
-  return serveModel(createChatClient({ ...llm, client }), { ...llm, metrics })
+  return serveModel(createChatClient({ ...llm, client }), setup)
 }
 
 /** Opens a model of this machine: one of the store, or a file. */
@@ -69,7 +79,7 @@ function openEmbedded(
 /** Serves the requests of add-ons from a model; a few at a time, the accounts in turn. */
 function serveModel(
   chat: ChatModel,
-  { allowedModels, concurrency, metrics }: Setup,
+  { allowedModels, concurrency, metrics, quota }: Setup,
 ): LanguageModel {
   // One place is left to others, whatever an account has in hand.
   const perAccount = Math.max(1, concurrency - 1)
@@ -77,11 +87,15 @@ function serveModel(
   const complete = measured(chat, metrics)
   return {
     async call(request, options): Promise<unknown> {
-      const { account, signal, remember } = options
+      const { account, job, signal, remember } = options
       const model = allowedModels.find((name) => name === request.model)
       const asked: ChatModel = {
         ...chat,
-        complete: (one) => inTurn(() => complete({ ...one, model }), { account, signal }),
+        complete(one) {
+          const ask = () => complete({ ...one, model })
+          const spend = () => quota.spend({ account, job }, estimateRequest(one), ask)
+          return inTurn(spend, { account, signal })
+        },
       }
       const rememberFor: AskOptions['remember'] = (part, make) => {
         return remember(model === undefined ? part : { ...part, model }, make)
@@ -93,12 +107,17 @@ function serveModel(
       } catch (error) {
         // A failed request fails its prompt or target only.
         if (!(error instanceof LlmFailure)) throw error
-        const { status: status_code, message } = error
-        return { error: { status_code, exception: 'ServiceFailed', message } }
+        const { status: status_code, exception, message } = error
+        return { error: { status_code, exception, message } }
       }
     },
     close: () => chat.close(),
   }
+}
+
+/** The answer is not counted before it is there: few are as long as they may be. */
+function estimateRequest({ system, user }: ChatRequest): number {
+  return estimateTokens(system) + estimateTokens(user)
 }
 
 /** Counts the requests to a model, and the tokens of its answers. */

@@ -2,11 +2,13 @@ import type { Config } from '../config.ts'
 import { LlmFailure } from '../llm/chat-client.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Db } from '../storage/db.ts'
 import type { AddOnError } from '../text/result/envelope.ts'
 import type { Services } from '../text/service-add-on.ts'
 import { serviceAddOns } from '../text/service-add-ons.ts'
 import { openLanguageModel } from './language-model.ts'
 import { canListen, type SpeechTranslator, translateSpeech } from './speech-translator.ts'
+import { openTokenQuota } from './token-quota.ts'
 import { openTranslator, type Translator } from './translator.ts'
 
 /** The services of a server, to be closed. */
@@ -18,11 +20,12 @@ export type OpenServices = Services & { close(): Promise<void> }
  * is answered with an error that names what is missing.
  */
 export async function openServices(
-  config: Pick<Config, 'llm' | 'models' | 'apertium'>,
-  tools: { log: Log; metrics: Metrics; speech: SpeechTranslator },
+  config: Pick<Config, 'llm' | 'models' | 'apertium' | 'jobs'>,
+  tools: { log: Log; metrics: Metrics; speech: SpeechTranslator; db: Pick<Db, 'sql'> },
 ): Promise<OpenServices> {
-  const { speech } = tools
-  const model = openLanguageModel(config, tools)
+  const { speech, db } = tools
+  const quota = openTokenQuota(db, config.jobs.maxTokensPerMonth)
+  const model = openLanguageModel(config, { ...tools, quota })
   const translator = model ? undefined : await findTranslator(config, tools)
   return {
     get addOns() {

@@ -54,8 +54,8 @@ export async function openTranslator(
         return { texts: translations }
       } catch (error) {
         if (!(error instanceof LlmFailure)) throw error
-        const { status: status_code, message } = error
-        return { error: { status_code, exception: 'ServiceFailed', message } }
+        const { status: status_code, exception, message } = error
+        return { error: { status_code, exception, message } }
       }
     },
   }

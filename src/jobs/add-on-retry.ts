@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -56,7 +57,7 @@ export async function retryAddOn(
       continue
     }
     const params = job.requestParams ?? '{}'
-    const options = { account: id.account, signal, answers: storeIn(answers) }
+    const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(answers) }
     const made = await makeAgain(tools, { name, result, params, form }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made
@@ -66,7 +67,7 @@ export async function retryAddOn(
   }
 }
 
-type MakeOptions = { account: string; signal: AbortSignal; answers: AnswerStore }
+type MakeOptions = { account: string; job: string; signal: AbortSignal; answers: AnswerStore }
 
 /** Makes an add-on again; calls services for the requests that it needs. */
 async function makeAgain(

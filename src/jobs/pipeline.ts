@@ -221,7 +221,8 @@ async function addServiceAddOns(
   return meter.stage('call services', async () => {
     const answers = await stages.openAnswers()
     try {
-      const options = { account, signal, audio, answers, log: log.child({ jobId: id }) }
+      const owner = { account, job: id }
+      const options = { ...owner, signal, audio, answers, log: log.child({ jobId: id }) }
       const answered = await callServices(services, prepared, options)
       const merge = { result: text, params, form: config.addOnResults, answered }
       const all = answered.flatMap((one) => ('answers' in one ? one.answers : []))

@@ -49,7 +49,7 @@ test('answers are in the order of the requests, and equal requests are made once
     if (text === 'a') await setImmediate()
   })
   const { signal } = new AbortController()
-  const options = { account, signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
   const prepared = [ask('one', 'a', 'b', 'a'), ask('two', 'b'), ask('none')]
   const answered = await callServices(services, prepared, options)
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('four requests run at a time', async () => {
     running--
   })
   const { signal } = new AbortController()
-  const options = { account, signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
   await callServices(services, [ask('one', ...'abcdefghij')], options)
   assert.equal(most, 4)
 })
@@ -81,7 +81,7 @@ test('a failed call fails its add-on only, and neither result nor log quotes the
   })
   const { log, lines } = captureLog()
   const { signal } = new AbortController()
-  const options = { account, signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
   const prepared = [ask('one', 'good', 'bad'), ask('two', 'long'), ask('three', 'good')]
   const [one, two, three] = await callServices(services, prepared, options)
   assert.ok(one && 'error' in one && two && 'error' in two && three && 'answers' in three)
@@ -99,7 +99,7 @@ test('an abort and an answer that cannot be stored are no failures of the add-on
     stop.abort(new Error('stopped'))
     throw new Error('aborted')
   })
-  const options = { account, signal: stop.signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal: stop.signal, answers: storeAnswers(), log }
   await assert.rejects(callServices(stopped.services, [ask('one', 'a')], options), /stopped/)
   const answers: AnswerStore = {
     find: () => undefined,

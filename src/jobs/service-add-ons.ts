@@ -39,8 +39,9 @@ export async function callServices(
 async function answersOf(
   services: Services,
   { name, requests }: Prepared & { requests: ServiceRequest[] },
-  { account, signal, audio, answers, log }: CallOptions,
+  { answers, log, ...options }: CallOptions,
 ): Promise<{ answers: unknown[] } | { error: AddOnError }> {
+  const { signal } = options
   const keys = requests.map(hashOf)
   const remember: ServiceCallOptions['remember'] = async (part, make) => {
     const key = hashOf(part)
@@ -58,7 +59,7 @@ async function answersOf(
     await inParallel(
       [...missing],
       async ([key, request], signal) => {
-        const answer = await call(services, request, { account, signal, audio, remember })
+        const answer = await call(services, request, { ...options, signal, remember })
         await answers.append(key, answer)
       },
       { limit: MAX_CALLS, signal },

@@ -28,13 +28,20 @@ export type ChatModel = {
   close(): Promise<void>
 }
 
+type LlmFailureOptions = { status?: number; exception?: string; cause?: unknown }
+
 /** Why a model gave no answer; the message may reach the customer. */
 export class LlmFailure extends Error {
   readonly status: number
+  readonly exception: string
 
-  constructor(message: string, { status = 502, cause }: { status?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { status = 502, exception = 'ServiceFailed', cause }: LlmFailureOptions = {},
+  ) {
     super(message, { cause })
     this.status = status
+    this.exception = exception
   }
 }
 

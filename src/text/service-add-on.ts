@@ -72,6 +72,8 @@ export type ChannelAudio = { channel: number; path: string; samples: number }
 export type ServiceCallOptions = {
   /** The account for which it is called. */
   account: string
+  /** The job or session for which it is called; a name of its own for what is made again later. */
+  job: string
   signal: AbortSignal
   /** What was said, for services that listen; absent where only the words are there. */
   audio?: readonly ChannelAudio[] | undefined

@@ -11,6 +11,7 @@ import { failOverdueJobs } from '../../src/storage/jobs/queue-maintenance.ts'
 import { readResult, replaceResult } from '../../src/storage/jobs/results.ts'
 import { failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { readMonthUsage } from '../../src/storage/usage/month-quota.ts'
+import { readMonthTokens } from '../../src/storage/usage/month-tokens.ts'
 import { sumUsage as sumAll, type UsageGroup } from '../../src/storage/usage/usage-report.ts'
 import { addFile, addJob, claim } from '../support/test-jobs.ts'
 import { beginNewLiveJob, newLiveJob } from '../support/test-live-jobs.ts'
@@ -171,4 +172,19 @@ test('of many requests at a time no more are taken than the month has room for',
   await assert.rejects(session(), { code: 'quota_exceeded' })
   max.maxSecondsPerMonth = 5
   assert.equal(await session(), 'created')
+})
+
+test('tokens of a month are added up, and jobs that take more are told from those that have ended', async ({
+  db,
+}) => {
+  const { id: done } = await finish(db)
+  await finish(db)
+  const { id: running } = await begin(db)
+  const jobs = [done, running, randomUUID()]
+  const month = await readMonthTokens(db, { account, jobs, now: NOON })
+  assert.deepEqual([month.used, [...month.open]], [46, [running]])
+  assert.equal(month.resetsAt, Date.UTC(2026, 1))
+  const next = await readMonthTokens(db, { account, jobs: [], now: NEXT_DAY })
+  assert.deepEqual([next.used, next.open.size], [0, 0])
+  assert.equal((await readMonthTokens(db, { account: 'other', jobs, now: NOON })).used, 0)
 })

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { Scope } from '../../storage/keys.ts'
 import { readMonthUsage } from '../../storage/usage/month-quota.ts'
+import { readMonthTokens } from '../../storage/usage/month-tokens.ts'
 import { startOfDay } from '../../storage/usage/usage.ts'
 import { sumUsage, type UsageSum } from '../../storage/usage/usage-report.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -50,6 +51,7 @@ export function usageRoutes({
 
   async function readQuotas(account: string): Promise<NonNullable<UsageReport['quotas']>> {
     const month = await readMonthUsage(db, { account, now: wallNow() })
+    const tokens = await readMonthTokens(db, { account, jobs: [], now: wallNow() })
     const { held, limit } = await space.readShare(account)
     return {
       month: {
@@ -57,6 +59,11 @@ export function usageRoutes({
         used: roundTo(month.used, 6),
         in_progress: roundTo(month.inProgress, 6),
         resets_at: toDateTime(month.resetsAt),
+      },
+      tokens: {
+        limit: config.jobs.maxTokensPerMonth || null,
+        used: tokens.used,
+        resets_at: toDateTime(tokens.resetsAt),
       },
       storage: { limit: limit ?? null, used: held },
     }

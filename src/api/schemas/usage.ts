@@ -63,6 +63,17 @@ const Quotas = Type.Object(
       },
       { description: 'Set by `STENO_ACCOUNT_MAX_SECONDS_PER_MONTH`' },
     ),
+    tokens: Type.Object(
+      {
+        limit: Nullable(Type.Integer({ description: 'Null where there is no limit' })),
+        used: Type.Integer({
+          minimum: 0,
+          description: 'What language models took this UTC month for what has ended',
+        }),
+        resets_at: DateTime,
+      },
+      { description: 'Set by `STENO_ACCOUNT_MAX_TOKENS_PER_MONTH`' },
+    ),
     storage: Type.Object(
       {
         limit: Nullable(Type.Integer({ description: 'Bytes; null where there is no limit' })),

@@ -669,6 +669,14 @@ export type ApiQuotas = {
     /** ISO 8601, UTC, with milliseconds */
     resets_at: string
   }
+  /** Set by `STENO_ACCOUNT_MAX_TOKENS_PER_MONTH` */
+  tokens: {
+    limit: number | null
+    /** What language models took this UTC month for what has ended */
+    used: number
+    /** ISO 8601, UTC, with milliseconds */
+    resets_at: string
+  }
   /** Set by `STENO_ACCOUNT_MAX_BYTES` */
   storage: {
     limit: number | null

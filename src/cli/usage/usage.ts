@@ -84,12 +84,16 @@ function formatHours(seconds: number): string {
 
 function formatQuotas(quotas: ApiUsageReport['quotas']): string {
   if (!quotas) return ''
-  const { month, storage } = quotas
+  const { month, tokens, storage } = quotas
   const lines: string[] = []
   if (month.limit !== null) {
     const used = `${formatHours(month.used)} of ${formatHours(month.limit)}`
     const waiting = `${formatHours(month.in_progress)} in progress`
     lines.push(`This month: ${used}, ${waiting}, resets at ${month.resets_at}\n`)
+  }
+  if (tokens.limit !== null) {
+    const used = `${tokens.used} of ${tokens.limit} tokens`
+    lines.push(`Language models: ${used}, resets at ${tokens.resets_at}\n`)
   }
   if (storage.limit !== null) lines.push(`Stored: ${storage.used} of ${storage.limit} bytes\n`)
   return lines.join('')

@@ -25,14 +25,14 @@ const hanging: Services = {
 
 test('a translation that comes too late is given up, with the reason', async () => {
   const limits = { translation: 0.01, partial: 0.01, atEnd: 0.01 }
-  const services = createSessionServices(hanging, { account: 'a', params }, limits)
+  const services = createSessionServices(hanging, { id: 's', account: 'a', params }, limits)
   const { success, error } = await services.translate(utterance, options)
   assert.deepEqual([success, error!.exception], [false, 'AddonTimeout'])
 })
 
 test('a session that is left ends the requests', async () => {
   const leaving = new AbortController()
-  const services = createSessionServices(hanging, { account: 'a', params })
+  const services = createSessionServices(hanging, { id: 's', account: 'a', params })
   const summary = services.summarize!([utterance], { ...options, signal: leaving.signal })
   leaving.abort(new Error('left'))
   await assert.rejects(summary, /left/)
@@ -48,7 +48,7 @@ test('services get the words without their blanks, for the account, and what the
       return { texts: ['Bonjour.'], usage }
     },
   }
-  const services = createSessionServices(answering, { account: 'a', params })
+  const services = createSessionServices(answering, { id: 's', account: 'a', params })
   const envelope = await services.translate(utterance, options)
   const [[request, { account }]] = calls as [[ServiceRequest, ServiceCallOptions]]
   assert.deepEqual([request.texts, request.target, account], [['Hello.'], 'fr', 'a'])
@@ -62,7 +62,7 @@ test('prompts are answered from the text, and what is quoted has the times of it
       addOns: { audio_to_llm: 'all' },
       call: async ({ prompt, text }) => ({ text: `${prompt} “Hello” of ${text}` }),
     },
-    { account: 'a', params: prompted },
+    { id: 's', account: 'a', params: prompted },
   )
   const later = { ...utterance, start: 5, end: 7, text: ' Oh, hello you.' }
   const { results } = await services.answerPrompts!(

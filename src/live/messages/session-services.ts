@@ -34,7 +34,11 @@ export type SessionServices = {
 type SpokenText = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language' | 'text'>
 
 /** A session on whose behalf services are called. */
-export type ServiceSession = { account: string; params: Readonly<Record<string, unknown>> }
+export type ServiceSession = {
+  id: string
+  account: string
+  params: Readonly<Record<string, unknown>>
+}
 
 /** A translation that comes later is of no use to those who read along. Seconds. */
 const TRANSLATION_LIMIT = 20
@@ -46,7 +50,7 @@ const END_LIMIT = 600
 /** Runs the service add-ons of a session; `limits` are in seconds, and for tests. */
 export function createSessionServices(
   services: Services,
-  { account, params }: ServiceSession,
+  { id: job, account, params }: ServiceSession,
   limits = { translation: TRANSLATION_LIMIT, partial: PARTIAL_LIMIT, atEnd: END_LIMIT },
 ): SessionServices {
   async function run(
@@ -60,7 +64,7 @@ export function createSessionServices(
     if ('error' in prepared) return failed(name, prepared.error)
     const startedAt = performance.now()
     const limit = AbortSignal.timeout(seconds * 1000)
-    const call = { account, signal: AbortSignal.any([signal, limit]), remember }
+    const call = { account, job, signal: AbortSignal.any([signal, limit]), remember }
     try {
       const answers = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
       const taken = (performance.now() - startedAt) / 1000

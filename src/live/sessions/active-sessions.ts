@@ -310,7 +310,7 @@ export class ActiveSessions {
     const { config, speech, services, isOverShare, onDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
-    const served = { account, params: textParams(params) }
+    const served = { id, account, params: textParams(params) }
     const channels = Array.from({ length: params.channels }, (_, i) => i)
     const folder = this.#sessionFiles.folderOf(id)
     return {

@@ -42,7 +42,7 @@ export async function readMonthUsage(
 }
 
 /** Returns the bounds of the UTC month of a time, in milliseconds since 1970. */
-function monthOf(at: number): { start: number; end: number } {
+export function monthOf(at: number): { start: number; end: number } {
   const date = new Date(at)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
   return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) }

@@ -1,0 +1,83 @@
+import { wallNow } from '../clock.ts'
+import { LlmFailure, type Usage } from '../llm/chat-client.ts'
+import type { Db } from '../storage/db.ts'
+import { readMonthTokens } from '../storage/usage/month-tokens.ts'
+
+/** On whose behalf a model is asked: the job or session is where its tokens are counted at its end. */
+export type TokenOwner = { account: string; job: string }
+
+/** Holds the tokens of an account below a limit per month. */
+export type TokenQuota = {
+  /**
+   * Makes a request of about so many tokens, unless that exceeds the limit: then it rejects with
+   * `LlmFailure`, status 402.
+   */
+  spend<T extends { usage: Usage }>(
+    owner: TokenOwner,
+    tokens: number,
+    make: () => Promise<T>,
+  ): Promise<T>
+}
+
+/** Without a limit, nothing is counted. */
+const unlimited: TokenQuota = { spend: (_owner, _tokens, make) => make() }
+
+/**
+ * Opens the quota of a server. Tokens of jobs that run are counted in this process, and requests under
+ * way by their estimate, so that many at a time exceed the limit no further than one. What other
+ * servers on the same database have under way is not known here.
+ */
+export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQuota {
+  if (maxPerMonth === 0) return unlimited
+  /** Tokens that are not in the database yet, by account and job. */
+  const pending = new Map<string, Map<string, number>>()
+  /** Requests of an account are admitted one after the other: each counts those before it. */
+  const turns = new Map<string, Promise<unknown>>()
+
+  function pendingOf(account: string): Map<string, number> {
+    const own = pending.get(account) ?? new Map<string, number>()
+    pending.set(account, own)
+    return own
+  }
+
+  function add({ account, job }: TokenOwner, tokens: number): void {
+    const own = pendingOf(account)
+    own.set(job, (own.get(job) ?? 0) + tokens)
+  }
+
+  async function admit(owner: TokenOwner, tokens: number): Promise<void> {
+    const { account } = owner
+    const own = pendingOf(account)
+    const jobs = [...own.keys()].filter((job) => job !== owner.job)
+    const { used, open, resetsAt } = await readMonthTokens(db, { account, jobs, now: wallNow() })
+    for (const job of jobs) if (!open.has(job)) own.delete(job)
+    const waiting = [...own.values()].reduce((sum, count) => sum + count, 0)
+    if (used + waiting + tokens <= maxPerMonth) return add(owner, tokens)
+    const reset = new Date(resetsAt).toISOString()
+    throw new LlmFailure(
+      `the account would exceed its ${maxPerMonth} tokens of this month: it used ${used}, ${waiting} are in progress ` +
+        `(STENO_ACCOUNT_MAX_TOKENS_PER_MONTH); the next month begins at ${reset}`,
+      { status: 402, exception: 'QuotaExceeded' },
+    )
+  }
+
+  return {
+    async spend(owner, tokens, make) {
+      const { account } = owner
+      const turn = (turns.get(account) ?? Promise.resolve()).then(() => admit(owner, tokens))
+      turns.set(
+        account,
+        turn.catch(() => {}),
+      )
+      await turn
+      let taken = 0
+      try {
+        const answer = await make()
+        taken = answer.usage.prompt_tokens + answer.usage.completion_tokens
+        return answer
+      } finally {
+        add(owner, taken - tokens)
+      }
+    },
+  }
+}
