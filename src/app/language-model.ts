@@ -12,6 +12,7 @@ import {
   LlmFailure,
 } from '../llm/chat-client.ts'
 import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
+import { type ModerationTask, moderateSentences } from '../llm/moderate.ts'
 import {
   answerPrompt,
   describeChapter,
@@ -145,6 +146,7 @@ type Fields = {
   summary: { style: SummaryStyle; text: string }
   extraction: { classes: string[]; text: string }
   chapter: { text: string }
+  moderation: ModerationTask
   translation: {
     target: string
     texts: string[]
@@ -171,6 +173,8 @@ function perform(request: ServiceRequest, options: AskOptions): Promise<object> 
     }
     case 'chapter':
       return describeChapter({ transcript: fields<'chapter'>().text }, options)
+    case 'moderation':
+      return moderateSentences(fields<'moderation'>(), options)
     case 'translation':
       return translateTexts(fields<'translation'>(), options)
     default:

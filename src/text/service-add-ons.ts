@@ -1,6 +1,7 @@
 import type { ServiceAddOn } from './service-add-on.ts'
 import { chapters } from './services/chapters.ts'
 import { audioToLlm, structuredData, summarization } from './services/language-model.ts'
+import { moderation } from './services/moderation.ts'
 import { translation } from './services/translation.ts'
 
 /** All add-ons that need a service, in the order of the result. A new one needs a line here. */
@@ -10,4 +11,5 @@ export const serviceAddOns: readonly ServiceAddOn[] = [
   audioToLlm,
   structuredData,
   chapters,
+  moderation,
 ]

@@ -38,6 +38,7 @@ type Result = {
   summarization: Wrapper<string | null>
   audio_to_llm: Wrapper<Wrapper<{ prompt: string; response: string | null }>[] | null>
   structured_data_extraction: Wrapper<string | null>
+  moderation: Wrapper<string | null>
   chapters: Wrapper<
     { headline: string; summary: string; keywords: string[]; start: number }[] | null
   >
@@ -145,6 +146,18 @@ test('chapters are written by the model; their times are those of the words', as
   isUp = false
   const failed = (await transcribe({ chapters: true })).result.chapters
   assert.deepEqual([failed.success, failed.results], [false, null])
+})
+
+test('moderation asks the model about every sentence, also beside the lists', async (t) => {
+  const flags = '{"flags":[{"sentence":1,"category":"threat"}]}'
+  const { provider, transcribe } = await start(t, () => flags, 'Hello damn Lena.')
+  const { moderation } = (await transcribe({ moderation: true })).result
+  type Found = { categories: Record<string, number>; items: { category: string }[] }
+  const { categories, items } = JSON.parse(moderation.results!) as Found
+  assert.equal(provider.calls.length, 1)
+  assert.equal(categories.threat, 1)
+  assert.ok(categories.profanity! >= 1)
+  assert.equal(items[0]!.category, 'profanity')
 })
 
 test('a prompt may name an allowed model; other names get the configured one', async (t) => {

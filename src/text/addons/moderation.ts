@@ -5,7 +5,7 @@ import { foldForLists, listPattern } from '../moderation/word-lists.ts'
 import { cutSentences } from '../words/sentences.ts'
 
 /** The categories of moderation, in the order of the result. */
-const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const
+export const moderationCategories = ['profanity', 'slur', 'threat', 'self_harm'] as const
 
 /** One of the four categories. */
 export type ModerationCategory = (typeof moderationCategories)[number]
@@ -35,12 +35,22 @@ export const languages: readonly string[] = ['en']
  * irony and quotations are flagged too.
  */
 export function moderate(transcript: Transcript): Moderation {
-  const items = cutSentences(transcript)
+  const sentences = cutSentences(transcript)
     .filter(({ language }) => languages.includes(language))
-    .flatMap(({ text, start, end, channel }) => {
-      const times = { start: roundTo(start, 3), end: roundTo(end, 3) }
-      return categoriesOf(text).map((category) => ({ text, category, ...times, channel }))
-    })
+    .map((sentence) => ({ ...sentence, categories: categoriesOf(sentence.text) }))
+  return writeModeration(sentences)
+}
+
+type Judged = Pick<ModerationItem, 'text' | 'start' | 'end' | 'channel'> & {
+  categories: readonly ModerationCategory[]
+}
+
+/** Returns the results about sentences with their categories: an item for each category of each. */
+export function writeModeration(sentences: readonly Judged[]): Moderation {
+  const items = sentences.flatMap(({ text, start, end, channel, categories }) => {
+    const times = { start: roundTo(start, 3), end: roundTo(end, 3) }
+    return categories.map((category) => ({ text, category, ...times, channel }))
+  })
   const counted = moderationCategories.map((category) => {
     return [category, items.filter((item) => item.category === category).length]
   })

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { type ChatReply, startChatProvider } from '../../test/support/chat-provider.ts'
+import { createServiceClient } from '../net/service-client.ts'
+import { createChatClient } from './chat-client.ts'
+import { moderateSentences } from './moderate.ts'
+import { estimateTokens } from './tokens.ts'
+
+const categories = { threat: 'announces violence', slur: 'demeans people' }
+
+/** Moderates with a model that answers as told, from the sentences that it was given. */
+async function moderate(
+  t: TestContext,
+  sentences: readonly string[],
+  reply: (given: string[]) => ChatReply,
+  contextTokens = 4096,
+) {
+  const { url, calls, close } = await startChatProvider(({ messages }) => {
+    return reply((JSON.parse(messages[1]!.content) as { sentences: string[] }).sentences)
+  })
+  t.after(close)
+  const client = createServiceClient({ url, apiKey: undefined, pauseMs: 1 })
+  const model = createChatClient({ client, model: 'tiny', contextTokens, timeout: 20 })
+  t.after(() => model.close())
+  const { signal } = new AbortController()
+  const remember = <T>(_part: object, make: () => Promise<T>) => make()
+  return {
+    calls,
+    ...(await moderateSentences({ sentences, categories }, { model, remember, signal })),
+  }
+}
+
+/** Flags every sentence with the word "bad". */
+function flagBad(given: string[]): string {
+  const flags = given.flatMap((text, i) => {
+    return text.includes('bad') ? [{ sentence: i + 1, category: 'threat' }] : []
+  })
+  return JSON.stringify({ flags })
+}
+
+test('flags are those of the given sentences, over all requests, each once', async (t) => {
+  const sentences = Array.from({ length: 70 }, (_, i) => (i % 30 === 5 ? 'bad' : 'good'))
+  const { flags, usage } = await moderate(t, sentences, flagBad)
+  assert.deepEqual(
+    flags.map(({ sentence }) => sentence),
+    [5, 35, 65],
+  )
+  assert.equal(usage.requests, 3)
+  const long = await moderate(t, ['fine', `${'very '.repeat(3000)}bad. bad.`], flagBad)
+  assert.deepEqual(long.flags, [{ sentence: 1, category: 'threat' }])
+  assert.ok(long.usage.requests > 2)
+})
+
+test('every request fits into a small context', async (t) => {
+  const sentences = Array(400).fill('They talk about the budget of the next year.')
+  const { calls } = await moderate(t, sentences, flagBad, 1024)
+  for (const { messages, max_tokens } of calls) {
+    const said = messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+    assert.ok(said + max_tokens <= 1024, `${said} + ${max_tokens}`)
+  }
+})
+
+test('what is no sentence or no category is left out; nonsense fails', async (t) => {
+  const odd = [
+    ...[{ sentence: 0, category: 'slur' }, { sentence: 3, category: 'slur' }, null, 7],
+    ...[
+      { sentence: 1, category: 'weather' },
+      { sentence: 2, category: 'slur' },
+    ],
+  ]
+  const { flags } = await moderate(t, ['a', 'b'], () => JSON.stringify({ flags: odd }))
+  assert.deepEqual(flags, [{ sentence: 1, category: 'slur' }])
+  await assert.rejects(
+    moderate(t, ['a'], () => 'All is well.'),
+    /no list of flags/,
+  )
+})

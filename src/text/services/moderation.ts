@@ -1,0 +1,64 @@
+import type { Transcript } from '../../transcript/transcript.ts'
+import {
+  categoriesOf,
+  languages as listLanguages,
+  type ModerationCategory,
+  moderationCategories,
+  writeModeration,
+} from '../addons/moderation.ts'
+import type { ServiceAddOn } from '../service-add-on.ts'
+import { cutSentences } from '../words/sentences.ts'
+import { errorOf, readAnswer, requireOne } from './answers.ts'
+
+/** What the categories are, for a model. */
+const meanings: Record<ModerationCategory, string> = {
+  profanity: 'swear words and obscene language',
+  slur: 'words that demean people for their origin, religion, sex or a disability',
+  threat: 'announces violence against somebody',
+  self_harm: 'somebody hurts or kills themselves, or wants to',
+}
+/** Sentences of one request. */
+const MOST_SENTENCES = 200
+
+type Flag = { sentence: number; category: ModerationCategory }
+
+/**
+ * Moderates with a model, in any language. What the lists find in English is flagged as well: a model
+ * may miss a word, a list does not. A part that the model did not answer has the findings of the lists.
+ */
+export const moderation: ServiceAddOn = {
+  name: 'moderation',
+  languages: 'all',
+  prepare(transcript) {
+    return partsOf(transcript).map((sentences) => ({
+      ...{ service: 'language model', model: 'configured', task: 'moderation' },
+      ...{ sentences: sentences.map(({ text }) => text), categories: meanings },
+    }))
+  },
+  merge(transcript, _params, answers) {
+    const read = answers.map(readAnswer)
+    requireOne(read)
+    const found = partsOf(transcript).flatMap((sentences, part) => {
+      const answer = read[part]
+      const isAnswered = answer && !errorOf(answer)
+      const { flags = [] } = (isAnswered ? answer : {}) as { flags?: Flag[] }
+      return sentences.map((sentence, i) => {
+        const own = flags.flatMap((flag) => (flag.sentence === i ? [flag.category] : []))
+        const isListed = listLanguages.includes(sentence.language)
+        const listed = isListed ? categoriesOf(sentence.text) : []
+        const all = moderationCategories.filter((one) => [...own, ...listed].includes(one))
+        return { ...sentence, categories: all }
+      })
+    })
+    const results = writeModeration(found)
+    return { results: JSON.stringify(results), isEmpty: !results.flagged }
+  },
+}
+
+function partsOf(transcript: Transcript) {
+  const sentences = cutSentences(transcript)
+  const count = Math.ceil(sentences.length / MOST_SENTENCES)
+  return Array.from({ length: count }, (_, i) => {
+    return sentences.slice(i * MOST_SENTENCES, (i + 1) * MOST_SENTENCES)
+  })
+}
