@@ -21,7 +21,10 @@ const SENTENCE_TOKENS = 4
 /** Tokens of one flag in an answer. */
 const FLAG_TOKENS = 20
 
-/** Finds the sentences of some categories. What a model flags beyond its list is left out. */
+/**
+ * Finds the sentences of some categories. What a model flags beyond its list is left out. A list that
+ * it answers with nonsense is asked for in halves; a single sentence then has no flags.
+ */
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
   options: AskOptions,
@@ -39,8 +42,7 @@ export async function moderateSentences(
   const found = new Map<string, Flag>()
   for (const batch of batchesOf(parts, room)) {
     const texts = batch.map(({ text }) => text)
-    const maxTokens = Math.min(room, FRAME_TOKENS + FLAG_TOKENS * texts.length)
-    const given = { system, texts, maxTokens, names: Object.keys(categories) }
+    const given = { system, texts, maxTokens: room, names: Object.keys(categories) }
     for (const { sentence, category } of await askFor(given, usage, options)) {
       const flag = { sentence: batch[sentence]!.sentence, category }
       found.set(`${flag.sentence} ${category}`, flag)
@@ -83,11 +85,24 @@ type Given = {
   names: readonly string[]
 }
 
-async function askFor(
-  { system, texts, maxTokens, names }: Given,
+async function askFor(given: Given, usage: Usage, options: AskOptions): Promise<Flag[]> {
+  const { texts } = given
+  const flags = await askOnce(given, usage, options)
+  if (flags) return flags
+  if (texts.length === 1) return []
+  const half = Math.ceil(texts.length / 2)
+  const first = await askFor({ ...given, texts: texts.slice(0, half) }, usage, options)
+  const rest = await askFor({ ...given, texts: texts.slice(half) }, usage, options)
+  return [...first, ...rest.map((flag) => ({ ...flag, sentence: flag.sentence + half }))]
+}
+
+/** Returns nothing for an answer that is no list of flags. */
+async function askOnce(
+  { system, texts, maxTokens: most, names }: Given,
   usage: Usage,
   { model, remember, signal }: AskOptions,
-): Promise<Flag[]> {
+): Promise<Flag[] | undefined> {
+  const maxTokens = Math.min(most, FRAME_TOKENS + FLAG_TOKENS * texts.length)
   const user = JSON.stringify({ sentences: texts })
   const flag = {
     ...{ type: 'object', additionalProperties: false, required: ['sentence', 'category'] },
@@ -108,9 +123,7 @@ async function askFor(
   const answer = await remember(request, () => model.complete({ ...request, signal }))
   addUsage(usage, answer.usage)
   const json = readJson(answer.text) as { flags?: unknown } | undefined
-  if (answer.isCut || !Array.isArray(json?.flags)) {
-    throw new LlmFailure('the language model answered no list of flags')
-  }
+  if (answer.isCut || !Array.isArray(json?.flags)) return undefined
   return (json.flags as unknown[]).flatMap((one) => {
     const { sentence, category } = (one ?? {}) as { sentence?: unknown; category?: unknown }
     const isKnown = Number.isInteger(sentence) && texts[(sentence as number) - 1] !== undefined
