@@ -41,6 +41,7 @@ export const ROOTS = [
   'SharedRecording',
   'UsageReport',
   'NodeList',
+  'LoadReport',
   'StoredModelList',
   'KeyList',
   'CreatedKey',

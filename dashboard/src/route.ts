@@ -3,9 +3,17 @@ import { signal } from '@preact/signals'
 /** The parts of the address behind `#/`: such as `['pre-recorded', ID]`. */
 export const route = signal<string[]>(readRoute())
 
+/** What follows them behind a question mark. */
+export const routeQuery = signal<string>(readQuery())
+
 function readRoute(): string[] {
   const path = location.hash.replace(/^#\/?/, '').split('?', 1)[0]!
   return path.split('/').filter(Boolean).map(decode)
+}
+
+function readQuery(): string {
+  const at = location.hash.indexOf('?')
+  return at < 0 ? '' : location.hash.slice(at + 1)
 }
 
 function decode(part: string): string {
@@ -18,4 +26,5 @@ function decode(part: string): string {
 
 addEventListener('hashchange', () => {
   route.value = readRoute()
+  routeQuery.value = readQuery()
 })

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../src/cli/server/api-types.ts'
 import { may, request, signedIn, signOut } from './api.ts'
+import { LoadCharts } from './load-charts.tsx'
 import { Nodes } from './nodes.tsx'
 import { formatTime, languageName } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
@@ -24,6 +25,7 @@ export function ServerPage(): JSX.Element {
     <>
       <h1>{texts.server.title}</h1>
       <p role="status">{readiness || texts.loading}</p>
+      {may('admin') && <LoadCharts />}
       {may('admin') && <Nodes />}
       {abilities && <Abilities abilities={abilities} />}
       <section class="card">

@@ -27,6 +27,7 @@ import { guideRoutes } from './routes/guide.ts'
 import { healthRoutes } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { liveRoutes } from './routes/live.ts'
+import { loadRoutes } from './routes/load.ts'
 import { metricsRoutes } from './routes/metrics.ts'
 import { modelStoreRoutes } from './routes/model-store.ts'
 import { modelRoutes } from './routes/models.ts'
@@ -135,6 +136,7 @@ async function registerApi(
     await guarded.register(auditRoutes(app))
     await guarded.register(keyRoutes(app))
     await guarded.register(nodeRoutes(app))
+    await guarded.register(loadRoutes(app))
     await guarded.register(modelStoreRoutes(app))
     await guarded.register(searchRoutes(app))
   })

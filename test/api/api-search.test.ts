@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { indexFinishedJobs } from '../../src/jobs/search-index.ts'
 import { filesHolding } from '../support/folder-search.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
+import { indexNow } from '../support/index-now.ts'
 import { hum } from '../support/recordings.ts'
 import { runSteno } from '../support/run-steno.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
@@ -32,20 +32,8 @@ async function transcribe(params: Record<string, unknown> = {}): Promise<string>
   const json = { audio_url: await upload(server, hum(2)), ...params }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
-  await indexNow()
+  await indexNow(server)
   return body.id
-}
-
-async function indexNow(): Promise<void> {
-  const { app } = server
-  const { signal } = new AbortController()
-  const { resultBuilder } = await import('../support/shared-parts.ts').then((m) => m.sharedParts())
-  await indexFinishedJobs({
-    db: app.storage.db,
-    resultBuilder: resultBuilder!,
-    log: app.log,
-    signal,
-  })
 }
 
 async function search(query: string, headers: Record<string, string> = {}): Promise<Hit[]> {
@@ -85,7 +73,7 @@ test('corrected words are found instead of those of the machine', async () => {
   const json = { base_version: 0, operations: [replaced] }
   const { status, body } = await call(server, path, { method: 'PATCH', json })
   assert.equal(status, 200, JSON.stringify(body))
-  await indexNow()
+  await indexNow(server)
   const idsOf = async (q: string) => (await search(q)).map((hit) => hit.job.id)
   assert.deepEqual(await idsOf('q=rule+zanzibar'), [job])
   assert.deepEqual(await idsOf('q=policy+zanzibar'), [id])
@@ -119,7 +107,7 @@ test('what redaction removed is never found, and what is deleted leaves no byte'
     assert.equal((await call(server, `/v2/pre-recorded/${job}`, { method: 'DELETE' })).status, 202)
   }
   assert.deepEqual(await search('q=zanzibar'), [])
-  await indexNow()
+  await indexNow(server)
   const { sql } = server.app.storage.db
   await sql.executeQuery({ sql: 'pragma wal_checkpoint(truncate)', parameters: [] } as never)
   const needles = ['Zanzibar', 'zanzibar'].map((text) => Buffer.from(text))

@@ -1,8 +1,7 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
-import { createJob, type Job, may } from '../api.ts'
+import { type Job, may } from '../api.ts'
 import { formatMoment } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
+import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.reader
@@ -20,33 +19,11 @@ export function Failure({ job }: { job: Job }): JSX.Element {
       </p>
       <h3>{t.whatToDo}</h3>
       <p>{t.advice[error_code ?? 500] ?? t.advice[500]}</p>
-      {job.kind === 'pre-recorded' && may('write') && <TryAgain job={job} />}
+      {job.kind === 'pre-recorded' && may('write') && <TryAgain job={job} isMain />}
       <p class="hint">
         {completed_at && `${t.failedAt(formatMoment(completed_at))} · `}
         {t.jobId}: <code>{id}</code> · <a href="guide/troubleshooting.html">{t.troubleshooting}</a>
       </p>
     </section>
-  )
-}
-
-/** Requests the same once more, as a new job: the failed one stays to be looked into. */
-export function TryAgain({ job }: { job: Job }): JSX.Element | null {
-  const [isBusy, setBusy] = useState(false)
-  const { request_params: params, custom_metadata } = job
-  if (!params || typeof params.audio_url !== 'string') return null
-  const repeat = async () => {
-    setBusy(true)
-    try {
-      const made = await createJob({ ...params, ...(custom_metadata && { custom_metadata }) })
-      location.hash = `#/pre-recorded/${made.id}`
-    } catch (error) {
-      report(error)
-      setBusy(false)
-    }
-  }
-  return (
-    <button type="button" class="main" disabled={isBusy} onClick={() => void repeat()}>
-      {texts.retry}
-    </button>
   )
 }

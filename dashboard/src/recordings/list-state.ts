@@ -1,14 +1,15 @@
 import { signal } from '@preact/signals'
 import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api.ts'
+import { addJobFilter, anyJob, type JobFilter } from '../parts/job-filter.tsx'
 import { notify, report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 
-export type Filter = { status: string; kind: string; from: string; until: string; metadata: string }
+export type Filter = JobFilter & { status: string }
 
 const PAGE = 25
 const UNDO_MS = 8000
 
-export const noFilter: Filter = { status: '', kind: '', from: '', until: '', metadata: '' }
+export const noFilter: Filter = { status: '', ...anyJob }
 export const filter = signal<Filter>(noFilter)
 /** Counted from 0. */
 export const pageNumber = signal(0)
@@ -36,16 +37,11 @@ export async function reloadList(): Promise<void> {
 }
 
 function listQuery(): URLSearchParams {
-  const { status, kind, from, until, metadata } = filter.value
   const query = new URLSearchParams({ results: 'false', limit: String(PAGE) })
   query.set('offset', String(pageNumber.value * PAGE))
+  const { status } = filter.value
   if (status) query.set('status', status)
-  if (kind) query.set('kind', kind)
-  // The days of the reader, not those of the server.
-  if (from) query.set('after_date', new Date(new Date(`${from}T00:00`).getTime() - 1).toISOString())
-  if (until) query.set('before_date', new Date(`${until}T24:00`).toISOString())
-  const [, name, value] = /^([^=]+)=(.*)$/.exec(metadata) ?? []
-  if (name) query.set(`custom_metadata[${name.trim()}]`, value!.trim())
+  addJobFilter(query, filter.value)
   return query
 }
 

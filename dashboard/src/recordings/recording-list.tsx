@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { type Job, may } from '../api.ts'
 import { formatMoment, formatTime } from '../parts/format.ts'
+import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
 import { deleteJob, filter, leaving, nameOf, noFilter, page, progress } from './list-state.ts'
 import { cancelJob, removeUpload, retryUpload, type Upload, uploads } from './uploads.ts'
@@ -62,8 +63,12 @@ function UploadRow({ upload }: { upload: Upload }): JSX.Element {
             {texts.retry}
           </button>
         )}
-        <button type="button" aria-label={t.cancelJob(name)} onClick={() => removeUpload(id)}>
-          {texts.cancel}
+        <button
+          type="button"
+          aria-label={state === 'failed' ? t.removeUpload(name) : t.cancelJob(name)}
+          onClick={() => removeUpload(id)}
+        >
+          {state === 'failed' ? texts.remove : texts.cancel}
         </button>
       </td>
     </tr>
@@ -91,6 +96,9 @@ function JobRow({ job }: { job: Job }): JSX.Element {
       </td>
       <td data-label={t.columns.created}>{formatMoment(created_at)}</td>
       <td class="actions">
+        {may('write') && status === 'error' && kind === 'pre-recorded' && (
+          <TryAgain job={job} label={t.retryJob(name)} />
+        )}
         {may(scope) && hasEnded && (
           <button type="button" aria-label={t.deleteJob(name)} onClick={() => deleteJob(job)}>
             {texts.delete}

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
 import { onEvent } from '../events.ts'
+import { JobFilterFields } from '../parts/job-filter.tsx'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 import { AddRecordings } from './add-recordings.tsx'
@@ -69,7 +70,7 @@ function Filters(): JSX.Element {
     pageNumber.value = 0
     filter.value = { ...filter.value, ...changed }
   }
-  const { status, kind, from, until, metadata } = filter.value
+  const { status } = filter.value
   return (
     <form
       class="row filters"
@@ -87,42 +88,7 @@ function Filters(): JSX.Element {
           ))}
         </select>
       </label>
-      <label>
-        {t.kinds}
-        <select value={kind} onChange={(event) => set({ kind: event.currentTarget.value })}>
-          <option value="">{t.all}</option>
-          {Object.entries(t.kind).map(([name, label]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        {t.from}
-        <input
-          type="date"
-          value={from}
-          onChange={(event) => set({ from: event.currentTarget.value })}
-        />
-      </label>
-      <label>
-        {t.until}
-        <input
-          type="date"
-          value={until}
-          onChange={(event) => set({ until: event.currentTarget.value })}
-        />
-      </label>
-      <label>
-        {t.metadata}
-        <input
-          type="text"
-          placeholder={t.metadataHint}
-          value={metadata}
-          onChange={(event) => set({ metadata: event.currentTarget.value })}
-        />
-      </label>
+      <JobFilterFields filter={filter.value} set={set} />
     </form>
   )
 }

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ApiUpload } from '../../../src/cli/server/api-types.ts'
 import { createJob, request, uploadFile } from '../api.ts'
 import { report } from '../parts/notices.tsx'
+import { route } from '../route.ts'
 import { reloadList } from './list-state.ts'
 
 /** A recording on its way to the server. */
@@ -66,7 +67,8 @@ async function sendNext(): Promise<void> {
   } catch (error) {
     if (!next.abort.signal.aborted) {
       change(next.id, { state: 'failed', problem: (error as Error).message })
-      report(error)
+      // The list shows it; other pages do not.
+      if (route.value.length > 0) report(error)
     }
   } finally {
     isSending = false

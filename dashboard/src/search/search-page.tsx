@@ -4,73 +4,65 @@ import type { ApiSearchHit, ApiSearchHits } from '../../../src/cli/server/api-ty
 import { request } from '../api.ts'
 import { formatMoment, formatTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
-import { route } from '../route.ts'
+import { route, routeQuery } from '../route.ts'
 import { texts } from '../texts.ts'
+import { SearchForm } from './search-form.tsx'
+import { addressOfSearch, isFiltered, readRequest, toQuery } from './search-request.ts'
 
 const t = texts.search
 const LIMIT = 30
 
-type Found = { q: string; hits: readonly ApiSearchHit[]; hasMore: boolean }
+type Found = { address: string; hits: readonly ApiSearchHit[]; hasMore: boolean }
 
 /** What was said in all recordings; the address holds the question, so that it can be shared. */
 export function SearchPage(): JSX.Element {
-  const asked = route.value[1] ?? ''
+  const asked = readRequest(route.value[1] ?? '', routeQuery.value)
+  const address = addressOfSearch(asked)
   const [found, setFound] = useState<Found>()
+  const [isLoading, setLoading] = useState(false)
   const latest = useRef('')
-  latest.current = asked
+  latest.current = address
   async function load(offset: number): Promise<void> {
-    const query = new URLSearchParams({ q: asked, offset: String(offset), limit: String(LIMIT) })
-    const { items, next } = await request<ApiSearchHits>(`v2/search?${query}`)
-    if (latest.current !== asked) return
-    setFound((before) => ({
-      q: asked,
-      hits: offset > 0 && before ? [...before.hits, ...items] : items,
-      hasMore: next !== null,
-    }))
+    setLoading(true)
+    try {
+      const query = toQuery(asked, { offset, limit: LIMIT })
+      const { items, next } = await request<ApiSearchHits>(`v2/search?${query}`)
+      if (latest.current !== address) return
+      setFound((before) => ({
+        address,
+        hits: offset > 0 && before ? [...before.hits, ...items] : items,
+        hasMore: next !== null,
+      }))
+    } catch (error) {
+      report(error)
+    } finally {
+      if (latest.current === address) setLoading(false)
+    }
   }
   useEffect(() => {
     setFound(undefined)
-    if (asked) load(0).catch(report)
-  }, [asked])
+    setLoading(false)
+    if (asked.q) void load(0)
+  }, [address])
   return (
     <>
       <h1>{t.title}</h1>
-      <Question asked={asked} />
-      <div role="status">{asked && !found && texts.loading}</div>
-      {found?.hits.length === 0 && <p class="empty">{t.none}</p>}
+      <SearchForm key={address} asked={asked} />
+      <p class="hint" role="status">
+        {isLoading ? texts.loading : found && t.found(found.hits.length, found.hasMore)}
+      </p>
+      {found?.hits.length === 0 && (
+        <p class="empty">{isFiltered(asked) ? t.noneFiltered : t.none}</p>
+      )}
       {found && found.hits.length > 0 && <Hits hits={found.hits} />}
       {found?.hasMore && (
         <p class="row center">
-          <button type="button" onClick={() => load(found.hits.length).catch(report)}>
+          <button type="button" disabled={isLoading} onClick={() => void load(found.hits.length)}>
             {t.more}
           </button>
         </p>
       )}
     </>
-  )
-}
-
-function Question({ asked }: { asked: string }): JSX.Element {
-  return (
-    <search>
-      <form
-        class="row filters"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const q = String(new FormData(event.currentTarget).get('q')).trim()
-          if (q) location.hash = `#/search/${encodeURIComponent(q)}`
-        }}
-      >
-        <label class="grow">
-          {t.question}
-          <input type="search" name="q" maxLength={500} defaultValue={asked} key={asked} required />
-        </label>
-        <button type="submit" class="primary">
-          {t.submit}
-        </button>
-      </form>
-      <p class="hint">{t.hint}</p>
-    </search>
   )
 }
 
@@ -113,7 +105,7 @@ function Recording({ hits }: { hits: readonly ApiSearchHit[] }): JSX.Element {
 }
 
 function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
-  const { job, start, language, before, after } = hit
+  const { job, start, language, speaker, before, after } = hit
   return (
     <li>
       <a
@@ -123,11 +115,14 @@ function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
       >
         {formatTime(start)}
       </a>
-      <p dir="auto" lang={language}>
-        {before && <span class="context">{before} </span>}
-        <Marked hit={hit} />
-        {after && <span class="context"> {after}</span>}
-      </p>
+      <div>
+        {speaker !== null && <span class="hint">{texts.reader.speaker(speaker + 1)}</span>}
+        <p dir="auto" lang={language}>
+          {before && <span class="context">{before} </span>}
+          <Marked hit={hit} />
+          {after && <span class="context"> {after}</span>}
+        </p>
+      </div>
     </li>
   )
 }

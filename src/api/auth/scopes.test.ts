@@ -17,6 +17,7 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['POST', '/v2/endpoints/:id/disable', 'write'],
   ['POST', '/v2/live', 'live'],
   ['GET', '/v2/nodes', 'admin'],
+  ['GET', '/v2/load', 'admin'],
   ['GET', '/v2/models', 'admin'],
   ['POST', '/v2/models/:name/pull', 'admin'],
   ['DELETE', '/v2/models/:name', 'admin'],

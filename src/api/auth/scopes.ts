@@ -19,6 +19,7 @@ export function requireScope(
 /** Routes that concern the whole server. */
 const adminRoutes = [
   '/v2/nodes',
+  '/v2/load',
   '/v2/audit',
   '/v2/models',
   '/v2/models/:name',

@@ -440,6 +440,36 @@ export type ApiLiveResult = {
   messages?: string[]
 }
 
+export type ApiLoadPoint = {
+  /** ISO 8601, UTC, with milliseconds */
+  at: string
+  /** Recordings that wait */
+  queued: number
+  /** Recordings that are being transcribed */
+  processing: number
+  /** Open live sessions of this process */
+  sessions: number
+  /** Deliveries that have not ended */
+  deliveries: number
+  request_seconds: number | null
+  final_seconds: number | null
+  /** Answers with a status of 500 or more, since the point before */
+  failed_requests: number
+  /** Jobs that failed by the fault of the server, since the point before */
+  failed_jobs: number
+  /** Deliveries that were given up, since the point before */
+  failed_deliveries: number
+  /** Processes that ended and were replaced, since the point before */
+  worker_restarts: number
+}
+
+export type ApiLoadReport = {
+  /** Seconds between two points */
+  interval_s: number
+  /** Oldest first */
+  items: ApiLoadPoint[]
+}
+
 export type ApiModerationResult = {
   success: boolean
   /** Nothing was found, or nothing could be done */

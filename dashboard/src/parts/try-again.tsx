@@ -1,0 +1,40 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import { createJob, type Job } from '../api.ts'
+import { texts } from '../texts.ts'
+import { report } from './notices.tsx'
+
+type TryAgainProps = {
+  job: Job
+  /** What is read out, where the button alone does not tell what it repeats. */
+  label?: string
+  isMain?: boolean
+}
+
+/** Requests the same once more, as a new job: the failed one stays to be looked into. */
+export function TryAgain({ job, label, isMain = false }: TryAgainProps): JSX.Element | null {
+  const [isBusy, setBusy] = useState(false)
+  const { request_params: params, custom_metadata } = job
+  if (!params || typeof params.audio_url !== 'string') return null
+  const repeat = async () => {
+    setBusy(true)
+    try {
+      const made = await createJob({ ...params, ...(custom_metadata && { custom_metadata }) })
+      location.hash = `#/pre-recorded/${made.id}`
+    } catch (error) {
+      report(error)
+      setBusy(false)
+    }
+  }
+  return (
+    <button
+      type="button"
+      class={isMain ? 'main' : undefined}
+      aria-label={label}
+      disabled={isBusy}
+      onClick={() => void repeat()}
+    >
+      {texts.retry}
+    </button>
+  )
+}

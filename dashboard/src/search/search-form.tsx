@@ -1,0 +1,115 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
+import { request } from '../api.ts'
+import { languageName } from '../parts/format.ts'
+import { JobFilterFields } from '../parts/job-filter.tsx'
+import { texts } from '../texts.ts'
+import { addressOfSearch, asPhrase, isFiltered, type SearchRequest } from './search-request.ts'
+
+const t = texts.search
+
+/** The question and its filters; sent, they become the address of the page. */
+export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
+  const [wanted, setWanted] = useState(asked)
+  const [isPhrase, setPhrase] = useState(false)
+  const set = (changed: Partial<SearchRequest>) => {
+    setWanted((before) => ({ ...before, ...changed }))
+  }
+  return (
+    <search>
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault()
+          // The fields themselves: the last change may not be in the state yet.
+          const fields = Object.fromEntries(new FormData(event.currentTarget)) as SearchRequest
+          const q = isPhrase ? asPhrase(fields.q) : fields.q.trim()
+          if (q) location.hash = addressOfSearch({ ...fields, q })
+        }}
+      >
+        <div class="row">
+          <label class="grow">
+            {t.question}
+            <input
+              type="search"
+              name="q"
+              maxLength={500}
+              required
+              dir="auto"
+              aria-describedby="question-hint"
+              value={wanted.q}
+              onInput={(event) => set({ q: event.currentTarget.value })}
+            />
+          </label>
+          <button type="submit" class="main">
+            {t.submit}
+          </button>
+        </div>
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={isPhrase}
+            onChange={(event) => setPhrase(event.currentTarget.checked)}
+          />
+          <span>{t.phrase}</span>
+        </label>
+        <p class="hint" id="question-hint">
+          {t.hint}
+        </p>
+        <details open={isFiltered(asked)}>
+          <summary>{t.filters}</summary>
+          <div class="row filters">
+            <LanguageField language={wanted.language} set={set} />
+            <label>
+              {t.speaker}
+              <input
+                type="number"
+                name="speaker"
+                min="1"
+                placeholder={t.speakerHint}
+                value={wanted.speaker}
+                onInput={(event) => set({ speaker: event.currentTarget.value })}
+              />
+            </label>
+            <JobFilterFields filter={wanted} set={set} />
+          </div>
+        </details>
+      </form>
+    </search>
+  )
+}
+
+type LanguageProps = { language: string; set: (changed: Partial<SearchRequest>) => void }
+
+function LanguageField({ language, set }: LanguageProps): JSX.Element {
+  const [known, setKnown] = useState<readonly string[]>([])
+  useEffect(() => {
+    // Without the list the other filters still work.
+    request<ApiCapabilities>('v2/capabilities').then(
+      ({ recognition }) => setKnown(recognition.languages),
+      () => {},
+    )
+  }, [])
+  const codes = [...new Set(language ? [...known, language] : known)]
+  const names = codes.map((code) => [code, languageName(code)] as const)
+  return (
+    <label>
+      {t.language}
+      <select
+        name="language"
+        value={language}
+        onChange={(event) => set({ language: event.currentTarget.value })}
+      >
+        <option value="">{texts.recordings.all}</option>
+        {names
+          .sort((one, other) => one[1].localeCompare(other[1]))
+          .map(([code, name]) => (
+            <option key={code} value={code}>
+              {name}
+            </option>
+          ))}
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,43 @@
+import { addJobFilter, anyJob, type JobFilter } from '../parts/job-filter.tsx'
+
+/** What is searched for, and where. Empty fields mean all. */
+export type SearchRequest = JobFilter & { q: string; language: string; speaker: string }
+
+const names = [...Object.keys(anyJob), 'language', 'speaker'] as const
+
+/** Reads the part of the address behind `#/search`: the question, and the filters after it. */
+export function readRequest(q: string, query: string): SearchRequest {
+  const given = new URLSearchParams(query)
+  const fields = names.map((name) => [name, given.get(name) ?? ''])
+  return { q, ...(Object.fromEntries(fields) as Omit<SearchRequest, 'q'>) }
+}
+
+/** Returns the address of a search, which can be shared. */
+export function addressOfSearch({ q, ...filters }: SearchRequest): string {
+  const set = Object.entries(filters).filter(([, value]) => value !== '')
+  const query = new URLSearchParams(set).toString()
+  return `#/search/${encodeURIComponent(q)}${query && `?${query}`}`
+}
+
+/** Whether only some of the recordings are searched. */
+export function isFiltered({ q: _, ...filters }: SearchRequest): boolean {
+  return Object.values(filters).some((value) => value !== '')
+}
+
+/** Returns the query of the API. */
+export function toQuery(asked: SearchRequest, part: { offset: number; limit: number }): string {
+  const { q, language, speaker } = asked
+  const query = new URLSearchParams({ q })
+  query.set('offset', String(part.offset))
+  query.set('limit', String(part.limit))
+  if (language) query.set('language', language)
+  // People count from one, as transcripts do.
+  if (speaker) query.set('speaker', String(Number(speaker) - 1))
+  addJobFilter(query, asked)
+  return query.toString()
+}
+
+/** Returns a question for the words in this order, one after the other. */
+export function asPhrase(q: string): string {
+  return q.includes('"') ? q : `"${q.trim()}"`
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Page } from 'playwright-core'
+import { utteranceOf } from '../../../src/text/edits/utterances.fixture.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { addDoneJob } from '../../support/done-job.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { indexNow } from '../../support/index-now.ts'
+import { hum } from '../../support/recordings.ts'
+import { startServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+async function marked(page: Page): Promise<string[]> {
+  return page.locator('.hits p').allInnerTexts()
+}
+
+test('what was said is searched by phrase, speaker, kind, day and metadata', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  await addDoneJob(server, [
+    utteranceOf('the budget is closed', { speaker: 0 }),
+    utteranceOf('is the budget open', { start: 5, speaker: 1 }),
+  ])
+  await addDoneJob(server, [utteranceOf('a budget of words')], { kind: 'live' })
+  const json = { audio_url: await upload(server, hum(2)), custom_metadata: { team: 'red' } }
+  await call(server, '/v2/pre-recorded', { json })
+  await server.app.jobs.idle()
+  await indexNow(server)
+
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Search' }).click()
+  const ask = page.getByRole('button', { name: 'Search', exact: true })
+  await page.getByRole('searchbox').fill('budget is')
+  await ask.click()
+  await page.getByText('2 places').waitFor()
+  await page.getByLabel('Exactly in this order').check()
+  await ask.click()
+  await page.getByText('1 place', { exact: true }).waitFor()
+  assert.match((await marked(page))[0]!, /^the budget is closed/)
+  assert.equal(await page.getByRole('searchbox').inputValue(), '"budget is"')
+
+  await page.getByRole('searchbox').fill('budget')
+  await page.getByText('Only in some recordings').click()
+  await page.getByLabel('Speaker').fill('2')
+  await ask.click()
+  await page.getByText('1 place', { exact: true }).waitFor()
+  await page.getByText('Speaker 2').waitFor()
+  await checkPage(page, 'search-filters')
+
+  await page.getByLabel('Speaker').fill('')
+  await page.getByLabel('Kind').selectOption('Live session')
+  await ask.click()
+  await page.getByText('a budget of words').waitFor()
+  // The address has it all, for whoever gets the link.
+  await page.reload()
+  await page.getByText('1 place', { exact: true }).waitFor()
+  assert.equal(await page.getByLabel('Kind').inputValue(), 'live')
+
+  await page.getByLabel('Kind').selectOption('All')
+  await page.getByRole('searchbox').fill('hello')
+  await page.getByLabel('Metadata').fill('team=red')
+  await ask.click()
+  await page.getByText('hello world').waitFor()
+  await page.getByLabel('Metadata').fill('team=blue')
+  await ask.click()
+  await page.getByText('Nobody said that in these recordings.').waitFor()
+  await page.getByLabel('Metadata').fill('team=red')
+  await page.getByLabel('Until').fill('2020-01-31')
+  await ask.click()
+  await page.getByText('Nobody said that in these recordings.').waitFor()
+  await page.getByLabel('Metadata').fill('team')
+  await ask.click()
+  assert.ok(await page.getByLabel('Metadata').evaluate((field) => field.matches(':invalid')))
+  assert.deepEqual(problems, [])
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { makeKey } from '../../../src/api/auth/make-key.ts'
+import type { ApiLoadReport } from '../../../src/cli/server/api-types.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { call } from '../../support/http-client.ts'
+import { startServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+test('an operator sees the load of the last minutes as charts, others do not', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const options = { account: 'ann', name: 'Ann', scopes: ['read', 'admin'] as const }
+  const { key } = await makeKey(server.app.storage.db, options)
+  let load: ApiLoadReport
+  do load = (await call<ApiLoadReport>({ url: server.url, key }, '/v2/load')).body
+  while (load.items.length === 0)
+  assert.equal(load.items[0]!.failed_jobs, 0)
+
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Server' }).click()
+  await page.getByRole('img', { name: 'Recordings that wait: 0 now, at most 0' }).waitFor()
+  await page.getByRole('img', { name: 'Live sessions: 0 now, at most 0' }).waitFor()
+  await page.getByRole('img', { name: /^Answers \(95 %\)/ }).waitFor()
+  await page.getByRole('img', { name: 'Errors: None' }).waitFor()
+  await checkPage(page, 'load')
+  assert.deepEqual(problems, [])
+
+  const other = await openPage(browser, server.url)
+  await other.page.getByLabel('API key').fill(server.key)
+  await other.page.getByRole('button', { name: 'Sign in' }).click()
+  await other.page.getByRole('link', { name: 'Server' }).click()
+  await other.page.getByText('Ready for work').waitFor()
+  assert.equal(await other.page.getByRole('img').count(), 0)
+})
