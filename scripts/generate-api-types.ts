@@ -34,6 +34,8 @@ export const ROOTS = [
   'SignIn',
   'Capabilities',
   'EndpointList',
+  'CreatedWebhook',
+  'WebhookTest',
   'SearchHits',
   'TranscriptEdits',
   'CreatedShare',

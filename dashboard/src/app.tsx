@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { loadSignIn, may, signedIn, signOut } from './api.ts'
-import { DeliveriesPage } from './deliveries-page.tsx'
+import { DeliveriesPage } from './deliveries/deliveries-page.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { Notices, report } from './parts/notices.tsx'

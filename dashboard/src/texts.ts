@@ -153,7 +153,8 @@ export const texts = {
     more: 'Show more',
   },
   reader: {
-    back: 'All recordings',
+    /** The arrow points to where the page began. */
+    back: '← All recordings',
     notFound: 'There is no such recording. It may have been deleted.',
     player: 'Player',
     noSound: 'The sound of this recording is not kept, or this browser cannot play it.',
@@ -302,8 +303,14 @@ export const texts = {
     title: 'Deliveries',
     hint: 'Events that callbacks and webhooks received, or not.',
     receivers: 'Receivers',
-    noReceivers:
-      'No job named a callback, and there is no webhook. “npx steno webhooks add” adds one.',
+    noReceivers: 'No job named a callback, and there is no webhook.',
+    test: 'Test',
+    testOf: (url: string) => `Send a test event to ${url}`,
+    arrived: 'The test event arrived.',
+    notArrived: (reason: string) => `The test event did not arrive: ${reason}`,
+    removeOf: (url: string) => `Remove ${url}`,
+    removeQuestion: (url: string) =>
+      `Remove the webhook ${url}? It receives nothing more, and its secret ends.`,
     events: 'Events',
     none: 'Nothing was delivered yet.',
     status: { pending: 'Waiting', delivered: 'Delivered', failed: 'Failed' },
@@ -318,6 +325,25 @@ export const texts = {
     attempts: (count: number) => (count === 1 ? '1 attempt' : `${count} attempts`),
     columns: { event: 'Event', to: 'To', status: 'State', created: 'Created', actions: 'Actions' },
     receiverColumns: { url: 'Address', kind: 'Kind', status: 'State', actions: 'Actions' },
+  },
+  webhooks: {
+    title: 'Make a webhook',
+    hint: 'An address of a program of yours, to which the server tells what happens to recordings and sessions.',
+    url: 'Address',
+    name: 'Name (if you like)',
+    which: 'What it receives',
+    events: {
+      'transcription.created': 'Recording added',
+      'transcription.success': 'Transcript done',
+      'transcription.error': 'Recording failed',
+      'live.start_session': 'Session begins',
+      'live.start_recording': 'Sound begins',
+      'live.end_recording': 'Sound ends',
+      'live.end_session': 'Session ends',
+    },
+    make: 'Make it',
+    secret: (name: string) => `The secret of ${name}, shown only now`,
+    verify: 'Your program checks with it that events come from this server.',
   },
   usage: {
     title: 'Usage',

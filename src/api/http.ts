@@ -40,6 +40,7 @@ import { signInRoutes } from './routes/sign-in.ts'
 import { transcriptionRoutes } from './routes/transcription.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { usageRoutes } from './routes/usage.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { createServer } from './server.ts'
 
 declare module 'fastify' {
@@ -131,6 +132,7 @@ async function registerApi(
     await guarded.register(deliveryRoutes(app))
     await guarded.register(resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
+    await guarded.register(webhookRoutes(app))
     await guarded.register(eventRoutes(app))
     await guarded.register(usageRoutes(app))
     await guarded.register(auditRoutes(app))

@@ -136,7 +136,7 @@ export type EndpointRow = {
   /** Comma separated; null = all. */
   events: string | null
   /** Who created it. */
-  source: 'cli' | 'settings' | 'jobs'
+  source: 'cli' | 'api' | 'settings' | 'jobs'
   name: string | null
   created_at: number
   /**
@@ -274,6 +274,8 @@ export type AuditRow = {
     | 'job.deleted'
     | 'model.pulled'
     | 'model.removed'
+    | 'webhook.created'
+    | 'webhook.removed'
     | 'server.started'
   source: 'api' | 'command' | 'retention' | 'server'
   /** Whom it concerns; null for a server. */

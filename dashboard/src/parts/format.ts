@@ -37,3 +37,8 @@ export function languageName(code: string): string {
     return code
   }
 }
+
+/** Returns a name for the middle of a text, whose order its direction marks do not change. */
+export function isolate(name: string): string {
+  return `\u2068${name}\u2069`
+}

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Job, may, RequestError, request } from '../api.ts'
 import { onEvent } from '../events.ts'
 import { WatchedCaptions } from '../live/watched-captions.tsx'
-import { formatMoment, formatTime, languageName } from '../parts/format.ts'
+import { formatMoment, formatTime, isolate, languageName } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { nameOf } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
@@ -43,7 +43,7 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
   return (
     <>
       <p>
-        <a href="#/">← {t.back}</a>
+        <a href="#/">{t.back}</a>
       </p>
       {problem && <p role="alert">{problem}</p>}
       {!job && !problem && <p>{texts.loading}</p>}
@@ -59,7 +59,7 @@ function isMoving({ status }: Job): boolean {
 function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX.Element {
   const name = nameOf(job)
   useEffect(() => {
-    document.title = `${name} – ${texts.app}`
+    document.title = `${isolate(name)} – ${texts.app}`
     return () => {
       document.title = texts.app
     }

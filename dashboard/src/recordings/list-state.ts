@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api.ts'
+import { isolate } from '../parts/format.ts'
 import { addJobFilter, anyJob, type JobFilter } from '../parts/job-filter.tsx'
 import { notify, report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
@@ -80,7 +81,7 @@ export function deleteJob(job: Job): void {
     void send(true)
   }
   addEventListener('pagehide', leave)
-  const hide = notify(texts.recordings.deleted(nameOf(job)), {
+  const hide = notify(texts.recordings.deleted(isolate(nameOf(job))), {
     ms: UNDO_MS,
     undo() {
       clearTimeout(timer)

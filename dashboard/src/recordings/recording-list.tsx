@@ -129,13 +129,20 @@ function Metadata({ job }: { job: Job }): JSX.Element | null {
 }
 
 /** The state of a job: while it runs, with its progress. */
-function Status({ job: { id, status, error_code } }: { job: Job }): JSX.Element {
+function Status({ job }: { job: Job }): JSX.Element {
+  const { id, status, error_code, post_session_metadata } = job
+  const failure = post_session_metadata.failure as { message?: string } | undefined
   const label = error_code === 499 ? t.canceled : t.status[status]
   const now = progress.value[id]
   const left = now?.seconds_left
   return (
     <>
       <span class={`state ${status}`}>{label}</span>
+      {status === 'error' && error_code !== 499 && failure?.message && (
+        <span class="hint block" dir="auto">
+          {failure.message}
+        </span>
+      )}
       {status === 'processing' && now?.stage && (
         <span class="hint block">
           {texts.stages[now.stage] ?? now.stage}

@@ -15,6 +15,8 @@ const needed: [method: string, route: string, scope: Scope][] = [
   ['GET', '/v2/deliveries', 'read'],
   ['POST', '/v2/deliveries/:id/resend', 'write'],
   ['POST', '/v2/endpoints/:id/disable', 'write'],
+  ['POST', '/v2/endpoints/:id/test', 'write'],
+  ['DELETE', '/v2/endpoints/:id', 'write'],
   ['POST', '/v2/live', 'live'],
   ['GET', '/v2/nodes', 'admin'],
   ['GET', '/v2/load', 'admin'],

@@ -7,6 +7,7 @@ import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 import { ResendRequest } from '../schemas/resend-request.ts'
 import { ShareRequest } from '../schemas/share.ts'
 import { UploadRequest } from '../schemas/upload.ts'
+import { WebhookRequest } from '../schemas/webhook.ts'
 import {
   addMissing,
   findContradictions,
@@ -66,6 +67,7 @@ export type BodyOutcomes = {
   edits: RequestedEdits
   share: { expires_in_s: number; edited: boolean }
   key: KeyRequest
+  webhook: WebhookRequest
   'client-secret': { expires_after?: { seconds: number }; session?: object }
   'transcription-session': object
 }
@@ -132,6 +134,7 @@ export function createBodyReader(settings: BodySettings): ReadBody {
     resend: plain(ResendRequest),
     share: plain(ShareRequest),
     key: plain(KeyRequest),
+    webhook: plain(WebhookRequest),
     'client-secret': plain(ClientSecretRequest),
     'transcription-session': plain(TranscriptionSessionRequest),
     'post-session-metadata': readMetadata,

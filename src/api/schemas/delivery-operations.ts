@@ -38,6 +38,22 @@ export const endpointOperations = {
     'The webhooks of the account, and the origins that its jobs want to be called back at. The oldest first. ' +
       'Follow `next` until it is null to see all. An empty parameter counts as not given.',
   ),
+  create: operation(
+    'createWebhook',
+    'Make a webhook',
+    'It receives the events of all jobs of the account from now on. The answer holds the secret that signs them, only ' +
+      'this once. Needs the scopes `read` and `write`.',
+  ),
+  remove: operation(
+    'removeWebhook',
+    'Remove a webhook',
+    'With its secret; what waits for it is given up. One of the settings can only be disabled. Reads no body.',
+  ),
+  test: operation(
+    'testWebhook',
+    'Test a webhook',
+    'Sends it the event `webhook.test`, once and now, even if it is disabled. Reads no body.',
+  ),
   get: operation('getEndpoint', 'Get an endpoint', 'A receiver, and how it fares.'),
   enable: operation(
     'enableEndpoint',

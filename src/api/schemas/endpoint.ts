@@ -23,9 +23,9 @@ export const EndpointView = Type.Object(
     events: Nullable(
       Type.Array(OneOf(...webhookEvents), { description: 'Null for all that there are' }),
     ),
-    source: Type.Unsafe<'cli' | 'settings' | 'jobs'>({
-      ...OneOf('cli', 'settings', 'jobs'),
-      description: 'What made it: a command, `STENO_WEBHOOKS`, or a job that named it',
+    source: Type.Unsafe<'cli' | 'api' | 'settings' | 'jobs'>({
+      ...OneOf('cli', 'api', 'settings', 'jobs'),
+      description: 'What made it: a command, a request, `STENO_WEBHOOKS`, or a job that named it',
     }),
     status: Type.Unsafe<(typeof endpointStatuses)[number]>({
       ...OneOf(...endpointStatuses),

@@ -152,6 +152,43 @@ export type ApiCreatedShare = {
   url: string
 }
 
+export type ApiCreatedWebhook = {
+  /** `endpoint_id` of its deliveries */
+  id: string
+  /**
+   * A webhook receives the events of all jobs; a callback stands for every `callback_config.url`
+   * of one origin
+   */
+  kind: 'callback' | 'webhook'
+  /** Of a callback only the origin; a user name and password in it are hidden */
+  url: string
+  name: string | null
+  events:
+    | (
+        | 'transcription.created'
+        | 'transcription.success'
+        | 'transcription.error'
+        | 'live.start_session'
+        | 'live.start_recording'
+        | 'live.end_recording'
+        | 'live.end_session'
+      )[]
+    | null
+  /** What made it: a command, a request, `STENO_WEBHOOKS`, or a job that named it */
+  source: 'cli' | 'api' | 'settings' | 'jobs'
+  /** Failing while its last delivery failed; nothing is sent to one that is disabled */
+  status: 'enabled' | 'failing' | 'disabled'
+  failing_since: string | null
+  last_failure: string | null
+  last_success_at: string | null
+  disabled_at: string | null
+  disabled_reason: string | null
+  /** ISO 8601, UTC, with milliseconds */
+  created_at: string
+  /** Signs its events; no other answer has it */
+  secret: string
+}
+
 export type ApiDelivery = {
   /** The `webhook-id` of every attempt */
   id: string
@@ -237,8 +274,8 @@ export type ApiEndpoint = {
         | 'live.end_session'
       )[]
     | null
-  /** What made it: a command, `STENO_WEBHOOKS`, or a job that named it */
-  source: 'cli' | 'settings' | 'jobs'
+  /** What made it: a command, a request, `STENO_WEBHOOKS`, or a job that named it */
+  source: 'cli' | 'api' | 'settings' | 'jobs'
   /** Failing while its last delivery failed; nothing is sent to one that is disabled */
   status: 'enabled' | 'failing' | 'disabled'
   failing_since: string | null
@@ -1100,6 +1137,14 @@ export type ApiUtterance = {
   language_confidence?: number
   /** The model that recognized it, with its version; only with `STENO_RESULT_MODEL=true` */
   model?: string
+}
+
+export type ApiWebhookTest = {
+  /** In the log of deliveries */
+  delivery_id: string
+  is_delivered: boolean
+  status: number | null
+  reason: string | null
 }
 
 export type ApiWord = {

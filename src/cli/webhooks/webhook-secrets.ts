@@ -1,7 +1,8 @@
 import { readConfig } from '../../config.ts'
-import { insertWebhook } from '../../storage/deliveries/endpoints.ts'
-import { addSecret, makeSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { createWebhook } from '../../storage/deliveries/create-webhook.ts'
+import { makeSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'
 import { readLabel } from '../keys/key-options.ts'
 import { nameOf, openDatabase } from '../server/open-database.ts'
@@ -26,15 +27,11 @@ export async function addWebhook(args: string[], terminal: Terminal): Promise<nu
 
   const { storage } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: true, terminal })
-  const [secret, at] = [makeSecret(), Date.now()]
-  // In one transaction: a delivery between the two would be signed with another secret, or with
-  // none.
-  const id = await db.sql.transaction().execute(async (sql) => {
-    const webhook = { account, url, events, name, source: 'cli', createdAt: at } as const
-    const endpointId = await insertWebhook({ sql }, webhook)
-    await addSecret({ sql }, { account, endpointId, secret, at })
-    return endpointId
-  })
+  const webhook = { account, url, events, name, source: 'cli', createdAt: Date.now() } as const
+  const { id, secret } = await createWebhook(db, webhook, commandActor())
+  if (secret === undefined) {
+    throw new Error(`Cannot add the webhook: ${id} has this address already, for the same account`)
+  }
   const reported = events?.join(', ') ?? 'all events'
   terminal.stderr.write(
     `Webhook ${id} of the account ${account}, receives ${reported}, in ${nameOf(storage)}.\n` +

@@ -1,4 +1,5 @@
 import { readConfig } from '../../config.ts'
+import { noteAudit } from '../../storage/audit/audit-log.ts'
 import type { Db } from '../../storage/db.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
 import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
@@ -10,6 +11,7 @@ import {
   findEndpoint,
 } from '../../storage/deliveries/endpoints.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { commandActor } from '../audit/command-actor.ts'
 import { openDatabase } from '../server/open-database.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -39,8 +41,11 @@ export function disableWebhooks(args: string[], terminal: Terminal): Promise<num
 
 /** Runs `steno webhooks remove`. */
 export function removeWebhooks(args: string[], terminal: Terminal): Promise<number> {
-  return changeAll(args, terminal, async (db, { id, kind, source }) => {
+  return changeAll(args, terminal, async (db, { id, kind, source, account }) => {
     await removeEndpoint(db, id, { reason: 'the webhook was removed', at: Date.now() })
+    if (kind === 'webhook') {
+      await noteAudit(db, { action: 'webhook.removed', account, subject: id }, commandActor())
+    }
     if (kind === 'callback') return 'removed, until a job names it again'
     if (source === 'settings')
       return 'removed; while STENO_WEBHOOKS names it, a start brings it back'

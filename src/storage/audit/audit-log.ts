@@ -10,6 +10,8 @@ export const auditActions = [
   'job.deleted',
   'model.pulled',
   'model.removed',
+  'webhook.created',
+  'webhook.removed',
   'server.started',
 ] as const
 /** One kind of entry. */
@@ -30,7 +32,7 @@ export type Actor = {
 export type AuditEntry = {
   action: AuditAction
   account?: string | undefined
-  /** The id of the key or the job, or the name of the model. */
+  /** The id of the key, the job or the webhook, or the name of the model. */
   subject?: string | undefined
   details?: Record<string, unknown>
 }

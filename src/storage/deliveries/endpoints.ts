@@ -78,6 +78,17 @@ export async function listEndpoints(
   return rows.map(toEndpoint)
 }
 
+/** Returns how many webhooks an account has. */
+export async function countWebhooks(db: Rows, account: string): Promise<number> {
+  const { count } = await db.sql
+    .selectFrom('endpoints')
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .where('account', '=', account)
+    .where('kind', '=', 'webhook')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Finds an endpoint. Given an account, treats an endpoint of another one as missing. */
 export async function findEndpoint(
   db: Rows,

@@ -5,13 +5,15 @@ import type {
   ApiDeliveryList,
   ApiEndpoint,
   ApiEndpointList,
-} from '../../src/cli/server/api-types.ts'
-import { may, request } from './api.ts'
-import { onEvent } from './events.ts'
-import { formatMoment } from './parts/format.ts'
-import { report } from './parts/notices.tsx'
-import { TableHeads } from './parts/table-heads.tsx'
-import { texts } from './texts.ts'
+} from '../../../src/cli/server/api-types.ts'
+import { may, request } from '../api.ts'
+import { onEvent } from '../events.ts'
+import { formatMoment } from '../parts/format.ts'
+import { report } from '../parts/notices.tsx'
+import { TableHeads } from '../parts/table-heads.tsx'
+import { texts } from '../texts.ts'
+import { NewWebhook } from './new-webhook.tsx'
+import { type Change, Receivers } from './receivers.tsx'
 
 const t = texts.deliveries
 const LIMIT = 50
@@ -32,8 +34,8 @@ export function DeliveriesPage(): JSX.Element {
     load().catch(report)
     return onEvent(() => load().catch(report))
   }, [load])
-  const change = (path: string) => {
-    request(path, { method: 'POST' }).then(load).catch(report)
+  const change: Change = (path, options = { method: 'POST' }) => {
+    request(path, options).then(load).catch(report)
   }
   return (
     <>
@@ -43,6 +45,7 @@ export function DeliveriesPage(): JSX.Element {
         <p>{texts.loading}</p>
       ) : (
         <>
+          {may('write') && may('read') && <NewWebhook onMade={load} />}
           <Receivers receivers={receivers} change={change} />
           <Deliveries deliveries={deliveries} change={change} />
         </>
@@ -51,62 +54,9 @@ export function DeliveriesPage(): JSX.Element {
   )
 }
 
-type Change = { change: (path: string) => void }
+type DeliveriesProps = { deliveries: readonly ApiDelivery[]; change: Change }
 
-function Receivers({ receivers, change }: Change & { receivers: ApiEndpoint[] }): JSX.Element {
-  return (
-    <section class="card">
-      <h2>{t.receivers}</h2>
-      {receivers.length === 0 ? (
-        <p>{t.noReceivers}</p>
-      ) : (
-        <table class="stacked">
-          <TableHeads heads={t.receiverColumns} />
-          <tbody>
-            {receivers.map(({ id, url, kind, status, last_failure, disabled_reason }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <bdi>{url}</bdi>
-                </th>
-                <td data-label={t.receiverColumns.kind}>{t.kind[kind]}</td>
-                <td data-label={t.receiverColumns.status}>
-                  <span class={status === 'enabled' ? 'state done' : 'state error'}>
-                    {t.receiverStatus[status]}
-                  </span>
-                  <span class="hint block" dir="auto">
-                    {status === 'disabled' ? disabled_reason : status === 'failing' && last_failure}
-                  </span>
-                </td>
-                <td class="actions">
-                  {may('write') && (
-                    <Switch isOn={status !== 'disabled'} id={id} url={url} change={change} />
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
-  )
-}
-
-type SwitchProps = Change & { isOn: boolean; id: string; url: string }
-
-function Switch({ isOn, id, url, change }: SwitchProps): JSX.Element {
-  const action = isOn ? 'disable' : 'enable'
-  return (
-    <button
-      type="button"
-      aria-label={t[action](url)}
-      onClick={() => change(`v2/endpoints/${id}/${action}`)}
-    >
-      {isOn ? t.off : t.on}
-    </button>
-  )
-}
-
-function Deliveries({ deliveries, change }: Change & { deliveries: ApiDelivery[] }): JSX.Element {
+function Deliveries({ deliveries, change }: DeliveriesProps): JSX.Element {
   return (
     <section class="card">
       <h2>{t.events}</h2>
@@ -126,7 +76,9 @@ function Deliveries({ deliveries, change }: Change & { deliveries: ApiDelivery[]
   )
 }
 
-function DeliveryRow({ delivery, change }: Change & { delivery: ApiDelivery }): JSX.Element {
+type RowProps = { delivery: ApiDelivery; change: Change }
+
+function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
   const { id, event, url, status, reason, attempt_count, created_at } = delivery
   const states = { pending: '', delivered: 'state done', failed: 'state error' }
   return (

@@ -1,0 +1,52 @@
+import type { Static } from 'typebox'
+import { webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
+import { HttpUrl } from './add-on-configs.ts'
+import { EndpointView } from './endpoint.ts'
+import { Type } from './type.ts'
+import { Nullable, OneOf } from './values.ts'
+
+/** The longest text that fits a line of the list. */
+const MAX_NAME = 100
+
+/** What a new webhook is to be. */
+export const WebhookRequest = Type.Object(
+  {
+    url: HttpUrl,
+    name: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: MAX_NAME, format: 'label' },
+        description: 'What people call it',
+      }),
+    ),
+    events: Type.Optional(
+      Type.Array(OneOf(...webhookEvents), {
+        ...{ minItems: 1, maxItems: webhookEvents.length },
+        description: 'What it receives; all that there are without this',
+      }),
+    ),
+  },
+  { title: 'WebhookRequest', examples: [{ url: 'https://example.com/hook' }] },
+)
+
+/** What a new webhook is to be, as it was read. */
+export type WebhookRequest = Static<typeof WebhookRequest>
+
+/** A new webhook, the only time that its secret is shown. */
+export const CreatedWebhook = Type.Object(
+  {
+    ...EndpointView.properties,
+    secret: Type.String({ description: 'Signs its events; no other answer has it' }),
+  },
+  { title: 'CreatedWebhook' },
+)
+
+/** How a test event fared. */
+export const WebhookTest = Type.Object(
+  {
+    delivery_id: Type.String({ description: 'In the log of deliveries' }),
+    is_delivered: Type.Boolean(),
+    status: Nullable(Type.Integer({ description: 'Of the answer; null without one' })),
+    reason: Nullable(Type.String({ description: 'Why it did not arrive; null when it did' })),
+  },
+  { title: 'WebhookTest' },
+)

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../config.ts'
+import type { Db } from '../storage/db.ts'
+import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
+import type { Endpoint } from '../storage/deliveries/endpoints.ts'
+import { insertTestDelivery } from '../storage/deliveries/test-delivery.ts'
+import { decideOutcome } from './decide-outcome.ts'
+import { findSecrets } from './secrets.ts'
+import { createSender } from './sender.ts'
+
+/** How a test event fared. */
+export type TestOutcome = {
+  /** The id of its delivery in the log. */
+  id: string
+  /** Why it did not arrive, in the words of the log; null when it did. */
+  reason: string | null
+  attempt: AttemptRecord
+  isSigned: boolean
+}
+
+type Webhook = Pick<Endpoint, 'id' | 'account' | 'url'>
+
+/**
+ * Sends an event to a webhook and logs the delivery: one attempt, now, even at a disabled webhook,
+ * whose state does not change.
+ */
+export async function sendTestEvent(
+  { db, config }: { db: Pick<Db, 'sql'>; config: Config },
+  { id: endpointId, account, url }: Webhook,
+  { signal }: { signal: AbortSignal },
+): Promise<TestOutcome> {
+  const secrets = await findSecrets(db, config.delivery, { account, endpointId, now: Date.now() })
+  const [id, event] = [randomUUID(), 'webhook.test']
+  const body = JSON.stringify({ event, payload: { id } })
+  const attempt = await sendOnce(config, { id, account, url, body, secrets, signal })
+  const reason = reasonOf(attempt)
+  await insertTestDelivery(db, { id, account, endpointId, event, url, body, attempt, reason })
+  return { id, reason, attempt, isSigned: secrets.length > 0 }
+}
+
+type Sending = {
+  id: string
+  account: string
+  url: string
+  body: string
+  secrets: readonly string[]
+  signal: AbortSignal
+}
+
+async function sendOnce(
+  config: Config,
+  { id, account, url, body, secrets, signal }: Sending,
+): Promise<AttemptRecord> {
+  const bytes = Buffer.from(body)
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield bytes
+  }
+  const sender = createSender({ config })
+  try {
+    const delivery = { id, account, method: 'POST', url } as const
+    return await sender.send({
+      ...{ delivery, secrets, signal },
+      body: { bytes: bytes.length, pieces },
+    })
+  } finally {
+    sender.close()
+  }
+}
+
+/** Returns why the delivery failed, in the words of the log; null when it arrived. */
+function reasonOf(attempt: AttemptRecord): string | null {
+  const first = { kind: 'webhook', tries: 0 } as const
+  const verdict = decideOutcome(first, attempt, { now: attempt.at, random: Math.random })
+  return verdict.outcome === 'delivered' ? null : verdict.reason
+}
