@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type TestContext } from 'node:test'
+import { makeKey } from '../../../src/api/auth/make-key.ts'
+import { utteranceOf } from '../../../src/text/edits/utterances.fixture.ts'
+import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { addDoneJob } from '../../support/done-job.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { hum } from '../../support/recordings.ts'
+import { startServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+/** Serves an attacker's page: the same host on another port, so that browsers send the cookie. */
+async function serveAttack(t: TestContext, target: string, id: string): Promise<string> {
+  const attack = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html')
+    response.end(`<!doctype html><title>attack</title>
+      <iframe id="frame" src="${target}/"></iframe>
+      <form id="form" method="post" action="${target}/v2/keys" enctype="text/plain" target="out">
+        <input name='{"scopes":["read"],"name":"stolen","x":"' value='"}'>
+      </form><iframe name="out"></iframe>
+      <script>
+        const send = (path, options) => fetch('${target}' + path, { credentials: 'include', ...options })
+          .then((answer) => answer.text(), (error) => 'refused: ' + error)
+        const opened = (path) => new Promise((done) => {
+          const socket = new WebSocket('${target}'.replace('http', 'ws') + path)
+          socket.onopen = () => done('open')
+          socket.onerror = () => done('refused')
+        })
+        onload = async () => {
+          document.querySelector('#form').submit()
+          window.result = {
+            read: await send('/v2/pre-recorded'),
+            signIn: await send('/v2/sign-in'),
+            blind: await send('/v2/pre-recorded/${id}', { method: 'DELETE' }),
+            made: await send('/v2/endpoints', { method: 'POST', mode: 'no-cors', body: '{"url":"http://a.example/"}' }),
+            socket: await opened('/v1/realtime?intent=transcription'),
+          }
+        }
+      </script>`)
+  })
+  await once(attack.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => attack.close().closeAllConnections())
+  return `http://127.0.0.1:${(attack.address() as AddressInfo).port}/`
+}
+
+test('a page of another origin neither reads nor writes with the sign-in of its visitor', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const { db } = server.app.storage
+  const { key } = await makeKey(db, {
+    account: 'test',
+    scopes: ['read', 'write', 'live', 'keys'],
+  })
+  const id = await addDoneJob(server, [utteranceOf('nobody else may read this')])
+  const browser = await openBrowser(t)
+  const { page } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  const [cookie] = await page.context().cookies()
+  assert.deepEqual(
+    [cookie!.httpOnly, cookie!.sameSite, cookie!.name],
+    [true, 'Strict', 'steno_sign_in'],
+  )
+  assert.equal(await page.evaluate('document.cookie'), '')
+
+  await page.goto(await serveAttack(t, server.url, id))
+  await page.waitForFunction('window.result')
+  const result = (await page.evaluate('window.result')) as Record<string, string>
+  assert.match(result.read!, /^refused/)
+  assert.match(result.signIn!, /^refused/)
+  assert.match(result.blind!, /^refused/)
+  assert.equal(result.socket, 'refused')
+  assert.equal(await page.frameLocator('#frame').locator('main').count(), 0)
+
+  const keys = await db.sql.selectFrom('keys').select('name').execute()
+  assert.deepEqual(keys, [{ name: null }])
+  const own = { url: server.url, key }
+  assert.equal((await call(own, `/v2/pre-recorded/${id}`)).status, 200)
+  assert.deepEqual((await call<{ items: unknown[] }>(own, '/v2/endpoints')).body.items, [])
+})
+
+const markup = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+const bidi = '\u202Egnp.exe\u2066'
+
+test('hostile names of files, metadata, speakers, webhooks and keys stay text', {
+  skip,
+}, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const { db } = server.app.storage
+  const scopes = ['read', 'write', 'live', 'keys'] as const
+  const { key } = await makeKey(db, { account: 'test', name: markup, scopes })
+  const fileId = (await upload(server, hum(2))).split('/').at(-1)!
+  const id = await addDoneJob(server, [utteranceOf('some words', { speaker: 0 })], { fileId })
+  await db.sql
+    .updateTable('jobs')
+    .set({
+      file_filename: `${markup}${bidi}`,
+      custom_metadata: JSON.stringify({ [markup]: bidi }),
+    })
+    .where('id', '=', id)
+    .execute()
+  const operations = [{ op: 'name_speaker', speaker: 0, name: markup }]
+  await call(server, `/v2/pre-recorded/${id}/transcript/edits`, {
+    ...{ method: 'PATCH', json: { base_version: 0, operations } },
+  })
+  await call(server, '/v2/endpoints', { json: { url: 'http://a.example/', name: markup } })
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Recordings' }).waitFor()
+  for (const [path, shown] of [
+    ['', markup],
+    [`pre-recorded/${id}`, markup],
+    ['deliveries', markup],
+    ['keys', markup],
+    [`search/${encodeURIComponent(markup)}`, 'Search'],
+    [`search/words?metadata=${encodeURIComponent(markup)}&from=x&speaker=y`, 'Search'],
+    [`shared/${encodeURIComponent(markup)}`, 'This link has ended'],
+  ] as const) {
+    await page.goto(`${server.url}/#/${path}`)
+    await page.getByText(shown).first().waitFor()
+    assert.equal(await page.evaluate('window.hacked'), undefined, path)
+    assert.equal(await page.locator('img, main script').count(), 0, path)
+    const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    assert.ok((wide as number) <= 0, `${path}: names do not widen the page`)
+  }
+  // The name of an exported file ends in what it is, whatever the name of the recording.
+  const { headers } = await call(server, `/v2/pre-recorded/${id}/transcript?format=srt`)
+  const disposition = decodeURIComponent(headers.get('content-disposition') ?? '')
+  assert.match(disposition, /\.srt"?$/)
+  assert.doesNotMatch(disposition, /[\u202A-\u202E\u2066-\u2069]/)
+  assert.deepEqual(problems, [])
+})
