@@ -120,6 +120,22 @@ export const texts = {
       subtitles: 'Subtitles',
     },
     notConfigured: 'not set up on this server',
+    metadata: 'Metadata, a name=value in each line',
+    more: 'Everything else',
+    use: 'Switch it on',
+    /** Add-ons that have no switch of their own; others are called by the name in the API. */
+    addOns: {
+      custom_vocabulary: 'Names and terms',
+      punctuation_enhanced: 'Better punctuation',
+      name_consistency: 'One spelling of each name',
+      number_formatting: 'Numbers',
+      moderation: 'Harmful language',
+      display_mode: 'For display on screens',
+      sentences: 'Sentences',
+      structured_data_extraction: 'Facts as data',
+      translation: 'Translation',
+      audio_to_llm: 'Questions',
+    } as Record<string, string>,
   },
   stages: {
     queued: 'waiting',

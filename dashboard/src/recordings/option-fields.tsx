@@ -16,7 +16,7 @@ type FieldsProps = {
 /** The options that are more than a switch. */
 export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.Element {
   const { language, speakers, vocabulary, channelMode, summaryType, switches } = options.value
-  const { translateTo, question } = options.value
+  const { translateTo, question, metadata } = options.value
   return (
     <div class="fields">
       <label for="language">{t.language}</label>
@@ -88,6 +88,14 @@ export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.
         rows={3}
         value={vocabulary}
         onInput={(event) => set({ vocabulary: event.currentTarget.value })}
+      />
+      <label for="metadata">{t.metadata}</label>
+      <textarea
+        id="metadata"
+        rows={2}
+        dir="auto"
+        value={metadata}
+        onInput={(event) => set({ metadata: event.currentTarget.value })}
       />
     </div>
   )

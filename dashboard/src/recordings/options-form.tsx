@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { texts } from '../texts.ts'
+import { MoreOptions } from './more-options.tsx'
 import { OptionFields } from './option-fields.tsx'
 import { applyPreset, options, type Preset, type Switch } from './options.ts'
 
@@ -34,6 +35,7 @@ export function OptionsForm({
       <details>
         <summary>{t.title}</summary>
         <Details abilities={abilities} />
+        {abilities && <MoreOptions addOns={abilities.add_ons} />}
       </details>
     </div>
   )

@@ -6,6 +6,11 @@ export type Preset = keyof typeof texts.options.presets
 export type SummaryType = keyof typeof texts.options.summaryTypes
 export type ChannelMode = keyof typeof texts.options.channelModes
 
+/** By add-on: whether it is switched on, and what its configuration says beyond the other options. */
+export type AddOnChoices = Readonly<
+  Record<string, { isOn: boolean; config: Readonly<Record<string, unknown>> }>
+>
+
 /** What the form asks for a recording. */
 export type Options = {
   preset: Preset
@@ -21,6 +26,9 @@ export type Options = {
   /** Empty: nothing is asked. */
   question: string
   switches: readonly Switch[]
+  /** A `name=value` in each line. */
+  metadata: string
+  more: AddOnChoices
 }
 
 /** What each preset switches on. */
@@ -43,7 +51,7 @@ const presets: Record<Preset, Pick<Options, 'switches' | 'channelMode' | 'speake
 /** The options of the next recordings. */
 export const options = signal<Options>({
   ...{ preset: 'plain', language: '', vocabulary: '' },
-  ...{ summaryType: 'general', translateTo: '', question: '' },
+  ...{ summaryType: 'general', translateTo: '', question: '', metadata: '', more: {} },
   ...presets.plain,
 })
 
@@ -53,7 +61,25 @@ export function applyPreset(given: Options, preset: Preset): Options {
 }
 
 /** Returns the request that the options stand for, but for the recording. */
-export function toRequest(given: Options, { unavailable }: { unavailable: ReadonlySet<string> }) {
+export function toRequest(
+  given: Options,
+  { unavailable }: { unavailable: ReadonlySet<string> },
+): Record<string, unknown> {
+  const request = basicRequest(given, unavailable)
+  for (const [name, { isOn, config }] of Object.entries(given.more)) {
+    if (unavailable.has(name) || !(isOn || request[name] === true)) continue
+    request[name] = true
+    const set = Object.entries(config).filter(([, value]) => value !== undefined)
+    if (set.length === 0) continue
+    request[`${name}_config`] = {
+      ...(request[`${name}_config`] as object),
+      ...Object.fromEntries(set),
+    }
+  }
+  return request
+}
+
+function basicRequest(given: Options, unavailable: ReadonlySet<string>): Record<string, unknown> {
   const { language, speakers, vocabulary, channelMode, summaryType } = given
   const translateTo = unavailable.has('translation') ? '' : given.translateTo
   const question = unavailable.has('audio_to_llm') ? '' : given.question.trim()
@@ -75,6 +101,15 @@ export function toRequest(given: Options, { unavailable }: { unavailable: Readon
     }),
     ...(question && { audio_to_llm: true, audio_to_llm_config: { prompts: [question] } }),
     ...(channelMode !== 'auto' && { channel_mode: channelMode }),
+    ...metadataOf(given.metadata),
     ...(switches.includes('subtitles') && { subtitles_config: { formats: ['srt', 'vtt'] } }),
   }
+}
+
+function metadataOf(lines: string): { custom_metadata?: Record<string, string> } {
+  const pairs = lines.split('\n').flatMap((line) => {
+    const [, name, value] = /^([^=]+)=(.*)$/.exec(line) ?? []
+    return name?.trim() ? [[name.trim(), value!.trim()] as const] : []
+  })
+  return pairs.length > 0 ? { custom_metadata: Object.fromEntries(pairs) } : {}
 }

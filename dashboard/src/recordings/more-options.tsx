@@ -1,0 +1,181 @@
+import type { JSX } from 'preact'
+import { texts } from '../texts.ts'
+import { type AddOnChoices, options, type Switch } from './options.ts'
+import { type AddOn, fieldsOf, labelOf, type SchemaField } from './schema-fields.ts'
+
+const t = texts.options
+
+/** What the fields above these ask for already. */
+const asked: Record<string, readonly string[]> = {
+  custom_vocabulary: ['vocabulary'],
+  diarization: ['number_of_speakers'],
+  summarization: ['type'],
+  subtitles: ['formats'],
+  translation: ['target_languages'],
+  audio_to_llm: ['prompts'],
+}
+
+/** Everything else that the server's add-ons can be asked for, as their schemas have it. */
+export function MoreOptions({ addOns }: { addOns: readonly AddOn[] }): JSX.Element {
+  return (
+    <details class="spaced">
+      <summary>{t.more}</summary>
+      <div class="grid">
+        {addOns
+          .filter(({ is_configured }) => is_configured)
+          .map((addOn) => (
+            <AddOnOptions key={addOn.name} addOn={addOn} />
+          ))}
+      </div>
+    </details>
+  )
+}
+
+function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
+  const { name } = addOn
+  const isSwitchedAbove = name in t.switches || name in asked
+  const fields = fieldsOf(addOn).filter((field) => !asked[name]?.includes(field.name))
+  // What takes only what no field can ask for cannot be switched on here.
+  const isComplete = addOn.config_schema === null || fieldsOf(addOn).length > 0
+  if (fields.length === 0 && (isSwitchedAbove || !isComplete)) return null
+  const more = options.value.more[name] ?? { isOn: false, config: {} }
+  const set = (changed: Partial<AddOnChoices[string]>) => {
+    const { more: all } = options.value
+    options.value = { ...options.value, more: { ...all, [name]: { ...more, ...changed } } }
+  }
+  return (
+    <fieldset class="add-on">
+      <legend>{t.switches[name as Switch] ?? t.addOns[name] ?? labelOf(name)}</legend>
+      {!isSwitchedAbove && (
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={more.isOn}
+            onChange={(event) => set({ isOn: event.currentTarget.checked })}
+          />
+          <span>{t.use}</span>
+        </label>
+      )}
+      {fields.map((field) => (
+        <Field
+          key={field.name}
+          field={field}
+          id={`${name}-${field.name}`}
+          value={more.config[field.name]}
+          set={(value) => set({ config: { ...more.config, [field.name]: value } })}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
+type FieldProps = {
+  field: SchemaField
+  id: string
+  /** Undefined: as the server has it. */
+  value: unknown
+  set: (value: unknown) => void
+}
+
+function Field({ field, id, value, set }: FieldProps): JSX.Element {
+  const label = labelOf(field.name)
+  if (field.kind === 'switch') {
+    return (
+      <label class="choice" title={field.hint}>
+        <input
+          type="checkbox"
+          checked={(value as boolean | undefined) ?? field.isOn}
+          onChange={(event) => set(event.currentTarget.checked)}
+        />
+        <span>{label}</span>
+      </label>
+    )
+  }
+  return (
+    <div class="fields" title={field.hint}>
+      <label for={id}>{label}</label>
+      <Control field={field} id={id} value={value} set={set} />
+    </div>
+  )
+}
+
+function Control({ field, id, value, set }: FieldProps): JSX.Element | null {
+  switch (field.kind) {
+    case 'number':
+      return (
+        <input
+          id={id}
+          type="number"
+          min={field.min}
+          max={field.max}
+          step={field.isWhole ? 1 : 'any'}
+          value={value as number | undefined}
+          onInput={({ currentTarget: { value: text } }) => {
+            set(text === '' ? undefined : Number(text))
+          }}
+        />
+      )
+    case 'text':
+      return (
+        <input
+          id={id}
+          type="text"
+          maxLength={field.maxLength}
+          value={(value as string | undefined) ?? ''}
+          onInput={(event) => set(event.currentTarget.value || undefined)}
+        />
+      )
+    case 'lines':
+      return (
+        <textarea
+          id={id}
+          rows={2}
+          onInput={({ currentTarget: { value: text } }) => {
+            const lines = text.split('\n').flatMap((line) => line.trim() || [])
+            set(lines.length > 0 ? lines : undefined)
+          }}
+        />
+      )
+    case 'choice':
+      return (
+        <select
+          id={id}
+          value={(value as string | undefined) ?? field.usual ?? ''}
+          onChange={(event) => set(event.currentTarget.value || undefined)}
+        >
+          {field.usual === undefined && <option value="" />}
+          <Values values={field.values} />
+        </select>
+      )
+    case 'choices':
+      return (
+        <select
+          id={id}
+          multiple
+          size={Math.min(6, field.values.length)}
+          onChange={({ currentTarget: { selectedOptions } }) => {
+            const chosen = Array.from(selectedOptions, (option) => option.value)
+            set(chosen.length > 0 ? chosen : undefined)
+          }}
+        >
+          <Values values={field.values} chosen={(value as string[] | undefined) ?? []} />
+        </select>
+      )
+    default:
+      return null
+  }
+}
+
+type ValuesProps = { values: readonly string[]; chosen?: readonly string[] }
+
+function Values({ values, chosen }: ValuesProps): JSX.Element {
+  return (
+    <>
+      {values.map((value) => (
+        <option key={value} value={value} selected={chosen?.includes(value)}>
+          {value.toLowerCase().replaceAll('_', ' ')}
+        </option>
+      ))}
+    </>
+  )
+}

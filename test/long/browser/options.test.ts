@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { call } from '../../support/http-client.ts'
+import { hum } from '../../support/recordings.ts'
+import { startServer } from '../../support/start-server.ts'
+
+const skip = whyNoBrowser() ?? false
+
+type Listed = {
+  items: { request_params: Record<string, unknown>; custom_metadata: object }[]
+}
+
+test('a form made from the schemas asks for all that add-ons take', { skip }, async (t) => {
+  const server = await startServer()
+  t.after(() => server.close())
+  const browser = await openBrowser(t)
+  const { page, problems } = await openPage(browser, server.url)
+  await page.getByLabel('API key').fill(server.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Interview').click()
+  await page.locator('summary', { hasText: 'Options' }).click()
+  await page.getByLabel('Metadata, a name=value in each line').fill('team=red\nnonsense\n a = b=c ')
+  await page.locator('summary', { hasText: 'Everything else' }).click()
+
+  const group = (name: string) => page.getByRole('group', { name, exact: true })
+  await group('Numbers').getByLabel('Switch it on').check()
+  await group('Numbers').getByLabel('Style').selectOption('words')
+  await group('Tell speakers apart').getByLabel('Speaker confidence').check()
+  await page.getByLabel('Redact personal data', { exact: true }).check()
+  const types = group('Redact personal data').getByLabel('Entity types')
+  await types.selectOption(['EMAIL_ADDRESS', 'NAME'])
+  // Of an add-on that is not switched on nothing is asked.
+  await group('Subtitles').getByLabel('Maximum rows per caption').fill('1')
+  await group('Harmful language').getByLabel('Switch it on').check()
+  await checkPage(page, 'all-options')
+
+  const chosen = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose files' }).click()
+  await (await chosen).setFiles({
+    name: 'a.wav',
+    mimeType: 'audio/wav',
+    buffer: Buffer.from(hum(2)),
+  })
+  await page
+    .getByRole('row', { name: /a\.wav/ })
+    .getByText('Done')
+    .waitFor()
+  const { body } = await call<Listed>(server, '/v2/pre-recorded')
+  const { request_params: params, custom_metadata } = body.items[0]!
+  assert.deepEqual(custom_metadata, { team: 'red', a: 'b=c' })
+  assert.equal(params.number_formatting, true)
+  assert.deepEqual(params.number_formatting_config, { style: 'words' })
+  const { number_of_speakers, speaker_confidence } = params.diarization_config as Record<
+    string,
+    unknown
+  >
+  assert.deepEqual([number_of_speakers, speaker_confidence], [2, true])
+  const { entity_types } = params.pii_redaction_config as { entity_types: string[] }
+  assert.deepEqual(entity_types.toSorted(), ['EMAIL_ADDRESS', 'NAME'])
+  assert.equal(params.moderation, true)
+  assert.ok(!params.subtitles)
+  assert.deepEqual(problems, [])
+})
