@@ -161,7 +161,7 @@ export const texts = {
     filters: 'Only in some recordings',
     language: 'Language',
     speaker: 'Speaker',
-    speakerHint: 'Number',
+    speakerHint: 'Name or number',
     found: (count: number, hasMore: boolean) =>
       hasMore ? `${count} places, and there are more` : count === 1 ? '1 place' : `${count} places`,
     noneFiltered: 'Nobody said that in these recordings.',

@@ -16,6 +16,7 @@ form of the word, the latest first. Prints the job, the time, and what was said.
 
   --language CODE  only utterances in this language, such as de
   --speaker N      only this speaker, as numbered in its job
+  --speaker-name N only who has this name, given by a correction
   --kind KIND      only in pre-recorded or live jobs
   --after DATE     only in jobs created after this date or moment
   --before DATE    only in jobs created before this date or moment
@@ -34,6 +35,7 @@ export const searchCommand: Command = {
     const { values, positionals } = parseArguments(args, {
       language: { type: 'string' },
       speaker: { type: 'string' },
+      'speaker-name': { type: 'string' },
       kind: { type: 'string' },
       after: { type: 'string' },
       before: { type: 'string' },
@@ -54,6 +56,7 @@ export const searchCommand: Command = {
       limit: readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 }),
       ...(language && { language }),
       ...(speaker && { speaker: readNumber(speaker, { name: 'speaker', fallback: 0, min: 0 }) }),
+      ...(values['speaker-name'] && { speaker_name: values['speaker-name'] }),
       ...(kind && { kind: readChoice(kind, { name: 'kind', choices: kinds }) }),
       ...(after && { after_date: after }),
       ...(before && { before_date: before }),

@@ -6,10 +6,15 @@ import {
   type SearchHit,
   searchUtterances,
 } from '../storage/search/utterances.ts'
-import { findHighlights, readQuery } from '../text/search/search-query.ts'
+import { findHighlights, readQuery, type SearchQuery } from '../text/search/search-query.ts'
+import { toNameTerm } from '../text/search/search-words.ts'
 
 /** What a client searches for: its own words, and the jobs in which. */
-export type SearchRequest = Omit<SearchFilter, 'query'> & { q: string }
+export type SearchRequest = Omit<SearchFilter, 'query'> & {
+  q: string
+  /** Who says it, as somebody named the speaker. */
+  speakerName?: string | undefined
+}
 
 /** An utterance that was found; `highlights` are parts of its text, in UTF-16 code units. */
 export type HighlightedHit = SearchHit & { highlights: [start: number, end: number][] }
@@ -23,7 +28,7 @@ const MAX_LANGUAGES = 10
  */
 export async function searchJobs(
   db: Db,
-  { q, ...filter }: SearchRequest,
+  { q, speakerName, ...filter }: SearchRequest,
   part: { offset: number; limit: number },
 ): Promise<{ hits: HighlightedHit[]; more: boolean }> {
   const { account, language } = filter
@@ -33,10 +38,20 @@ export async function searchJobs(
     const validationErrors = ['q must name at least one word that is searched for']
     throw new AppError('request_invalid', undefined, { validationErrors })
   }
-  const { hits, more } = await searchUtterances(db, { ...filter, query }, part)
+  const wanted = speakerName === undefined ? query : saidBy(speakerName, query)
+  if (!wanted) return { hits: [], more: false }
+  const { hits, more } = await searchUtterances(db, { ...filter, query: wanted }, part)
   const highlighted = hits.map(async (hit) => {
     const { text, language } = hit
     return { ...hit, highlights: await findHighlights(text, { query, language }) }
   })
   return { hits: await Promise.all(highlighted), more }
+}
+
+/** Returns the query for what one person says; undefined if nobody can have that name. */
+function saidBy(name: string, query: SearchQuery): SearchQuery | undefined {
+  const term = toNameTerm(name)
+  if (term === undefined) return undefined
+  const phrase = { terms: [term], isPrefix: false }
+  return query.map(({ must, not }) => ({ must: [...must, phrase], not }))
 }

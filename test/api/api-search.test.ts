@@ -58,6 +58,36 @@ test('what was said is found in other forms of the words, with its place and mar
   assert.deepEqual(await search('q=zanzibar', { 'x-service-key': OTHER_KEY }), [])
 })
 
+test('what a person said is found by the name that somebody gave', async () => {
+  const job = await transcribe({ diarization: true })
+  const named = async (query: string) => {
+    return (await search(`q=zanzibar&${query}`)).filter((hit) => hit.job.id === job).length
+  }
+  assert.equal(await named('speaker_name=Zo%C3%AB'), 0)
+  const path = `/v2/pre-recorded/${job}/transcript/edits`
+  const rename = async (base_version: number, name: string) => {
+    const operations = [{ op: 'name_speaker', speaker: 0, name }]
+    const json = { base_version, operations }
+    assert.equal((await call(server, path, { method: 'PATCH', json })).status, 200)
+    await indexNow(server)
+  }
+  await rename(0, 'Zoë van Dijk')
+  assert.equal(await named('speaker_name=zoe%20VAN%20dijk'), 1)
+  assert.equal(await named('speaker_name=Zoe'), 0, 'a part of a name is another name')
+  assert.equal(await named('speaker_name=%F0%9F%99%82'), 0)
+  // The name is not among the words.
+  assert.deepEqual(await search('q=dijk'), [])
+  await rename(1, '李')
+  assert.equal(await named('speaker_name=%E6%9D%8E'), 1)
+  assert.equal(await named('speaker_name=zoe%20van%20dijk'), 0)
+  const found = await runSteno(['search', '--speaker-name', '李', 'zanzibar'], {
+    env: { STENO_URL: server.url, STENO_KEY: server.key },
+  })
+  assert.match(found.stdout, new RegExp(job))
+  await call(server, `/v2/pre-recorded/${job}`, { method: 'DELETE' })
+  await indexNow(server)
+})
+
 test('corrected words are found instead of those of the machine', async () => {
   const job = await transcribe()
   const path = `/v2/pre-recorded/${job}/transcript/edits`

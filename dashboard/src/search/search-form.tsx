@@ -64,9 +64,10 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
             <label>
               {t.speaker}
               <input
-                type="number"
+                type="text"
                 name="speaker"
-                min="1"
+                dir="auto"
+                maxLength={80}
                 placeholder={t.speakerHint}
                 value={wanted.speaker}
                 onInput={(event) => set({ speaker: event.currentTarget.value })}

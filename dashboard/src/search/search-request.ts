@@ -32,7 +32,8 @@ export function toQuery(asked: SearchRequest, part: { offset: number; limit: num
   query.set('limit', String(part.limit))
   if (language) query.set('language', language)
   // People count from one, as transcripts do.
-  if (speaker) query.set('speaker', String(Number(speaker) - 1))
+  if (/^[1-9]\d{0,5}$/.test(speaker)) query.set('speaker', String(Number(speaker) - 1))
+  else if (speaker) query.set('speaker_name', speaker)
   addJobFilter(query, asked)
   return query.toString()
 }

@@ -30,9 +30,11 @@ export function searchRoutes({
     }
     http.get(path, { schema }, async ({ account, query, raw }) => {
       checkMetadataLength(query, config.requests)
-      const { q, language, speaker, kind: kinds, custom_metadata: metadata, offset } = query
+      const { q, language, speaker, speaker_name: speakerName, offset } = query
+      const { kind: kinds, custom_metadata: metadata } = query
       const limit = Math.min(query.limit, config.http.listMaxLimit)
-      const request = { account, q, language, speaker, kinds, metadata, ...periodOf(query) }
+      const search = { account, q, language, speaker, speakerName, kinds, metadata }
+      const request = { ...search, ...periodOf(query) }
       const page = await inTurn(account, () => searchJobs(db, request, { offset, limit }))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       return { ...urls, items: page.hits.map(toView) }

@@ -22,6 +22,12 @@ export const SearchQuery = Type.Object({
   speaker: Type.Optional(
     Type.Integer({ minimum: 0, description: 'The speaker of the utterance, as in its job' }),
   ),
+  speaker_name: Type.Optional(
+    Type.String({
+      maxLength: MAX_NAME_CHARS,
+      description: 'Who says the utterance, as a correction named the speaker or the channel',
+    }),
+  ),
   ...pageFields('Utterances'),
   date: Moment('In jobs created on this UTC day'),
   before_date: Moment('In jobs created before this moment'),

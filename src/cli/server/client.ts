@@ -51,6 +51,7 @@ export type SearchRequest = {
   limit: number
   language?: string
   speaker?: number
+  speaker_name?: string
   kind?: string
   after_date?: string
   before_date?: string

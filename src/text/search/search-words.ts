@@ -32,3 +32,15 @@ export function foldMarks(text: string): string {
     .replace(/([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{Mn}+/gu, '$1')
     .normalize('NFC')
 }
+
+/** Begins the terms of names, and stands between their words: no word has it. */
+const NAME_MARK = '\uE000'
+
+/**
+ * Returns the term that an utterance has for who says it, behind those of its words; undefined for a
+ * name without letters and digits. Case and accents make no difference.
+ */
+export function toNameTerm(name: string): string | undefined {
+  const words = splitWords(name).map(({ text }) => NAME_MARK + foldMarks(text))
+  return words.length > 0 ? words.join('') : undefined
+}

@@ -1,7 +1,8 @@
 import { applyEdits } from '../edits/apply-edits.ts'
 import { readEdits } from '../edits/edit-task.ts'
+import { voicesOf } from '../formats/voices.ts'
 import type { StoredResult } from '../result/stored-result.ts'
-import { splitWords } from './search-words.ts'
+import { splitWords, toNameTerm } from './search-words.ts'
 import { loadToTerm } from './stemmers.ts'
 
 /** An utterance as it is indexed. Times are in seconds. */
@@ -12,7 +13,7 @@ export type SearchableUtterance = {
   speaker: number | null
   language: string
   text: string
-  /** One for each word of the text, in order. */
+  /** One for each word of the text, in order; then that of the name of who says it, if there is one. */
   terms: string[]
 }
 
@@ -31,11 +32,16 @@ export async function searchableUtterances({
   const { state, isIgnored } = readEdits(utterances, edits)
   const searchable: SearchableUtterance[] = []
   const corrected = edits.length === 0 || isIgnored ? utterances : applyEdits(utterances, state)
+  const nameOf = voicesOf([], isIgnored ? undefined : state)
   for (const { start, end, channel, speaker, language, text } of corrected) {
     const toTerm = await loadToTerm(language)
     const terms = splitWords(text).map(({ text }) => toTerm(text))
+    if (terms.length === 0) continue
+    const name = nameOf({ speaker, channel })
+    const nameTerm = name === undefined ? undefined : toNameTerm(name)
+    if (nameTerm !== undefined) terms.push(nameTerm)
     const place = { start, end, channel, speaker: speaker ?? null, language }
-    if (terms.length > 0) searchable.push({ ...place, text: text.trim(), terms })
+    searchable.push({ ...place, text: text.trim(), terms })
   }
   return searchable
 }

@@ -20,7 +20,7 @@ test('what was said is searched by phrase, speaker, kind, day and metadata', {
 }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
-  await addDoneJob(server, [
+  const meeting = await addDoneJob(server, [
     utteranceOf('the budget is closed', { speaker: 0 }),
     utteranceOf('is the budget open', { start: 5, speaker: 1 }),
   ])
@@ -28,6 +28,10 @@ test('what was said is searched by phrase, speaker, kind, day and metadata', {
   const json = { audio_url: await upload(server, hum(2)), custom_metadata: { team: 'red' } }
   await call(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
+  const operations = [{ op: 'name_speaker', speaker: 0, name: 'Ann' }]
+  await call(server, `/v2/pre-recorded/${meeting}/transcript/edits`, {
+    ...{ method: 'PATCH', json: { base_version: 0, operations } },
+  })
   await indexNow(server)
 
   const browser = await openBrowser(t)
@@ -52,6 +56,11 @@ test('what was said is searched by phrase, speaker, kind, day and metadata', {
   await page.getByText('1 place', { exact: true }).waitFor()
   await page.getByText('Speaker 2').waitFor()
   await checkPage(page, 'search-filters')
+
+  await page.getByLabel('Speaker').fill('ann')
+  await ask.click()
+  await page.locator('.hits p', { hasText: /^the budget is closed/ }).waitFor()
+  assert.equal(await page.locator('.hits li').count(), 1)
 
   await page.getByLabel('Speaker').fill('')
   await page.getByLabel('Kind').selectOption('Live session')
