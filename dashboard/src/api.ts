@@ -80,8 +80,13 @@ function toError(status: number, code: string, text: string): RequestError {
   return new RequestError(status, code, message)
 }
 
-/** Asks the server who is signed in. */
+/** Asks the server who is signed in, unless the browser sent it nothing to know that by. */
 export async function loadSignIn(): Promise<void> {
+  const known = document.querySelector<HTMLMetaElement>('meta[name=signed-in]')?.content
+  if (known === 'no' && signedIn.value === undefined) {
+    signedIn.value = null
+    return
+  }
   try {
     signedIn.value = await request<ApiSignIn>('v2/sign-in')
   } catch (error) {

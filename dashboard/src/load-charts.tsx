@@ -47,10 +47,9 @@ export function LoadCharts(): JSX.Element {
       <h2>{t.title}</h2>
       <p class="hint">{t.hint(MINUTES)}</p>
       <div class="charts">
-        {load &&
-          (Object.keys(t.charts) as Name[]).map((name) => (
-            <Chart key={name} name={name} points={load.items} />
-          ))}
+        {(Object.keys(t.charts) as Name[]).map((name) => (
+          <Chart key={name} name={name} points={load?.items ?? []} />
+        ))}
       </div>
     </section>
   )

@@ -11,8 +11,8 @@ const t = texts.nodes
 const REFRESH_MS = 5000
 
 /** The processes that share the database, and how busy they are. */
-export function Nodes(): JSX.Element {
-  const [nodes, setNodes] = useState<ApiNode[]>([])
+export function Nodes(): JSX.Element | null {
+  const [nodes, setNodes] = useState<ApiNode[]>()
   useEffect(() => {
     const load = () => {
       request<ApiNodeList>('v2/nodes').then(({ items }) => setNodes(items), report)
@@ -21,6 +21,8 @@ export function Nodes(): JSX.Element {
     const timer = setInterval(load, REFRESH_MS)
     return () => clearInterval(timer)
   }, [])
+  // Empty, it would move what is below it when it is there.
+  if (!nodes) return null
   return (
     <section class="card">
       <h2>{t.title}</h2>

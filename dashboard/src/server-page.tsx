@@ -26,8 +26,12 @@ export function ServerPage(): JSX.Element {
       <h1>{texts.server.title}</h1>
       <p role="status">{readiness || texts.loading}</p>
       {may('admin') && <LoadCharts />}
-      {may('admin') && <Nodes />}
-      {abilities && <Abilities abilities={abilities} />}
+      {abilities && (
+        <>
+          {may('admin') && <Nodes />}
+          <Abilities abilities={abilities} />
+        </>
+      )}
       <section class="card">
         <h2>{texts.account.title}</h2>
         <p>

@@ -31,6 +31,10 @@ test('the page allows files of this server only, and is not kept', { skip }, asy
   const text = await page.text()
   const nonce = /nonce-([\w-]+)/.exec(policy)![1]!
   assert.ok(text.includes(`content="${nonce}"`))
+  assert.match(text, /name="signed-in" content="no"/)
+  const cookie = 'other=1; steno_sign_in=x'
+  const known = await fetch(server.url, { headers: { accept, cookie } })
+  assert.match(await known.text(), /name="signed-in" content="maybe"/)
   const again = await fetch(server.url, { headers: { accept } })
   assert.ok(!(await again.text()).includes(nonce), 'each page has its own')
 })

@@ -1,34 +1,13 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import test, { type TestContext } from 'node:test'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
-import { SAMPLE, startSteno } from '../support/run-steno.ts'
+import { startEmptyServer } from '../support/empty-server.ts'
+import { SAMPLE } from '../support/run-steno.ts'
 
 // The whole way of a person, against the program as it is with the real models.
 
 const skip = whyNoBrowser() ?? false
-/** Starts a server on an empty folder; resolves to its link that signs in. */
-async function startEmptyServer(t: TestContext): Promise<{ url: string; link: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'steno-browser-'))
-  const env = { STENO_PORT: '0', STENO_WORKERS: '1', STENO_DATA_DIR: folder }
-  const child = startSteno(['serve'], { env })
-  t.after(async () => {
-    child.kill('SIGTERM')
-    if (child.exitCode === null) await once(child, 'close')
-    rmSync(folder, { recursive: true, force: true })
-  })
-  child.stderr.resume()
-  for await (const line of createInterface(child.stdout)) {
-    const [link, url] = /(http:\S+)\/#\/sign-in\/\S+/.exec(line) ?? []
-    if (link && url) return { url, link }
-  }
-  throw new Error('The server showed no link')
-}
-
 test('from an empty server to an exported transcript', { skip }, async (t) => {
   const { url, link } = await startEmptyServer(t)
   const browser = await openBrowser(t)

@@ -78,7 +78,7 @@ export function createSignIns({
     },
 
     /** Whether a request has the cookie of a sign-in. */
-    isSignedIn: (request: IncomingMessage) => cookieOf(request) !== undefined,
+    isSignedIn: hasSignInCookie,
 
     find,
 
@@ -110,6 +110,11 @@ export async function createLink({ db }: Pick<App['storage'], 'db'>, key: string
   const hashes = { hash: sha256(secret).toString('hex'), keyHash: sha256(key).toString('hex') }
   await insertSignIn(db, { ...hashes, kind: 'link', expiresAt: now + LINK_MS }, { now })
   return secret
+}
+
+/** Whether a request has the cookie of a sign-in, which may have ended. */
+export function hasSignInCookie(request: IncomingMessage): boolean {
+  return cookieOf(request) !== undefined
 }
 
 function cookieOf({ headers }: IncomingMessage): string | undefined {

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
+import { hasSignInCookie } from '../auth/sign-in.ts'
 import { sendAboutPage } from './about-page.ts'
 import { readPage } from './files.ts'
 
 /** What stands in the built page where the nonce of its styles belongs. */
 const NONCE_MARK = 'STYLE_NONCE'
+/** What stands there where the page learns whether it is worth asking who is signed in. */
+const SIGN_IN_MARK = 'SIGNED_IN'
 
 /** Returns whether a browser asks for the root, where no route is: programs get the usual 404. */
 export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
@@ -33,7 +36,11 @@ export async function sendDashboard(
     .header('vary', 'accept')
     .header('x-robots-tag', 'noindex, nofollow')
     .header('x-content-type-options', 'nosniff')
-    .send(page.replace(NONCE_MARK, nonce))
+    .send(
+      page
+        .replace(NONCE_MARK, nonce)
+        .replace(SIGN_IN_MARK, hasSignInCookie(request.raw) ? 'maybe' : 'no'),
+    )
 }
 
 /**
