@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { bareEnvironment } from './bare-environment.ts'
 import {
   type Confinement,
+  candidates,
   confine,
   findConfinement,
   type ProcessCommand,
@@ -176,4 +177,10 @@ test('without any means the program is started as it is', () => {
     confine(program, { limits, input: undefined, folder: undefined }, 'none'),
     program,
   )
+})
+
+test('namespaces are tried on Linux only, and a shell everywhere but on Windows', () => {
+  assert.deepEqual(candidates('linux'), ['isolated', 'files', 'network', 'limits'])
+  assert.deepEqual(candidates('darwin'), ['limits'])
+  assert.deepEqual(candidates('win32'), [])
 })

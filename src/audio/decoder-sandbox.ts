@@ -63,8 +63,14 @@ let known: Confinement | undefined
  * each.
  */
 export function findConfinement(): Confinement {
-  known ??= (['isolated', 'files', 'network', 'limits'] as const).find(works) ?? 'none'
+  known ??= candidates().find(works) ?? 'none'
   return known
+}
+
+/** Returns what a platform may have: only Linux has namespaces, and Windows has no shell. */
+export function candidates(platform: NodeJS.Platform = process.platform): Confinement[] {
+  if (platform === 'linux') return ['isolated', 'files', 'network', 'limits']
+  return platform === 'win32' ? [] : ['limits']
 }
 
 /** Node, with a module of ours. */
@@ -74,7 +80,6 @@ const readOwnCode = {
 }
 
 function works(confinement: Confinement): boolean {
-  if (process.platform === 'win32') return false
   const limits = { memoryBytes: 1e9, dataBytes: 1e9, cpuSeconds: 9, wallSeconds: 9, fileBytes: 0 }
   const bounds = { limits, input: undefined, folder: undefined }
   const isIsolated = confinement === 'isolated'

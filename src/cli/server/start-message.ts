@@ -13,24 +13,31 @@ type StartMessage = {
   /** The secret of a link that signs a browser in once; there is one with a first key. */
   link?: string | undefined
   config: Config
+  platform?: NodeJS.Platform
 }
 
 /**
  * Returns the text that `steno serve` prints once it listens: the address, the key or how to get
  * one, and a first request.
  */
-export function startMessage({ url, key, link, config }: StartMessage): string {
-  const header = config.http.authHeaderNames[0]!
+export function startMessage(message: StartMessage): string {
+  const { url, key, link, config, platform = process.platform } = message
   return `Steno listens on ${url}
 
 ${describeKey(key, config)}
 
 ${describeLink(url, link)}
 
-To try it, paste this into a shell:
-
-${firstRequest({ url, header, key: keyExpression(key, config) })}
+${firstTry({ url, key, config, platform })}
 `
+}
+
+/** Windows has no POSIX shell: there, the page with the requests of all shells is named. */
+function firstTry({ url, key, config, platform }: Required<Omit<StartMessage, 'link'>>): string {
+  if (platform === 'win32') return `Requests to try are at ${url}/docs`
+  const header = config.http.authHeaderNames[0]!
+  const request = firstRequest({ url, header, key: keyExpression(key, config) })
+  return `To try it, paste this into a shell:\n\n${request}`
 }
 
 function describeLink(url: string, link: string | undefined): string {

@@ -68,7 +68,8 @@ async function run(
   const kill = () => {
     if (child.pid === undefined) return
     try {
-      process.kill(-child.pid, 'SIGKILL')
+      if (process.platform === 'win32') child.kill()
+      else process.kill(-child.pid, 'SIGKILL')
     } catch {
       // It has ended.
     }

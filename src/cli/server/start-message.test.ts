@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readConfig } from '../../config.ts'
+import { startMessage } from './start-message.ts'
+
+const message = { url: 'http://127.0.0.1:7070', key: 'a-key', config: readConfig({}) }
+
+test('the start message has a request for a POSIX shell, on Windows a page instead', () => {
+  const posix = startMessage({ ...message, platform: 'linux' })
+  assert.match(posix, /paste this into a shell:\n\nKEY="a-key"\n.*curl/s)
+  const windows = startMessage({ ...message, platform: 'win32' })
+  assert.doesNotMatch(windows, /curl|sed|shell/)
+  assert.match(windows, /http:\/\/127\.0\.0\.1:7070\/docs\n$/)
+  for (const text of [posix, windows]) assert.match(text, /Your key, shown only this once: a-key\n/)
+})
