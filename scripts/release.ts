@@ -1,8 +1,8 @@
 /**
- * `npm run release [-- --draft] [--no-install]`: checks and builds a release in `build/release/`, and
+ * `npm run release [-- --draft] [--no-install] [--tag TAG]`: checks and builds a release in `build/release/`, and
  * publishes nothing. See docs/releasing.md.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,8 +11,15 @@ import { parseArgs } from 'node:util'
 import { moonshinePackage, voiceDetectorPackage } from '../src/asr/models/embedded.ts'
 import { SAMPLE } from '../src/cli/server/start-message.ts'
 import { describeLicenses, reportLicenses } from './release/licenses.ts'
+import {
+  nodePackage,
+  type Platform,
+  platforms,
+  readPartsTable,
+  runtimePlatforms,
+} from './release/platforms.ts'
 import { completeSbom, type Sbom } from './release/sbom.ts'
-import { findVersionProblems } from './release/versions.ts'
+import { findVersionProblems, releaseNotes } from './release/versions.ts'
 
 const HELP = `npm run release [-- OPTIONS]
 Checks the tree, versions and licenses, then writes to build/release/: the npm package, a bill of materials
@@ -21,11 +28,13 @@ with it. Publishes nothing.
 
 Options:
   --draft        goes on when the tree has changes or the changelog has no date
+  --tag TAG      the tag of this release, which exists already
   --no-install   does not try the package`
 
 const { values } = parseArgs({
   options: {
     draft: { type: 'boolean', default: false },
+    tag: { type: 'string' },
     'no-install': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -39,6 +48,7 @@ const root = join(import.meta.dirname, '..')
 const folder = join(root, 'build/release')
 const manifest = readJson('package.json')
 const lock = readJson('package-lock.json')
+const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
 
 checkTree()
 const licenses = reportLicenses(lock.packages)
@@ -51,17 +61,20 @@ console.log(`ok    ${licenses.accepted.length} packages with licenses that allow
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 const files = [packPackage(), writeSbom(), write('licenses.txt', describeLicenses(licenses))]
-if (!values['no-install']) tryPackage(join(folder, files[0]!))
+if (!values['no-install']) {
+  checkPlatforms()
+  tryPackage(join(folder, files[0]!))
+}
 const sums = files.map((name) => `${sha256(join(folder, name))}  ${name}`)
 write('SHA256SUMS', `${sums.join('\n')}\n`)
+write('notes.md', releaseNotes(changelog))
 console.log(`\n${sums.join('\n')}\n\nNothing was published. docs/releasing.md has the next steps.`)
 
 /** Stops, or with --draft only warns, when the tree is not what a release is made of. */
 function checkTree(): void {
   const changed = run('git', 'status', '--porcelain').trim()
   const tags = run('git', 'tag', '--list').split('\n')
-  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
-  const problems = findVersionProblems({ manifest, lock, changelog, tags })
+  const problems = findVersionProblems({ ...{ manifest, lock, changelog, tags }, tag: values.tag })
   if (changed) problems.unshift(`the tree has changes that are not committed:\n${changed}`)
   for (const problem of problems) console.error(`${values.draft ? 'draft' : 'fail '} ${problem}`)
   if (problems.length === 0) console.log(`ok    a clean tree of version ${manifest.version}`)
@@ -86,6 +99,35 @@ function writeSbom(): string {
   console.log(`ok    bill of materials with ${sbom.components.length} components`)
   const name = `${manifest.name}-${manifest.version}.cdx.json`
   return write(name, `${JSON.stringify(sbom, null, 2)}\n`)
+}
+
+/** Stops when docs/installation.md says otherwise than the registry of what runs where. */
+function checkPlatforms(): void {
+  const page = readFileSync(join(root, 'docs/installation.md'), 'utf8')
+  const found: Record<string, (version: string) => Platform[]> = {
+    node: (version) => platforms.filter((one) => isPublished(nodePackage(one), version)),
+    'onnxruntime-node': (version) => {
+      const spec = `onnxruntime-node@${version}`
+      const [packed] = Object.values<{ files: { path: string }[] }>(
+        JSON.parse(run('npm', 'pack', '--dry-run', '--json', spec)),
+      )
+      return runtimePlatforms(packed!.files.map(({ path }) => path))
+    },
+  }
+  const list = (all: readonly Platform[]) => all.map(({ title }) => title).join(', ')
+  for (const { name, version, builds } of readPartsTable(page)) {
+    const actual = found[name]?.(version)
+    if (!actual || list(actual) === list(builds!)) continue
+    fail(`docs/installation.md: ${name} ${version} has builds for ${list(actual)}`)
+  }
+  console.log('ok    the table of platforms is that of the registry')
+}
+
+function isPublished(name: string, version: string): boolean {
+  const { status } = spawnSync('npm', ['view', `${name}@${version}`, 'version', '--json'], {
+    shell: process.platform === 'win32',
+  })
+  return status === 0
 }
 
 /** Installs the package as a user would, in an empty folder, and transcribes a recording. */

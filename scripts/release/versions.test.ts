@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findVersionProblems, type VersionFiles } from './versions.ts'
+import { findVersionProblems, releaseNotes, type VersionFiles } from './versions.ts'
 
 const ready: VersionFiles = {
-  manifest: { name: 'steno-server', version: '1.2.3' },
+  manifest: { name: 'steno-server', version: '1.2.3', repository: 'github:some/steno' },
   lock: { name: 'steno-server', version: '1.2.3', packages: { '': { version: '1.2.3' } } },
   changelog: '# Changelog\n\n## 1.2.3 (2026-03-04)\n\n- News.\n\n## 1.2.2 (2026-03-03)\n',
   tags: ['v1.2.2'],
@@ -11,6 +11,14 @@ const ready: VersionFiles = {
 
 test('a version is released once its files agree', () => {
   assert.deepEqual(findVersionProblems(ready), [])
+})
+
+test('a version is released of its own tag', () => {
+  assert.deepEqual(findVersionProblems({ ...ready, tags: ['v1.2.3'], tag: 'v1.2.3' }), [])
+})
+
+test('the notes of a release are the entry of its version', () => {
+  assert.equal(releaseNotes(ready.changelog), '- News.\n')
 })
 
 const wrong: [string, Partial<VersionFiles>, RegExp][] = [
@@ -24,6 +32,8 @@ const wrong: [string, Partial<VersionFiles>, RegExp][] = [
   ['an empty changelog', { changelog: '' }, /first entry is missing/],
   ['an entry without a date', { changelog: '## 1.2.3 (not released yet)\n' }, /needs its date/],
   ['a released version', { tags: ['v1.2.3'] }, /tag v1\.2\.3 exists/],
+  ['another tag', { tags: ['v1.2.4'], tag: 'v1.2.4' }, /tag v1\.2\.4 is not v1\.2\.3/],
+  ['no repository', { manifest: { name: 'steno-server', version: '1.2.3' } }, /no repository/],
 ]
 for (const [name, change, problem] of wrong) {
   test(`${name} stops a release`, () => {

@@ -1,14 +1,17 @@
 /** What the files of a release say of its version. */
 export type VersionFiles = {
-  manifest: { name: string; version: string }
+  manifest: { name: string; version: string; repository?: string | { url?: string } }
   lock: { name: string; version: string; packages: Record<string, { version?: string }> }
   changelog: string
   /** The tags of the repository. */
   tags: readonly string[]
+  /** The tag that is being released, where there is one already. */
+  tag?: string | undefined
 }
 
 /** Returns what keeps the version of `manifest` from being released; empty when nothing does. */
-export function findVersionProblems({ manifest, lock, changelog, tags }: VersionFiles): string[] {
+export function findVersionProblems(files: VersionFiles): string[] {
+  const { manifest, lock, changelog, tags, tag } = files
   const { name, version } = manifest
   const problems: string[] = []
   if (!/^\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version)) {
@@ -24,6 +27,20 @@ export function findVersionProblems({ manifest, lock, changelog, tags }: Version
   } else if (!/^\d{4}-\d{2}-\d{2}$/.test(entry[2]!)) {
     problems.push(`CHANGELOG.md: the entry of ${version} needs its date, such as (2026-03-04)`)
   }
-  if (tags.includes(`v${version}`)) problems.push(`the tag v${version} exists: raise the version`)
+  const { repository } = manifest
+  if (!(typeof repository === 'string' ? repository : repository?.url)) {
+    problems.push('package.json: no repository: the provenance of a package names it')
+  }
+  if (tag !== undefined && tag !== `v${version}`) {
+    problems.push(`the tag ${tag} is not v${version}, which package.json says`)
+  }
+  if (tag === undefined && tags.includes(`v${version}`))
+    problems.push(`the tag v${version} exists: raise the version`)
   return problems
+}
+
+/** Returns what the changelog says of the newest version, for the page of the release. */
+export function releaseNotes(changelog: string): string {
+  const [, entry = ''] = changelog.split(/^## .*$/m)
+  return `${entry.trim()}\n`
 }
