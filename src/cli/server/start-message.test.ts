@@ -7,7 +7,10 @@ const message = { url: 'http://127.0.0.1:7070', key: 'a-key', config: readConfig
 
 test('the start message has a request for a POSIX shell, on Windows a page instead', () => {
   const posix = startMessage({ ...message, platform: 'linux' })
-  assert.match(posix, /paste this into a shell:\n\nKEY="a-key"\n.*curl/s)
+  assert.match(
+    posix,
+    /paste this into a shell:\n\nexport STENO_KEY="a-key"\nexport STENO_URL=.*curl/s,
+  )
   const windows = startMessage({ ...message, platform: 'win32' })
   assert.doesNotMatch(windows, /curl|sed|shell/)
   assert.match(windows, /http:\/\/127\.0\.0\.1:7070\/docs\n$/)

@@ -65,16 +65,16 @@ function keyExpression(key: string | undefined, config: Config): string {
 
 /**
  * Uploads, creates, waits, prints: for any POSIX shell with curl and sed, so that it needs no other
- * tool.
+ * tool. It sets the variables that the samples of the documentation and the commands read.
  */
 function firstRequest({ url, header, key }: { url: string; header: string; key: string }): string {
   const get = (name: string) => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`
-  return `KEY="${key}"
-STENO=${quote(url)}
-AUDIO=$(curl -sS -H "${header}: $KEY" -F ${quote(`audio=@"${SAMPLE.replace(/["\\]/g, '\\$&')}"`)} "$STENO/v2/upload" | ${get('audio_url')})
-JOB=$(curl -sS -H "${header}: $KEY" -H 'content-type: application/json' \\
-  -d "{\\"audio_url\\":\\"$AUDIO\\"}" "$STENO/v2/pre-recorded" | ${get('result_url')})
-while ANSWER=$(curl -sS -H "${header}: $KEY" "$JOB"); do
+  return `export STENO_KEY="${key}"
+export STENO_URL=${quote(url)}
+AUDIO=$(curl -sS -H "${header}: $STENO_KEY" -F ${quote(`audio=@"${SAMPLE.replace(/["\\]/g, '\\$&')}"`)} "$STENO_URL/v2/upload" | ${get('audio_url')})
+JOB=$(curl -sS -H "${header}: $STENO_KEY" -H 'content-type: application/json' \\
+  -d "{\\"audio_url\\":\\"$AUDIO\\"}" "$STENO_URL/v2/pre-recorded" | ${get('result_url')})
+while ANSWER=$(curl -sS -H "${header}: $STENO_KEY" "$JOB"); do
   case $ANSWER in *'"status":"queued"'*|*'"status":"processing"'*) sleep 1;; *) break;; esac
 done
 printf '%s\\n' "$ANSWER" | ${get('full_transcript')}`
