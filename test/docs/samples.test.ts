@@ -1,0 +1,99 @@
+// What can be said of the samples of the documentation without running them; that is done by
+// test/long/server/samples.test.ts.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import test from 'node:test'
+import { runCommand } from '../../src/cli/commands.ts'
+import type { Terminal } from '../../src/cli/terminal/terminal.ts'
+import { planOf, plans } from '../support/samples/plans.ts'
+import {
+  type Language,
+  languages,
+  root,
+  samplePages,
+  samplesOf,
+} from '../support/samples/samples.ts'
+
+const yaml: { parse(text: string): unknown } = createRequire(import.meta.url)('yaml')
+const samples = samplePages.flatMap(samplesOf)
+const ofLanguage = (language: Language) => samples.filter((sample) => sample.language === language)
+
+test('every sample of the documentation has a language, by which it is checked', () => {
+  const fences = samplePages.reduce((sum, page) => {
+    return sum + readFileSync(join(root, page), 'utf8').split(/^\s*```/m).length - 1
+  }, 0)
+  assert.equal(fences, samples.length * 2, 'a sample is indented, or its fence is not closed')
+  const unknown = samples.filter(({ language }) => !languages.includes(language))
+  assert.deepEqual(
+    unknown.map(({ page, line, language }) => `${page}:${line} ${language}`),
+    [],
+  )
+})
+
+test('every plan for a sample has one, and those that never run are few', () => {
+  const used = new Set(samples.map(planOf))
+  assert.deepEqual(
+    plans.filter((plan) => !used.has(plan)),
+    [],
+  )
+  const notRun = samples.filter((sample) => planOf(sample)?.notRun)
+  assert.ok(notRun.length <= 9, notRun.map(({ page, line }) => `${page}:${line}`).join())
+})
+
+test('shell samples are right in their syntax, also those that no test runs', () => {
+  const wrong = ofLanguage('sh').flatMap(({ page, line, code }) => {
+    const { status, stderr } = spawnSync('bash', ['-n'], { input: code, encoding: 'utf8' })
+    return status === 0 ? [] : [`${page}:${line}: ${stderr}`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('JSON and YAML samples can be parsed', () => {
+  for (const { page, line, code } of ofLanguage('json')) {
+    // One value for each that begins at the start of a line.
+    for (const value of code.trim().split(/\n(?=[{[])/)) {
+      assert.doesNotThrow(() => JSON.parse(value), `${page}:${line}: ${value}`)
+    }
+  }
+  for (const { page, line, code } of ofLanguage('yaml')) {
+    assert.doesNotThrow(() => yaml.parse(code), `${page}:${line}`)
+  }
+})
+
+test('pages name only options that their command has', async () => {
+  const wrong: string[] = []
+  for (const page of samplePages) {
+    const text = readFileSync(join(root, page), 'utf8').replace(/^```.*?^```$/gms, '')
+    const inline = [...text.matchAll(/`[^`]*?\bsteno (\w+)([^`]*)`/g)]
+    const fenced = samplesOf(page).flatMap(({ code }) => {
+      const lines = code.replaceAll('\\\n', ' ')
+      return [...lines.matchAll(/\bsteno (\w+)([^|;&#\n]*)/g)]
+    })
+    for (const [command, verb, rest] of [...inline, ...fenced]) {
+      const named = [...rest!.matchAll(/(?<=\s)--([a-z-]+)/g)].map(([option]) => option)
+      const help = named.length > 0 ? await helpOf(verb!) : ''
+      const missing = named.filter(
+        (option) => option !== '--help' && !new RegExp(`${option}\\b(?!-)`).test(help),
+      )
+      if (missing.length > 0) wrong.push(`${page}: ${command} (${missing})`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
+/** Returns what a command prints with `--help`; its options are among it. */
+async function helpOf(verb: string): Promise<string> {
+  let text = ''
+  const stdout = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk)
+      done()
+    },
+  })
+  await runCommand([verb, '--help'], { stdout, stderr: stdout } as unknown as Terminal)
+  return text
+}
