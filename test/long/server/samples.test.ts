@@ -44,7 +44,8 @@ async function openReader(t: TestContext, page: string): Promise<Reader> {
   const server = await startChild(t, data, {
     env: {
       STENO_API_KEYS: 'default:child-key',
-      FAKE_TEXT: page === 'docs/corrections.md' ? 'we sale bred' : 'The delivery date.',
+      FAKE_TEXT:
+        page === 'docs/corrections.md' ? 'we sale bred' : 'Two people set the delivery date.',
       STENO_ALLOW_PRIVATE_NETWORK: 'true',
       STENO_AUTH_HEADER_NAMES: 'x-service-key,x-gladia-key',
       STENO_MODEL_ALIASES: 'solaria-1=stt-1',
