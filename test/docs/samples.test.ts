@@ -2,13 +2,14 @@
 // test/long/server/samples.test.ts.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import test from 'node:test'
 import { runCommand } from '../../src/cli/commands.ts'
 import type { Terminal } from '../../src/cli/terminal/terminal.ts'
+import { settingNames } from '../../src/config.ts'
 import { planOf, plans } from '../support/samples/plans.ts'
 import {
   type Language,
@@ -48,6 +49,32 @@ test('shell samples are right in their syntax, also those that no test runs', ()
   const wrong = ofLanguage('sh').flatMap(({ page, line, code }) => {
     const { status, stderr } = spawnSync('bash', ['-n'], { input: code, encoding: 'utf8' })
     return status === 0 ? [] : [`${page}:${line}: ${stderr}`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('files that shell samples name are in the repository', () => {
+  const named = ofLanguage('sh').flatMap(({ page, code }) => {
+    const paths = code.matchAll(/(?<![\w./-])(?:deploy|examples|scripts|test)\/[\w./-]+/g)
+    return Array.from(paths, ([path]) => ({ page, path: path! }))
+  })
+  assert.ok(named.length > 6)
+  const made = ['deploy/compose/.env']
+  const missing = named.filter(({ path }) => !made.includes(path) && !existsSync(join(root, path)))
+  assert.deepEqual(missing, [])
+})
+
+test('the sample for Kubernetes sets values that the chart has', () => {
+  const values = yaml.parse(readFileSync(join(root, 'deploy/helm/steno/values.yaml'), 'utf8'))
+  const set = ofLanguage('sh').flatMap(({ code }) => {
+    return Array.from(code.matchAll(/--set '?([\w.]+)=/g), ([, path]) => path!)
+  })
+  assert.ok(set.length >= 4)
+  const known = new Set(settingNames())
+  const wrong = set.filter((path) => {
+    const [first, second = ''] = path.split('.')
+    const group = (values as Record<string, object>)[first!] ?? {}
+    return first === 'settings' ? !known.has(second) : !Object.hasOwn(group, second)
   })
   assert.deepEqual(wrong, [])
 })
