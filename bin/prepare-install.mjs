@@ -1,8 +1,9 @@
 // npm runs this before the install scripts of the packages that an installed Steno needs. Two of
 // them download what Steno does not use, libraries for CUDA and an ffmpeg program, and the first
 // fails the installation without a network. A third one downloads Node 24, which is there already
-// if it runs this. A checkout denies two of these scripts in package.json, which holds for nobody
-// who installs the package. Where npm runs no install scripts, none of this is needed.
+// if it runs this; that one is skipped in global installations only, elsewhere it runs before. A
+// checkout denies two of these scripts in package.json, which holds for nobody who installs the
+// package. Where npm runs no install scripts, none of this is needed.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findPackage } from './remove-unused.mjs'
