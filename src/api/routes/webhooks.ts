@@ -19,7 +19,7 @@ import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { Type } from '../schemas/type.ts'
 import { CreatedWebhook, WebhookRequest, WebhookTest } from '../schemas/webhook.ts'
-import { serializeByKey } from '../serialize-by-key.ts'
+import { limitByKey } from '../limit-by-key.ts'
 
 /** The longest address, a name and all events fit. */
 const MAX_BODY_BYTES = 16 * 1024
@@ -39,7 +39,7 @@ export function webhookRoutes(app: Parts): FastifyPluginAsyncTypebox {
 }
 
 function creationRoute({ config, storage: { db }, bodies }: Parts): FastifyPluginAsyncTypebox {
-  const inTurn = serializeByKey()
+  const inTurn = limitByKey()
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_BODY_BYTES })
     const schema = {
