@@ -8,6 +8,7 @@ import {
 } from '../../storage/deliveries/delivery-log.ts'
 import { findDeliveryView, toDeliveryView } from '../answers/delivery-view.ts'
 import { baseUrlOf } from '../answers/urls.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { groupByAttempts } from '../lists/attempt-groups.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { periodOf } from '../lists/list-query.ts'
@@ -16,7 +17,6 @@ import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { Type } from '../schemas/type.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const path = '/v2/deliveries'
 

@@ -14,12 +14,12 @@ import {
 import { toEndpointView } from '../answers/endpoint-view.ts'
 import { baseUrlOf } from '../answers/urls.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { pageUrls } from '../lists/job-list.ts'
 import { endpointOperations } from '../schemas/delivery-operations.ts'
 import { EndpointList, EndpointQuery, EndpointView } from '../schemas/endpoint.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const path = '/v2/endpoints'
 

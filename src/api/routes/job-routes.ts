@@ -11,6 +11,7 @@ import { sendFile } from '../answers/send-file.ts'
 import { baseUrlOf } from '../answers/urls.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
 import { loadInBatches } from '../lists/load-in-batches.ts'
@@ -25,7 +26,6 @@ import {
   RangeHeaders,
 } from '../schemas/operations.ts'
 import { Type } from '../schemas/type.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 /** Lists of one account that read the database at once; those that cost more take turns. */

@@ -7,13 +7,13 @@ import { resendDelivery, resendFailed } from '../../storage/deliveries/resending
 import { findDeliveryView } from '../answers/delivery-view.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { parseMoment } from '../lists/moments.ts'
 import { DeliveryView } from '../schemas/delivery.ts'
 import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { ResendRequest, Resent } from '../schemas/resend-request.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
 

@@ -3,11 +3,11 @@ import type { Static } from 'typebox'
 import { type HighlightedHit, searchJobs } from '../../jobs/search.ts'
 import type { App } from '../../server-parts.ts'
 import { baseUrlOf } from '../answers/urls.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { pageUrls } from '../lists/job-list.ts'
 import { checkMetadataLength, periodOf } from '../lists/list-query.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { SearchHits, type SearchHitView, SearchQuery } from '../schemas/search.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const path = '/v2/search'
 

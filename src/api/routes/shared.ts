@@ -16,12 +16,12 @@ import { type SentFile, sendFile } from '../answers/send-file.ts'
 import { sha256 } from '../auth/auth.ts'
 import { createRateLimit } from '../auth/rate-limit.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { toDateTime } from '../lists/moments.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
 import { SharedView } from '../schemas/share.ts'
 import { Type } from '../schemas/type.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const SecretParams = Type.Object({
   secret: Type.String({ description: 'The last part of the address of the link' }),

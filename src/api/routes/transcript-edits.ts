@@ -5,6 +5,7 @@ import type { TranscriptVersion } from '../../storage/jobs/transcript-edits.ts'
 import { keyNameOf } from '../auth/auth.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson } from '../bodies/json-body.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { toDateTime } from '../lists/moments.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
@@ -16,7 +17,6 @@ import {
   TranscriptVersionView,
 } from '../schemas/transcript-edits.ts'
 import { Type } from '../schemas/type.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const EditsQuery = Type.Object({
   versions: Type.Integer({

@@ -3,12 +3,12 @@ import type { App } from '../../server-parts.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import { noteWhenSent } from '../answers/delivered.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { jobOperations } from '../schemas/operations.ts'
 import { TranscriptJson } from '../schemas/transcript-edits.ts'
 import { Type } from '../schemas/type.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 

@@ -14,12 +14,12 @@ import { clientAddressOf } from '../auth/client-address.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson, ignoreBodies } from '../bodies/json-body.ts'
 import { leaving } from '../leaving.ts'
+import { limitByKey } from '../limit-by-key.ts'
 import { endpointOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/job.ts'
 import { Type } from '../schemas/type.ts'
 import { CreatedWebhook, WebhookRequest, WebhookTest } from '../schemas/webhook.ts'
-import { limitByKey } from '../limit-by-key.ts'
 
 /** The longest address, a name and all events fit. */
 const MAX_BODY_BYTES = 16 * 1024
