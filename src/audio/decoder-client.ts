@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve as fullPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../errors.ts'
 import { processes, type RunningWorker } from '../workers/transports.ts'
@@ -38,10 +39,11 @@ const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SI
  * `media_undecodable`.
  */
 export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
-  request: Request,
+  given: Request,
   { signal, onProgress, timeout = TIMEOUT, ...options }: RunOptions,
 ): Promise<DecoderResult<Request>> {
   signal.throwIfAborted()
+  const request = withFullPaths(given)
   const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
   const limits = { ...limitsOf(request), ...options.limits }
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
@@ -71,6 +73,13 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   signal.addEventListener('abort', decoder.kill, { once: true })
   decoder.send(request)
   return promise
+}
+
+/** A decoder may have another working directory. */
+function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Request): Request {
+  const file = fullPath(request.file)
+  if (request.task === 'probe') return { ...request, file }
+  return { ...request, file, folder: fullPath(request.folder) }
 }
 
 /**

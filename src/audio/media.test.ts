@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { findConfinement } from './decoder-sandbox.ts'
@@ -65,6 +65,18 @@ test('a recording is described without being decoded', async () => {
       codec: 'mp3',
     },
   )
+})
+
+test('paths may be relative, and lead through links', async (t) => {
+  const folder = temporaryFolder(t)
+  const link = join(folder, 'link to.flac')
+  symlinkSync(fixture('jfk.flac'), link)
+  const near = (path: string) => relative(process.cwd(), path)
+  const { duration } = await probeMedia(near(link), { signal })
+  assert.ok(duration > 10)
+  const target = near(join(folder, 'decoded'))
+  const { channels } = await decodeMedia(near(link), target, { signal, maxSeconds: 60 })
+  assert.ok(existsSync(channels[0]!.path))
 })
 
 test('a recording that does not state its length is measured', async () => {

@@ -74,6 +74,7 @@ async function openReader(t: TestContext, page: string): Promise<Reader> {
     SAMPLES_FOLDER: folder,
     SAMPLES_DATA: data,
     ...(page === 'docs/scaling.md' && (await sharedServices())),
+    ...(page === 'docs/data-protection.md' && (await databases(1))),
   }
   const state = join(folder, '.shell')
   return {
@@ -95,13 +96,19 @@ async function openReader(t: TestContext, page: string): Promise<Reader> {
 /** A database for each sample that needs one, and a bucket; nothing where there is none. */
 async function sharedServices(): Promise<Record<string, string>> {
   if (noPostgres || noS3) return {}
-  const databases = await Promise.all([createDatabase(), createDatabase(), createDatabase()])
   const { bucket, prefix, endpoint } = await s3Settings()
   return {
-    ...Object.fromEntries(databases.map(({ url }, n) => [`TEST_DATABASE_${n}`, url])),
+    ...(await databases(3)),
     TEST_OBJECT_STORE: `s3://${bucket}/${prefix}`,
     TEST_ENDPOINT: encodeURIComponent(endpoint!),
   }
+}
+
+/** The addresses of so many new databases by their variables; none without PostgreSQL. */
+async function databases(count: number): Promise<Record<string, string>> {
+  if (noPostgres) return {}
+  const made = await Promise.all(Array.from({ length: count }, () => createDatabase()))
+  return Object.fromEntries(made.map(({ url }, n) => [`TEST_DATABASE_${n}`, url]))
 }
 
 /** Samples at 16 kHz that the engine of the tests takes for speech. */

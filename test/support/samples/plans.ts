@@ -67,6 +67,24 @@ export const plans: readonly Plan[] = [
 node -e "import('${root}/src/asr/speakers/stand-in-models.fixture.ts').then((made) => made.writeBandEnergyModel('FILE.onnx'))"`,
   },
   {
+    page: 'docs/add-ons.md',
+    has: 'pull whisper-small',
+    before: modelFolder,
+    replace: [
+      [
+        'models pull whisper-small',
+        `models import '${weights.folder}' --as whisper-clinic --languages de,en`,
+      ],
+    ],
+    missing: weights.missing,
+  },
+  {
+    page: 'docs/data-protection.md',
+    has: 'vacuum full',
+    replace: [['$STENO_DATABASE_URL', '$TEST_DATABASE_0']],
+    missing: noPostgres,
+  },
+  {
     page: 'docs/corrections.md',
     has: 'PATCH',
     replace: [['"utterance": 0,', '"utterance": 0, "from": 0, "to": 3,']],
