@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -85,6 +86,8 @@ async function findJobIds(): Promise<string[]> {
 /** Resolves when a job is deleted: that follows an answer, or the end of a connection, at once. */
 async function untilGone(id: string): Promise<void> {
   while ((await findJobIds()).includes(id)) await setImmediate()
+  // The folder of a session goes after its job.
+  while (existsSync(join(server.folder, 'live', id))) await setImmediate()
 }
 
 /** Returns the files of the data folder that hold anything of a customer. */

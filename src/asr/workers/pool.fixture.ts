@@ -14,6 +14,9 @@ function send(message: FromWorker | { type: 'result'; id: number; result: unknow
 const canceled = new EventTarget()
 /** How often the task `until-signal` has begun. */
 let begun = 0
+/** Resolves with the next signal, which may come before the task that it ends. */
+let signaled = Promise.withResolvers<void>()
+process.on('SIGUSR2', () => signaled.resolve())
 
 async function perform(id: number, behavior: string): Promise<void> {
   switch (behavior) {
@@ -32,13 +35,11 @@ async function perform(id: number, behavior: string): Promise<void> {
     // Runs until it is canceled, or until a signal ends it.
     case 'until-signal': {
       const run = ++begun
-      const ended = await Promise.race([
-        once(canceled, String(id)),
-        once(process, 'SIGUSR2').then(() => 'signal'),
-      ])
-      if (ended === 'signal') send({ type: 'result', id, result: { pid: process.pid, run } })
-      else send({ type: 'error', id, error: toPlain(new Error('canceled')) })
-      return
+      const isCanceled = once(canceled, String(id)).then(() => true)
+      const wasCanceled = await Promise.race([isCanceled, signaled.promise.then(() => false)])
+      if (wasCanceled) return send({ type: 'error', id, error: toPlain(new Error('canceled')) })
+      signaled = Promise.withResolvers<void>()
+      return send({ type: 'result', id, result: { pid: process.pid, run } })
     }
   }
   send({ type: 'result', id, result: process.pid })
