@@ -7,16 +7,32 @@ export type Disk = { free: number; size: number }
 export type MeasureDisk = () => Promise<Disk>
 
 /**
- * Creates a function that measures the disk that holds `folder`: what is free for this user, and
- * its size.
+ * Milliseconds for which a measurement holds: too few for a disk to fill, and enough for a thousand
+ * new jobs a second to share some.
  */
-export function diskOf(folder: string): MeasureDisk {
-  return async () => {
+const HOLDS_MS = 10
+
+/**
+ * Creates a function that measures the disk that holds `folder`: what is free for this user, and
+ * its size. `now` counts milliseconds and never goes back.
+ */
+export function diskOf(
+  folder: string,
+  { now = () => performance.now(), stat = statfs } = {},
+): MeasureDisk {
+  let last: { at: number; disk: Promise<Disk> } | undefined
+
+  async function measure(): Promise<Disk> {
     const unknown = { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY }
-    const found = await statfs(folder).catch(() => undefined)
+    const found = await stat(folder).catch(() => undefined)
     // Some network and user-space file systems report only zeros.
     if (!found || found.blocks === 0) return unknown
     return { free: found.bavail * found.bsize, size: found.blocks * found.bsize }
+  }
+
+  return () => {
+    if (!last || now() - last.at >= HOLDS_MS) last = { at: now(), disk: measure() }
+    return last.disk
   }
 }
 
