@@ -43,8 +43,8 @@ export function whyNoPostgres(): string | undefined {
 }
 
 /** Creates the folder of a server, which the user of the server owns. */
-export function makePostgresFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'steno-pg-'))
+export function makePostgresFolder(parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, 'steno-pg-'))
   const user = findUser()
   if (user) chownSync(folder, user.uid, user.gid)
   return folder

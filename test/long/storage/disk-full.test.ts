@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -10,6 +10,7 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { AppError } from '../../../src/errors.ts'
 import { throwStorageError } from '../../../src/storage/sqlite/storage-error.ts'
 import { createFakeMedia, fakeRecording } from '../../support/fake-media.ts'
+import { fillDisk } from '../../support/fill-disk.ts'
 import { ACCOUNT, openService, type ServiceOptions } from '../../support/test-service.ts'
 
 const DISK_BYTES = 2 * 1024 * 1024
@@ -49,20 +50,6 @@ async function onSmallDisk(
     execFileSync('umount', [folder])
     rmdirSync(folder)
   }
-}
-
-/** Takes every last byte of the disk; `free` gives them back. */
-async function fillDisk(folder: string): Promise<{ free(): Promise<void> }> {
-  const path = join(folder, 'ballast')
-  for (let size = 64 * 1024; size >= 1; size = Math.floor(size / 2)) {
-    for (let full = false; !full; ) {
-      full = await writeFile(path, Buffer.alloc(size), { flag: 'a' }).then(
-        () => false,
-        () => true,
-      )
-    }
-  }
-  return { free: () => rm(path) }
 }
 
 test('an upload that does not fit is refused, and the next one is taken', async (t) => {

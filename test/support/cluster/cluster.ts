@@ -1,5 +1,7 @@
-import { fork } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
@@ -15,6 +17,7 @@ import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { type ChildServer, kill, startChild } from '../child-server.ts'
 import { WEBHOOK_PATH } from '../expected-lanes.ts'
 import type { S3Fault } from '../faulty-s3.ts'
+import { fillDisk } from '../fill-disk.ts'
 import { type Balancer, startBalancer } from '../tcp-balancer.ts'
 import { noPostgres, testSettings } from '../test-postgres.ts'
 import { noS3 } from '../test-s3.ts'
@@ -40,6 +43,8 @@ export type Cluster = {
     url: string
     /** Ends it as a crash would, waits, and starts it again. */
     restart(): Promise<void>
+    /** Takes all that is free on its disk; what is returned gives it back. */
+    fillDisk(): Promise<{ free(): Promise<void> }>
   }
   objects: Host & { disturb(fault: S3Fault, share?: number): void }
   /** Kills the server of a node. */
@@ -56,6 +61,8 @@ export type ClusterOptions = {
 
 const NODES = 3
 const PORT = '7070'
+/** The disk of the database: its log alone may take most of it. */
+const DISK_BYTES = 400e6
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 
 /** Starts all machines; they end with the test. */
@@ -130,7 +137,8 @@ async function startDatabase(
   network: Network,
 ): Promise<Cluster['database']> {
   const host = await network.addHost('database')
-  const folder = makePostgresFolder()
+  const disk = await makeDisk(t)
+  const folder = makePostgresFolder(disk)
   t.after(() => removePostgres(folder))
   const options = {
     // What was committed stays when its processes die.
@@ -147,7 +155,19 @@ async function startDatabase(
     ...host,
     url: `postgres://steno@${host.address}/cluster`,
     restart: () => restartPostgres(folder, options),
+    fillDisk: () => fillDisk(disk),
   }
+}
+
+/** Mounts a small disk, for the time of a test. */
+async function makeDisk(t: Pick<TestContext, 'after'>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'steno-disk-'))
+  t.after(() => rmdir(folder))
+  // Its server runs as another user.
+  const options = `size=${DISK_BYTES},mode=755`
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder])
+  t.after(() => execFileSync('umount', [folder]))
+  return folder
 }
 
 async function startObjects(

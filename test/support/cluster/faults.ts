@@ -61,6 +61,13 @@ export const faults: Readonly<Record<string, Fault>> = {
     await network.limit(database, undefined)
   },
   'the database crashes': async ({ database }) => database.restart(),
+  // Its log may end it, so that it is started again once there is room.
+  'the disk of the database is full': async ({ database }) => {
+    const { free } = await database.fillDisk()
+    await delay(LONG_MS)
+    await free()
+    await database.restart()
+  },
   'the object store is overloaded': async ({ objects }) => {
     objects.disturb('overloaded')
     await delay(OBJECTS_MS)
