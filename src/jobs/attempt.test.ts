@@ -135,7 +135,7 @@ test('while the object store is away, a job waits without losing an attempt', as
 
 test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
   const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
-  assert.deepEqual([after.status, after.errorCode], ['error', 503])
+  assert.deepEqual([after.status, after.errorCode], ['error', 500])
   const { failure } = JSON.parse(after.postSessionMetadata) as { failure: { message: string } }
   assert.match(failure.message, /^Cannot finish the job: it was started 1 times.*it crashed$/)
 })
