@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { loadSignIn, may, signedIn, signOut } from './api.ts'
 import { DeliveriesPage } from './deliveries/deliveries-page.tsx'
+import { FailuresPage } from './failures-page.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { Notices, report } from './parts/notices.tsx'
@@ -53,6 +54,7 @@ function Page(): JSX.Element {
   }
   if (name === 'live') return <LivePage />
   if (name === 'search') return <SearchPage />
+  if (name === 'failures') return <FailuresPage />
   if (name === 'deliveries') return <DeliveriesPage />
   if (name === 'usage') return <UsagePage />
   if (name === 'keys') return <KeysPage />
@@ -92,7 +94,7 @@ function Frame({ children }: { children: ComponentChildren }): JSX.Element {
 
 function Navigation(): JSX.Element {
   const [name = 'recordings'] = route.value
-  const current = name === 'pre-recorded' ? 'recordings' : name
+  const current = name === 'pre-recorded' || name === 'failures' ? 'recordings' : name
   const links = [
     ['recordings', '#/', texts.nav.recordings],
     ['search', '#/search', texts.nav.search],

@@ -43,8 +43,8 @@ export function ServerPage(): JSX.Element {
         </button>
       </section>
       <p>
-        <a href="guide">{texts.server.guide}</a> · <a href="docs">{texts.server.reference}</a> ·{' '}
-        <a href="about">{texts.server.about}</a>
+        <a href="#/failures">{texts.failures.title}</a> · <a href="guide">{texts.server.guide}</a> ·{' '}
+        <a href="docs">{texts.server.reference}</a> · <a href="about">{texts.server.about}</a>
       </p>
     </>
   )

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { type Job, may } from '../api.ts'
+import { adviceOf, failureOf } from '../failures-page.tsx'
 import { formatMoment } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
@@ -8,21 +9,21 @@ const t = texts.reader
 
 /** Why a job failed, in the words of the server, what that means and what to do about it. */
 export function Failure({ job }: { job: Job }): JSX.Element {
-  const { id, error_code, completed_at, post_session_metadata } = job
-  const failure = post_session_metadata.failure as { message?: string } | undefined
+  const { id, error_code, completed_at } = job
   const isCanceled = error_code === 499
   return (
     <section class="card" role="alert">
       <h2>{isCanceled ? texts.recordings.canceled : t.failed}</h2>
       <p class="problem" dir="auto">
-        {failure?.message ?? texts.errors.unknown}
+        {failureOf(job) ?? texts.errors.unknown}
       </p>
       <h3>{t.whatToDo}</h3>
-      <p>{t.advice[error_code ?? 500] ?? t.advice[500]}</p>
+      <p>{adviceOf(error_code ?? 500)}</p>
       {job.kind === 'pre-recorded' && may('write') && <TryAgain job={job} isMain />}
       <p class="hint">
         {completed_at && `${t.failedAt(formatMoment(completed_at))} · `}
-        {t.jobId}: <code>{id}</code> · <a href="guide/troubleshooting.html">{t.troubleshooting}</a>
+        {t.jobId}: <code>{id}</code> · <a href="#/failures">{texts.failures.title}</a> ·{' '}
+        <a href="guide/troubleshooting.html">{t.troubleshooting}</a>
       </p>
     </section>
   )

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { type Job, may } from '../api.ts'
+import { failureOf } from '../failures-page.tsx'
 import { formatMoment, formatTime } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
@@ -130,17 +131,17 @@ function Metadata({ job }: { job: Job }): JSX.Element | null {
 
 /** The state of a job: while it runs, with its progress. */
 function Status({ job }: { job: Job }): JSX.Element {
-  const { id, status, error_code, post_session_metadata } = job
-  const failure = post_session_metadata.failure as { message?: string } | undefined
+  const { id, status, error_code } = job
+  const failure = failureOf(job)
   const label = error_code === 499 ? t.canceled : t.status[status]
   const now = progress.value[id]
   const left = now?.seconds_left
   return (
     <>
       <span class={`state ${status}`}>{label}</span>
-      {status === 'error' && error_code !== 499 && failure?.message && (
+      {status === 'error' && error_code !== 499 && failure && (
         <span class="hint block" dir="auto">
-          {failure.message}
+          {failure}
         </span>
       )}
       {status === 'processing' && now?.stage && (

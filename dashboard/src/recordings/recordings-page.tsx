@@ -34,6 +34,11 @@ export function RecordingsPage(): JSX.Element {
       <h1>{t.title}</h1>
       {may('write') ? <AddRecordings abilities={abilities} /> : <p>{t.readOnly}</p>}
       <Filters />
+      {filter.value.status === 'error' && (
+        <p>
+          <a href="#/failures">{texts.failures.link}</a>
+        </p>
+      )}
       <RecordingList />
       <Pages />
     </>

@@ -125,5 +125,12 @@ test('a failed recording tells what it means and what to do, and is tried again'
   }>(server, `/v2/pre-recorded/${id}`)
   assert.deepEqual(body.custom_metadata, { note: 'kept' })
   assert.equal(body.request_params.diarization, true)
+
+  await page.goto(failed)
+  await page.getByRole('link', { name: 'What failed, and what to do' }).click()
+  await page.getByRole('heading', { name: 'It took too long' }).waitFor()
+  await page.getByText('Cannot finish the job in time: 60 s').waitFor()
+  await page.getByRole('button', { name: /^Try again: / }).waitFor()
+  await checkPage(page, 'failures')
   assert.deepEqual(problems, [])
 })
