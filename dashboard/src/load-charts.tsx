@@ -65,7 +65,9 @@ function Chart({ name, points }: ChartProps): JSX.Element {
   const last = known.at(-1)?.value
   const now = last == null ? t.nothing : format(last)
   const isErrors = name === 'errors'
-  const words = isErrors ? describeErrors(points) : t.atMost(format(most))
+  const isKnown = known.some(({ value }) => value !== null)
+  const highest = isKnown ? format(most) : t.nothing
+  const words = isErrors ? describeErrors(points) : isKnown ? t.atMost(highest) : t.noneYet
   return (
     <figure>
       <figcaption>
@@ -79,7 +81,7 @@ function Chart({ name, points }: ChartProps): JSX.Element {
         preserveAspectRatio="none"
         role="img"
         aria-label={
-          isErrors ? `${t.charts.errors}: ${words}` : t.summary(t.charts[name], now, format(most))
+          isErrors ? `${t.charts.errors}: ${words}` : t.summary(t.charts[name], now, highest)
         }
       >
         {isErrors ? (

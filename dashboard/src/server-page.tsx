@@ -13,9 +13,12 @@ import { texts } from './texts.ts'
 /** What the server can do, which models it has, and the sign-in. */
 export function ServerPage(): JSX.Element {
   const [abilities, setAbilities] = useState<ApiCapabilities>()
+  const [isLoaded, setLoaded] = useState(false)
   const [readiness, setReadiness] = useState('')
   useEffect(() => {
-    request<ApiCapabilities>('v2/capabilities').then(setAbilities, report)
+    request<ApiCapabilities>('v2/capabilities')
+      .then(setAbilities, report)
+      .finally(() => setLoaded(true))
     request('ready').then(
       () => setReadiness(texts.server.ready),
       (error: Error) => setReadiness(`${texts.server.notReady}: ${error.message}`),
@@ -26,27 +29,34 @@ export function ServerPage(): JSX.Element {
       <h1>{texts.server.title}</h1>
       <p role="status">{readiness || texts.loading}</p>
       {may('admin') && <LoadCharts />}
-      {abilities && (
+      {/* All at once: what comes later would move the rest. */}
+      {isLoaded && (
         <>
           {may('admin') && <Nodes />}
-          <Abilities abilities={abilities} />
+          {abilities && <Abilities abilities={abilities} />}
+          <Account />
         </>
       )}
-      <section class="card">
-        <h2>{texts.account.title}</h2>
-        <p>
-          <bdi>{signedIn.value?.account}</bdi>.{' '}
-          {texts.account.scopes(signedIn.value?.scopes.join(', ') ?? '')}
-        </p>
-        <button type="button" onClick={() => signOut({ everywhere: true }).catch(report)}>
-          {texts.account.signOutEverywhere}
-        </button>
-      </section>
       <p>
         <a href="#/failures">{texts.failures.title}</a> · <a href="guide">{texts.server.guide}</a> ·{' '}
         <a href="docs">{texts.server.reference}</a> · <a href="about">{texts.server.about}</a>
       </p>
     </>
+  )
+}
+
+function Account(): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{texts.account.title}</h2>
+      <p>
+        <bdi>{signedIn.value?.account}</bdi>.{' '}
+        {texts.account.scopes(signedIn.value?.scopes.join(', ') ?? '')}
+      </p>
+      <button type="button" onClick={() => signOut({ everywhere: true }).catch(report)}>
+        {texts.account.signOutEverywhere}
+      </button>
+    </section>
   )
 }
 

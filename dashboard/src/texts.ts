@@ -505,10 +505,12 @@ export const texts = {
       errors: 'Errors',
     },
     errors: {
-      failed_jobs: (count: number) => `${count} recordings or sessions`,
-      failed_requests: (count: number) => `${count} requests`,
-      failed_deliveries: (count: number) => `${count} deliveries`,
-      worker_restarts: (count: number) => `${count} restarts of a process`,
+      failed_jobs: (count: number) =>
+        count === 1 ? '1 recording or session' : `${count} recordings or sessions`,
+      failed_requests: (count: number) => (count === 1 ? '1 request' : `${count} requests`),
+      failed_deliveries: (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`),
+      worker_restarts: (count: number) =>
+        count === 1 ? '1 restart of a process' : `${count} restarts of processes`,
     },
     noErrors: 'None',
     /** What is read out of a chart. */
@@ -516,6 +518,7 @@ export const texts = {
     atMost: (most: string) => `at most ${most}`,
     milliseconds: (count: number) => `${count} ms`,
     nothing: '–',
+    noneYet: 'none in this time',
   },
   server: {
     title: 'Server',

@@ -83,7 +83,9 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
   const states = { pending: '', delivered: 'state done', failed: 'state error' }
   return (
     <tr>
-      <th scope="row">{event}</th>
+      <th scope="row">
+        <EventName name={event} />
+      </th>
       <td data-label={t.columns.to}>
         <bdi>{url}</bdi>
       </td>
@@ -107,5 +109,21 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
         )}
       </td>
     </tr>
+  )
+}
+
+/** A narrow column breaks it behind the dot. */
+function EventName({ name }: { name: string }): JSX.Element {
+  const [subject, ...rest] = name.split('.')
+  return (
+    <>
+      {subject}
+      {rest.length > 0 && (
+        <>
+          .<wbr />
+          {rest.join('.')}
+        </>
+      )}
+    </>
   )
 }
