@@ -43,17 +43,22 @@ export type LanguageModel = Pick<Services, 'call'> & { close(): Promise<void> }
 
 /** Opens the language model of a server; undefined when there is none. */
 export function openLanguageModel(
-  config: Pick<Config, 'llm' | 'models'>,
+  { llm, models }: Pick<Config, 'llm' | 'models'>,
   { log, metrics, quota }: { log: Log; metrics: Metrics; quota: TokenQuota },
 ): LanguageModel | undefined {
-  const { llm, models } = config
   if (!llm) return undefined
+  return serveModel(openChatModel({ llm, models }, log), { ...llm, metrics, quota })
+}
+
+/** Opens a provider: a server, or a model of this machine. */
+export function openChatModel(
+  { llm, models }: { llm: LlmConfig; models: Config['models'] },
+  log: Log,
+): ChatModel {
   const { url, embedded, apiKey } = llm
-  const setup = { ...llm, metrics, quota }
-  if (url === undefined) return serveModel(openEmbedded(embedded!, llm, models), setup)
+  if (url === undefined) return openEmbedded(embedded!, llm, models)
   const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, asking again')
-  const client = createServiceClient({ url, apiKey, onRetry })
-  return serveModel(createChatClient({ ...llm, client }), setup)
+  return createChatClient({ ...llm, client: createServiceClient({ url, apiKey, onRetry }) })
 }
 
 /** Opens a model of this machine: one of the store, or a file. */

@@ -33,6 +33,16 @@ export async function openServices(
       const sources = [...speech.translatedLanguages, ...(translator?.sources() ?? [])]
       return sources.length > 0 ? { translation: [...new Set(sources)] } : {}
     },
+    get translators() {
+      if (model) return [{ ...everyPair, model: config.llm!.embedded ?? config.llm!.model }]
+      const heard = speech.translatedLanguages.filter((language) => language !== 'en')
+      const listening = { provider: 'whisper' as const, model: null, sessions: false }
+      const ruled = { provider: 'apertium' as const, model: null, sessions: true }
+      return [
+        ...(heard.length > 0 ? [{ ...listening, pairs: heard.map((from) => `${from}-en`) }] : []),
+        ...(translator ? [{ ...ruled, pairs: translator.pairs() }] : []),
+      ]
+    },
     async call(request, options) {
       if (model) return model.call(request, options)
       const { task, target } = request
@@ -45,6 +55,8 @@ export async function openServices(
     },
   }
 }
+
+const everyPair = { provider: 'language model' as const, pairs: null, sessions: true }
 
 /** A server starts without a program that cannot be run: other work does not need it. */
 async function findTranslator(

@@ -9,6 +9,8 @@ import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-on.
 export type Translator = {
   /** Returns the languages that it translated from when it was asked last. */
   sources(): string[]
+  /** The same with the languages into which it does, as `es-en`. */
+  pairs(): string[]
   /** Answers a request for a translation, or says why not. */
   translate(request: ServiceRequest, options: ServiceCallOptions): Promise<Answer>
 }
@@ -38,6 +40,7 @@ export async function openTranslator(
   }
 
   return {
+    pairs: () => [...pairs.keys()],
     sources: () => [...new Set([...pairs.keys()].map((pair) => pair.split('-')[0]!))],
     async translate(request, { account, signal }) {
       const { target, texts, languages } = request as unknown as Fields

@@ -21,6 +21,7 @@ import { findFile, type StoredFile } from '../storage/objects/files.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
+import type { TranslatorInfo } from '../text/service-add-on.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { removeCheckpoints } from './checkpoints.ts'
 import { writeJobTranscript } from './job-transcript.ts'
@@ -243,14 +244,14 @@ export class JobSubmission {
   }
 
   /** Returns the add-ons that a transcript can have. */
-  async capabilities(): Promise<TextCapabilities> {
+  async capabilities(): Promise<TextCapabilities & { translators: readonly TranslatorInfo[] }> {
     const { services, resultBuilder } = this.#tools
     const all = await resultBuilder.describe()
     const addOns = all.addOns.map((one) => {
       const languages = services?.addOns[one.name]
       return languages ? { ...one, isConfigured: true, languages } : one
     })
-    return { ...all, addOns }
+    return { ...all, addOns, translators: services?.translators ?? [] }
   }
 
   /** Accepts no more jobs, and aborts retries. */

@@ -46,10 +46,23 @@ export type ServiceAddOn = {
   ): Made
 }
 
+/** Something that translates. */
+export type TranslatorInfo = {
+  provider: 'language model' | 'whisper' | 'apertium'
+  /** The configured model; null where there is none to name. */
+  model: string | null
+  /** From and to, as `es-en`; null for all. */
+  pairs: readonly string[] | null
+  /** Whether it translates live sessions, too. */
+  sessions: boolean
+}
+
 /** The services that the operator has configured. */
 export type Services = {
   /** The add-ons that have a service, with the languages of the transcripts that it can take. */
   readonly addOns: Readonly<Record<string, 'all' | readonly string[]>>
+  /** What translates, in the order in which it is asked. */
+  readonly translators?: readonly TranslatorInfo[]
   /**
    * Returns the answer to a request: plain JSON, not undefined. Settles in limited time, and soon
    * after `signal` aborts. Rejects with `AddOnFailure` to tell the customer why it failed.

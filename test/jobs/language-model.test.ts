@@ -263,8 +263,11 @@ test('a recording without speech costs nothing', async (t) => {
 
 test('the capabilities say that these add-ons are there', async (t) => {
   const { server } = await start(t)
-  type Listed = { add_ons: { name: string; is_configured: boolean }[] }
+  type Listed = { add_ons: { name: string; is_configured: boolean }[]; translators: object[] }
   const { body } = await call<Listed>(server, '/v2/capabilities')
+  assert.deepEqual(body.translators, [
+    { provider: 'language model', model: 'tiny', pairs: null, sessions: true },
+  ])
   for (const name of ['translation', 'audio_to_llm', 'structured_data_extraction']) {
     assert.equal(body.add_ons.find((one) => one.name === name)?.is_configured, true, name)
   }

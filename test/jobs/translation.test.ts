@@ -100,10 +100,16 @@ test('Apertium translates the pairs that it has, hidden words survive, and it is
   assert.match(spanish!.full_transcript, /^Mi perro .*aquí\. \[NAME_1\] .*feliz\./)
   assert.equal(german!.error!.exception, 'NotConfigured')
   assert.match(german!.error!.message, /the pair en-de of Apertium/)
-  type Listed = { add_ons: { name: string; is_configured: boolean; languages: string[] }[] }
+  type Listed = {
+    add_ons: { name: string; is_configured: boolean; languages: string[] }[]
+    translators: { provider: string; pairs: string[] }[]
+  }
   const { body } = await call<Listed>(server, '/v2/capabilities')
   const listed = body.add_ons.find(({ name }) => name === 'translation')!
   assert.ok(listed.is_configured && listed.languages.includes('en'))
+  const [apertium, ...others] = body.translators
+  assert.deepEqual([apertium!.provider, others], ['apertium', []])
+  assert.ok(apertium!.pairs.includes('en-es'))
 })
 
 /** As with a multilingual Whisper model, for a recording in Spanish. */
@@ -130,10 +136,13 @@ test('speech is translated into English by a model that listens, words within th
   assert.ok(seconds > end - from && seconds < end - from + 0.5, `${seconds}`)
   assert.match(german!.error!.message, /^translation into de .*STENO_LLM_URL\), or Apertium/)
   assert.doesNotMatch(german!.error!.message, /Whisper/)
-  type Listed = { add_ons: { name: string; languages: string[] }[] }
+  type Listed = { add_ons: { name: string; languages: string[] }[]; translators: object[] }
   const { body } = await call<Listed>(server, '/v2/capabilities')
   const listed = body.add_ons.find(({ name }) => name === 'translation')!
   assert.deepEqual(listed.languages, ['es', 'fr'])
+  assert.deepEqual(body.translators, [
+    { provider: 'whisper', model: null, pairs: ['es-en', 'fr-en'], sessions: false },
+  ])
 })
 
 test('a language that no model can listen to says which would', async (t) => {

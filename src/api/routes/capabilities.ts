@@ -26,12 +26,13 @@ export function capabilityRoutes({
           summary: 'What this server can do',
           description:
             'Languages and models of recognition; which models are installed and could be; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
-            'has it; how well each type of entity is found, and what the groups of types stand for.',
+            'has it; what translates; how well each type of entity is found, and what the groups of types stand for.',
           response: { 200: Capabilities },
         },
       },
       async () => {
-        const { addOns, entityTypes, entityGroups } = await jobs.submission.capabilities()
+        const { addOns, entityTypes, entityGroups, translators } =
+          await jobs.submission.capabilities()
         return {
           recognition: {
             languages: [...speech.languages],
@@ -51,6 +52,9 @@ export function capabilityRoutes({
             languages: languages === 'all' ? null : [...languages],
             config_schema: schemaOf(name),
           })),
+          translators: translators.map(({ pairs, ...one }) => {
+            return { ...one, pairs: pairs && [...pairs].sort() }
+          }),
           entity_types: entityTypes.map((one) => ({ ...one, languages: [...one.languages] })),
           entity_groups: entityGroups as Record<string, string[]>,
         }

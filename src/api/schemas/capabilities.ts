@@ -70,6 +70,18 @@ const AvailableModel = Type.Object(
   { title: 'AvailableModel' },
 )
 
+const Translator = Type.Object(
+  {
+    provider: OneOf('language model', 'whisper', 'apertium'),
+    model: Nullable(Type.String({ description: 'The configured language model' })),
+    pairs: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'From and to, such as `es-en`; null for all',
+    }),
+    sessions: Type.Boolean({ description: 'Whether it translates live sessions, too' }),
+  },
+  { title: 'TranslatorCapability' },
+)
+
 /** What this server can do. */
 export const Capabilities = Type.Object(
   {
@@ -89,6 +101,9 @@ export const Capabilities = Type.Object(
       { description: 'What one recording may be' },
     ),
     add_ons: Type.Array(AddOn),
+    translators: Type.Array(Translator, {
+      description: 'What translates, in the order in which it is asked; none without any',
+    }),
     entity_types: Type.Array(EntityTypeView),
     entity_groups: Type.Record(Type.String(), Type.Array(EntityType), {
       description: 'What each name of several types stands for in `entity_types` of a request',

@@ -6,6 +6,7 @@ import { checkStoredModels } from '../models/check-stored-models.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { checkConfinement, checkUser } from './check-confinement.ts'
+import { checkLanguageServices } from './check-language-services.ts'
 import {
   checkDatabase,
   checkDataFolder,
@@ -24,8 +25,8 @@ import {
 
 const help = `Usage: steno doctor
 
-Checks this installation with the settings of this shell: Node, settings, models, decoder, user, data
-folder, database, object store, port, and one second of real recognition. Each line shows ok, warn or fail, and the remedy.
+Checks this installation with the settings of this shell: Node, settings, models, the language model and what
+translates, decoder, user, data folder, database, object store, port, and one second of real recognition. Each line shows ok, warn or fail, and the remedy.
 The exit code is 1 when a check failed.
 `
 
@@ -54,6 +55,7 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield await checkModelFiles(config)
   yield await checkStoredModels(config, signal)
   yield* await checkRemoteEngine(config, signal)
+  yield* await checkLanguageServices(config, signal)
   yield await checkRuntime()
   const device = await checkDevice(config)
   if (device) yield device

@@ -81,6 +81,8 @@ export type ApiCapabilities = {
     max_audio_seconds: number
   }
   add_ons: ApiAddOnCapability[]
+  /** What translates, in the order in which it is asked; none without any */
+  translators: ApiTranslatorCapability[]
   entity_types: ApiEntityCapability[]
   /** What each name of several types stands for in `entity_types` of a request */
   entity_groups: Record<string, unknown>
@@ -1043,6 +1045,15 @@ export type ApiTranslationResult = {
   exec_time: number
   error: ApiAddOnError | null
   results: ApiTranslation[] | null
+}
+
+export type ApiTranslatorCapability = {
+  provider: 'language model' | 'whisper' | 'apertium'
+  model: string | null
+  /** From and to, such as `es-en`; null for all */
+  pairs: string[] | null
+  /** Whether it translates live sessions, too */
+  sessions: boolean
 }
 
 export type ApiUpload = {

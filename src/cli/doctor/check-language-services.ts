@@ -1,0 +1,75 @@
+import { bareEnvironment } from '../../audio/bare-environment.ts'
+import type { Config } from '../../config.ts'
+import { createLog } from '../../log.ts'
+import type { Finding } from './checks.ts'
+
+/** Seconds for a few words of a language model, which may have to be loaded first. */
+const ANSWER_SECONDS = 120
+
+/**
+ * Checks what answers prompts and translates: whether the language model answers, which models of
+ * recognition translate into English, and whether Apertium runs. One finding when there is nothing.
+ */
+export async function checkLanguageServices(
+  config: Config,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const model = await checkLanguageModel(config, signal)
+  const others = [await checkListeners(config), await checkApertium(config, signal)]
+  const findings = [model, ...others].flatMap((one) => one ?? [])
+  if (findings.length > 0) return findings
+  const needs = 'a language model (STENO_LLM_URL), a multilingual Whisper model or Apertium'
+  return [{ state: 'ok', text: `translation: nothing is set up; it needs ${needs}` }]
+}
+
+/** Asks for a word: whether the address, the key and the name of the model are right. */
+async function checkLanguageModel(
+  config: Config,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  const { llm } = config
+  if (!llm) return undefined
+  const { openChatModel } = await import('../../app/language-model.ts')
+  const timeout = Math.min(llm.timeout, ANSWER_SECONDS)
+  const chat = openChatModel({ ...config, llm: { ...llm, timeout } }, createLog('silent'))
+  const where = llm.url === undefined ? llm.embedded! : `${llm.model} at ${new URL(llm.url).host}`
+  try {
+    await chat.complete({ system: 'Answer briefly.', user: 'Say hello.', maxTokens: 8, signal })
+    return { state: 'ok', text: `language model: ${where} answers` }
+  } catch (error) {
+    signal.throwIfAborted()
+    const text = `language model: ${where}: ${(error as Error).message}`
+    return { state: 'fail', text, remedy: 'see the STENO_LLM_ settings' }
+  } finally {
+    await chat.close()
+  }
+}
+
+async function checkListeners({ models: { folder } }: Config): Promise<Finding | undefined> {
+  const { readStoredModels } = await import('../../models/installed.ts')
+  const { describeStored } = await import('../../asr/engines/stored-recognizers.ts')
+  const found = readStoredModels(folder).filter((model) => {
+    return describeStored(model)?.capabilities.translates
+  })
+  if (found.length === 0) return undefined
+  const names = found.map(({ id }) => id).join(', ')
+  return { state: 'ok', text: `translation of recordings into English: ${names}` }
+}
+
+async function checkApertium(
+  { apertium: file }: Config,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  if (file === undefined) return undefined
+  const { createApertium } = await import('../../llm/apertium/apertium.ts')
+  try {
+    const pairs = [...(await createApertium(file, bareEnvironment()).pairs({ signal })).keys()]
+    if (pairs.length > 0) return { state: 'ok', text: `Apertium: ${pairs.toSorted().join(', ')}` }
+    const remedy = 'install pairs of languages, such as apertium-eng-spa'
+    return { state: 'warn', text: 'Apertium: it has no pair of languages', remedy }
+  } catch (error) {
+    signal.throwIfAborted()
+    const remedy = 'set STENO_APERTIUM to the path of the program'
+    return { state: 'fail', text: (error as Error).message, remedy }
+  }
+}
