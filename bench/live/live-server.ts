@@ -7,8 +7,10 @@ import { temporaryFolder } from '../temporary-folder.ts'
 /** A server with the real models, in a process of its own on a folder of its own. */
 export type LiveBenchServer = { client: Client; pid: number; stop(): Promise<void> }
 
-/** Starts one that takes as many sessions as it is given. */
-export async function startLiveServer(): Promise<LiveBenchServer> {
+/** Starts one that takes as many sessions as it is given, with further settings. */
+export async function startLiveServer(
+  settings: Record<string, string> = {},
+): Promise<LiveBenchServer> {
   const folder = await temporaryFolder()
   const { url, process } = await serve(new URL('server-process.ts', import.meta.url), {
     STENO_DATA_DIR: folder,
@@ -18,6 +20,7 @@ export async function startLiveServer(): Promise<LiveBenchServer> {
     STENO_LIVE_SLOTS: '1000',
     STENO_MAX_LIVE_SESSIONS: '1000',
     STENO_MAX_AUDIO_S: '86400',
+    ...settings,
   })
   const key = { url, key: 'bench', header: 'x-service-key' }
   return {

@@ -1,7 +1,8 @@
 /**
  * Latency, accuracy and processor time of live sessions, from one session at a time to as many as the
  * machine carries: a line for each number of sessions until a bar breaks, or for each `--sessions N`.
- * `--no-partials` requests finals only. Real speech at its pace, the sessions out of step with each other.
+ * `--no-partials` requests finals only, `--translate` also translations of finals and partials, from a
+ * stand-in for a model on another machine. Real speech at its pace, the sessions out of step with each other.
  * Moments count from when the sample in question was sent: the one at the first word of the reference,
  * the one at `speech_end`. Processor seconds are per second of one session's audio.
  */
@@ -11,6 +12,11 @@ import { parseArgs } from 'node:util'
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { readConfig } from '../../src/config.ts'
 import { wordErrors } from '../../src/transcript/word-errors.ts'
+import {
+  type ChatCall,
+  startChatProvider,
+  textsToTranslate,
+} from '../../test/support/chat-provider.ts'
 import { createRandom } from '../../test/support/random.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'
@@ -34,14 +40,25 @@ const { values: options } = parseArgs({
   options: {
     sessions: { type: 'string', multiple: true, default: [] },
     'no-partials': { type: 'boolean', default: false },
+    translate: { type: 'boolean', default: false },
   },
 })
 const asked = (options.sessions as string[]).map(Number)
 const receive_partial_transcripts = !options['no-partials']
-const params = { messages_config: { receive_partial_transcripts } }
+const translator = options.translate ? await startChatProvider(translateAll) : undefined
+const translation = {
+  translation: true,
+  translation_config: { target_languages: ['fr'], partials: receive_partial_transcripts },
+}
+const params = {
+  messages_config: { receive_partial_transcripts },
+  ...(translator && { realtime_processing: translation }),
+}
 const waiting = (ENDPOINTING_SECONDS + readConfig(process.env).live.vadHangover) * 1000
 const { corpus, speeches } = await readSpeech()
-const server = await startLiveServer()
+const server = await startLiveServer(
+  translator && { STENO_LLM_URL: translator.url, STENO_LLM_MODEL: 'stand-in' },
+)
 const random = createRandom(2)
 await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
 const fileTexts = await transcribeFiles(server)
@@ -54,6 +71,11 @@ for (const count of asked.length > 0 ? asked : COUNTS) {
   if (!outcome.barsHeld && asked.length === 0) break
 }
 await server.stop()
+translator?.close()
+
+function translateAll(call: ChatCall): string {
+  return JSON.stringify({ translations: textsToTranslate(call) })
+}
 
 type Recognized = { speech: Speech; streamed: Streamed }
 
@@ -99,6 +121,7 @@ function describe(count: number, recognized: readonly Recognized[]) {
     bench: 'live',
     corpus,
     partials: receive_partial_transcripts,
+    translated: translator !== undefined,
     sessions: count,
     ackMs: ack,
     firstPartialMs: { ...firstPartial, of: firstPartials.length },

@@ -256,3 +256,51 @@ test('a partial whose translation hangs holds up nothing, and is dropped', async
   )
   assert.equal(provider.calls.length, 2)
 })
+
+test('ten sessions get their transcripts while no translation comes, then all of these in order', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const provider = await startChatProvider(async (one) => {
+    await gate.promise
+    return answer(one)
+  })
+  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny', STENO_LIVE_SLOTS: '20' }
+  const server = await startServer({ speech: createFakeSpeechEngine(SAID, { capacity: 20 }), env })
+  t.after(async () => {
+    await server.close()
+    provider.close()
+  })
+  const translation_config = { target_languages: ['fr', 'de'], partials: true }
+  const clients = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const { url } = await openSession(server, {
+        realtime_processing: { translation: true, translation_config },
+        messages_config: { receive_partial_transcripts: true },
+      })
+      return connect(url)
+    }),
+  )
+  for (const client of clients) {
+    for (const chunk of chunksOf(speech, 3200)) client.send(chunk)
+    client.stop()
+  }
+  for (const client of clients) {
+    await client.until(() => finalsOf(client.messages).length === 2)
+    assert.deepEqual(ofType(client.messages, 'translation'), [])
+  }
+  gate.resolve()
+  for (const client of clients) {
+    assert.equal((await client.closed).code, 1000)
+    const sent = ofType(client.messages, 'translation')
+    // On a slow machine some are too late, and say so.
+    const late = sent.filter(({ error }) => error?.exception === 'AddonTimeout').length
+    const made = sent.flatMap(({ data }) => {
+      return data?.is_final ? [`${data.utterance_id} ${data.target_language}`] : []
+    })
+    const all = finalsOf(client.messages).flatMap(({ data }) => [`${data.id} fr`, `${data.id} de`])
+    assert.equal(made.length + late, all.length)
+    assert.deepEqual(
+      made,
+      all.filter((one) => made.includes(one)),
+    )
+  }
+})

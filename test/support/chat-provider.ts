@@ -18,13 +18,15 @@ export type ChatReply = string | number | 'stall' | { body: string } | { cut: tr
  * A stand-in for a server with OpenAI's chat API, on a free port of this machine. It keeps every
  * request: what is not in `calls` never left the server.
  */
-export async function startChatProvider(reply: (call: ChatCall, n: number) => ChatReply) {
+export async function startChatProvider(
+  reply: (call: ChatCall, n: number) => ChatReply | Promise<ChatReply>,
+) {
   const calls: ChatCall[] = []
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await text(request)) as Omit<ChatCall, 'authorization'>
     const call = { authorization: request.headers.authorization, ...body }
     calls.push(call)
-    const answer = request.url === '/v1/chat/completions' ? reply(call, calls.length) : 404
+    const answer = request.url === '/v1/chat/completions' ? await reply(call, calls.length) : 404
     if (answer === 'stall') return
     if (typeof answer === 'number') {
       response.writeHead(answer, { 'content-type': 'application/json' }).end('{"error":{}}')
