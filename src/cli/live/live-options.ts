@@ -1,7 +1,7 @@
 import { parseArguments, readChoice, UsageError } from '../arguments.ts'
 import { serverOptions } from '../server/server-url.ts'
 import { type Format, formats } from '../transcribe/formats.ts'
-import { readTranslation } from '../transcribe/job-params.ts'
+import { completeOptions, readTranslation, readWritten } from '../transcribe/job-params.ts'
 import { planOutputs } from '../transcribe/results.ts'
 import type { LiveFormat } from './live-api-types.ts'
 import type { AudioSource } from './live-audio.ts'
@@ -15,6 +15,8 @@ export type LiveOptions = {
   language: string | undefined
   /** The fields of `realtime_processing` that request translations; empty without. */
   translation: Record<string, unknown>
+  /** The fields of `post_processing` that request a summary and answers; empty without. */
+  written: Record<string, unknown>
   endpointing: number | undefined
   threshold: number | undefined
   partials: boolean
@@ -28,6 +30,8 @@ const options = {
   fast: { type: 'boolean' },
   language: { type: 'string' },
   translate: { type: 'string', multiple: true },
+  summary: { type: 'string' },
+  ask: { type: 'string', multiple: true },
   endpointing: { type: 'string' },
   threshold: { type: 'string' },
   'no-partials': { type: 'boolean' },
@@ -40,7 +44,7 @@ const options = {
 
 /** Reads the command line of `steno live`. */
 export function readLiveOptions(args: readonly string[]): LiveOptions {
-  const { values, positionals } = parseArguments(args, options)
+  const { values, positionals } = parseArguments(completeOptions(args), options)
   const [path, ...more] = positionals
   if (values.mic ? path !== undefined : path === undefined || more.length > 0) {
     throw new UsageError('name one file, or - for standard input, or --mic')
@@ -65,6 +69,7 @@ export function readLiveOptions(args: readonly string[]): LiveOptions {
     name,
     language: values.language,
     translation: readTranslation(values.translate),
+    written: readWritten(values),
     endpointing: readDecimal(values.endpointing, { name: 'endpointing', min: 0.01, max: 10 }),
     threshold: readDecimal(values.threshold, { name: 'threshold', min: 0, max: 1 }),
     partials: !values['no-partials'],

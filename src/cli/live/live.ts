@@ -3,8 +3,9 @@ import type { ApiLiveJob, ApiLiveResult } from '../server/api-types.ts'
 import { connectServer, type ServerConnection } from '../server/server-connection.ts'
 import { readServer, serverHelp } from '../server/server-url.ts'
 import { createProgress, formatSeconds } from '../terminal/progress.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { sanitize, sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
+import { describeFailures, formatAddOns } from '../transcribe/add-on-text.ts'
 import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
 import { prepareOutputs } from '../transcribe/results.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
@@ -24,6 +25,8 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   --fast           send a file as fast as the server accepts it
   --language CODE  the spoken language, such as en; detected by default
   --translate LIST also print translations into these languages, such as de,fr; needs a language model
+  --summary[=TYPE] a summary at the end: general (default), bullet_points or concise
+  --ask TEXT       an answer to this prompt at the end, several times if given so; needs a language model
   --endpointing S  seconds of silence that end an utterance, 0.01 to 10; default 0.05
   --threshold P    probability above which audio counts as speech, 0 to 1; default 0.6
   --no-partials    print final text only
@@ -129,20 +132,26 @@ async function deliver(
     screen.say(`${sanitize(name)}: written to ${sanitize(output)}`)
   } else if (format !== 'txt') {
     terminal.stdout.write(formatResult(result, format))
+  } else {
+    // What was said and its translations are there already.
+    const { translation: _, ...written } = result
+    terminal.stdout.write(sanitizeLines(formatAddOns(written)))
   }
+  for (const failure of describeFailures(result)) screen.say(`${sanitize(name)}: ${failure}`)
   for (const warning of result.metadata.warnings ?? []) {
     screen.say(`${sanitize(name)}: warning: ${warning}`)
   }
 }
 
 function paramsOf(options: LiveOptions, format: LiveFormat): Record<string, unknown> {
-  const { language, translation, endpointing, threshold, partials } = options
+  const { language, translation, written, endpointing, threshold, partials } = options
   return {
     ...format,
     ...(language === undefined ? {} : { language_config: { languages: [language] } }),
     ...(endpointing === undefined ? {} : { endpointing }),
     ...(threshold === undefined ? {} : { pre_processing: { speech_threshold: threshold } }),
     realtime_processing: translation,
+    post_processing: written,
     messages_config: { receive_partial_transcripts: partials },
   }
 }

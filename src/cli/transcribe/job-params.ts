@@ -116,10 +116,22 @@ export function readTranslation(lists: readonly string[] = []): Record<string, u
   return { translation: true, translation_config: { target_languages: [...new Set(targets)] } }
 }
 
-function readQuestions({ translate = [], ask = [] }: Values): Record<string, unknown> {
+/** Reads `--summary` and `--ask` as the fields of a request. */
+export function readWritten({
+  summary,
+  ask = [],
+}: {
+  summary?: string | undefined
+  ask?: string[] | undefined
+}): Record<string, unknown> {
   if (ask.some((prompt) => prompt.trim() === '')) throw new UsageError('--ask must not be empty')
   return {
-    ...readTranslation(translate),
+    ...(summary !== undefined && {
+      summarization: true,
+      summarization_config: {
+        type: readChoice(summary, { name: 'summary', choices: summaryTypes }),
+      },
+    }),
     ...(ask.length > 0 && { audio_to_llm: true, audio_to_llm_config: { prompts: ask } }),
   }
 }
@@ -132,7 +144,7 @@ export async function readJobParams(
   values: Values & { language?: string | undefined },
   { format }: { format: Format },
 ): Promise<Record<string, unknown>> {
-  const { language, vocabulary, spelling, summary } = values
+  const { language, vocabulary, spelling } = values
   return {
     ...(language && { language_config: { languages: [language] } }),
     ...readSubtitles(values, format),
@@ -140,14 +152,9 @@ export async function readJobParams(
     ...(values.punctuation && { punctuation_enhanced: true }),
     ...(values.entities && { named_entity_recognition: true }),
     ...(values.sentiment && { sentiment_analysis: true }),
-    ...(summary !== undefined && {
-      summarization: true,
-      summarization_config: {
-        type: readChoice(summary, { name: 'summary', choices: summaryTypes }),
-      },
-    }),
     ...(values.chapters && { chapters: true }),
-    ...readQuestions(values),
+    ...readTranslation(values.translate),
+    ...readWritten(values),
     ...readSpeakers(values.speakers),
     ...readStyle(values),
     ...(values.channels !== undefined && {

@@ -67,6 +67,14 @@ test('steno live plays a file at its pace, prints finals, and tells how long the
   assert.ok(performance.now() - started > 4000)
 })
 
+test('a summary and answers follow the text; what there is no model for goes to stderr', async () => {
+  const asked = ['--summary', 'concise', '--ask', 'Who speaks?']
+  const { code, stdout, stderr } = await live([SPEECH, '--fast', ...asked])
+  assert.equal(code, 0)
+  assert.match(stdout, /^hello world\nhello world\n\nSummary:\nhello world/)
+  assert.match(stderr, /audio_to_llm.*STENO_LLM_URL/)
+})
+
 test('--fast does not wait, --no-partials and the numbers reach the session', async () => {
   const options = ['--fast', '--no-partials', '--endpointing', '0.3', '--threshold', '0.4']
   const { code, stdout } = await live([SPEECH, ...options, '--language', 'en'])
