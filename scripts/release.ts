@@ -63,6 +63,8 @@ mkdirSync(folder, { recursive: true })
 const files = [packPackage(), writeSbom(), write('licenses.txt', describeLicenses(licenses))]
 if (!values['no-install']) {
   checkPlatforms()
+  run('npm', 'publish', join(folder, files[0]!), '--dry-run', '--ignore-scripts')
+  console.log('ok    npm would publish it')
   tryPackage(join(folder, files[0]!))
 }
 const sums = files.map((name) => `${sha256(join(folder, name))}  ${name}`)
