@@ -1,21 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { wallNow } from '../clock.ts'
-import { hasZeroRetention } from '../config/zero-retention.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Metrics, outcomeOf } from '../metrics.ts'
 import { liveFolder, removeDeadCopies } from '../storage/data-folder.ts'
-import {
-  type CreateJob,
-  createJobWriter,
-  type Earlier,
-  findRepeated,
-  type IdempotencyKey,
-  jobOfSameRequest,
-} from '../storage/jobs/create-job.ts'
+import type { IdempotencyKey } from '../storage/jobs/create-job.ts'
 import { findEndedJobs } from '../storage/jobs/jobs.ts'
 import { deleteStaleBatches } from '../storage/live/live-batches.ts'
 import {
@@ -30,7 +21,7 @@ import {
   listOpenLiveJobs,
   type TokenHolder,
 } from '../storage/live/live-jobs.ts'
-import { findLiveSession, findSessionKeys } from '../storage/live/live-sessions.ts'
+import { findSessionKeys } from '../storage/live/live-sessions.ts'
 import { listNodes } from '../storage/nodes.ts'
 import { findOwners, isOnlyOwner } from '../storage/owners.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -41,7 +32,7 @@ import type { Connection, ConnectOptions } from './connection.ts'
 import { type LiveParams, requestOf, textOf } from './live-params.ts'
 import type { CreatedSession, LiveRequest } from './live-request.ts'
 import type { Caption } from './messages/caption-feed.ts'
-import { endMessage, startMessage } from './messages/lifecycle-messages.ts'
+import { endMessage } from './messages/lifecycle-messages.ts'
 import { requireModel } from './require-model.ts'
 import { untilStored } from './result/finish-live-job.ts'
 import { ActiveSessions } from './sessions/active-sessions.ts'
@@ -55,6 +46,7 @@ import {
   type SessionNode,
 } from './sessions/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
+import { SessionCreation, TOKEN_LETTERS } from './sessions/session-creation.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
 
 /** Options of the live service. */
@@ -77,9 +69,6 @@ export type LiveServiceOptions = {
   onDelivered?: (job: Pick<LiveJob, 'id' | 'account'>) => Promise<void>
 }
 
-/** 192 bits in URL-safe characters. */
-const TOKEN_BYTES = 24
-const TOKEN_LETTERS = 32
 /** Maximum concurrent token lookups: the store serves all other requests, too. */
 const MAX_LOOKUPS = 100
 /** How often the keys of open sessions are checked for revocation and expiry. */
@@ -90,6 +79,7 @@ const REPORT_MS = 1000
 const TAKE_UP_MS = 5000
 /** A session that no client joined is ended by another node this much later than by its own. */
 const GIVE_UP_LATER_MS = 15_000
+
 /**
  * The live service: creates sessions, connects clients to them, and resumes those that an earlier
  * process was running.
@@ -98,7 +88,7 @@ export class LiveService {
   readonly #options: LiveServiceOptions
   readonly #log: Log
   readonly #folder: string
-  readonly #create: CreateJob
+  readonly #creation: SessionCreation
   readonly #held: ActiveSessions
   readonly #awaited: ConnectTimeouts
   readonly #closing = new AbortController()
@@ -110,16 +100,19 @@ export class LiveService {
   readonly forwarded: ForwardedClients
   #lookups = 0
   #timers: NodeJS.Timeout[] = []
-  #creating: Promise<unknown> = Promise.resolve()
 
   constructor(options: LiveServiceOptions) {
     this.#options = options
     this.#log = options.log.child({ module: 'live' })
     this.#folder = liveFolder(options.config.storage.folder)
-    this.#create = createJobWriter(options.storage.db)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
     this.forwarded = new ForwardedClients({ db: options.storage.db, log: this.#log })
     this.admission = new Admission({ ...options, keys: this.#keys, active: () => this.#held })
+    this.#creation = new SessionCreation({
+      ...options,
+      admission: this.admission,
+      onCreated: (session) => this.#created(session),
+    })
     const isOverShare = (account: string) => this.admission.isOverShare(account)
     const { signal } = this.#closing
     this.#held = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
@@ -136,60 +129,15 @@ export class LiveService {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
     requireModel(this.#options.speech, requestOf(request.params as LiveParams))
-    // One after the other: each needs to know whether there is capacity, and whether it already
-    // exists.
-    const created = this.#creating.then(() => this.#createNext(account, request))
-    this.#creating = created.catch(() => {})
-    return created
-  }
-
-  async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
-    const { config, storage } = this.#options
-    const { params, paramsText, customMetadata, idempotency, keyHash, keyId } = request
-    const repeated = idempotency && (await this.findRepeated(idempotency))
-    if (repeated) return repeated
-    await this.admission.check(account)
-    await storage.space.admit(account)
-    const id = randomUUID()
-    const session = {
-      kind: 'live' as const,
-      id,
-      account,
-      createdAt: wallNow(),
-      params,
-      paramsText,
-      customMetadata,
-      channels: (params as LiveParams).channels,
-      token: randomBytes(TOKEN_BYTES).toString('base64url'),
-      keyHash,
-      keyId,
-      zeroRetention: hasZeroRetention(config.storage, account),
-      startMessage,
-    }
-    const maxQueued = config.live.maxPerAccount
-    const { maxSecondsPerMonth } = config.jobs
-    const creation = await this.#create(session, {
-      ...{ maxQueued, maxSecondsPerMonth, idempotency },
-    })
-    if (creation === 'refused') {
-      const retryAfter = this.admission.secondsUntilCapacity()
-      const detail = `${maxQueued} are open already (STENO_MAX_LIVE_SESSIONS)`
-      throw new AppError('too_many_sessions', detail, { retryAfter })
-    }
-    if (creation !== 'created') return sameSession(storage, creation, idempotency!)
-    this.#options.onEvents?.()
-    this.#expect(session)
-    return (await findLiveSession(storage.db, session.id))!
+    return this.#creation.create(account, request)
   }
 
   /**
    * Finds the session that an earlier request with this key created; fails with
    * `idempotency_conflict` when that request differed.
    */
-  async findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
-    const { storage } = this.#options
-    const earlier = await findRepeated(storage.db, idempotency, { now: wallNow() })
-    return earlier && sameSession(storage, earlier, idempotency)
+  findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
+    return this.#creation.findRepeated(idempotency)
   }
 
   /**
@@ -370,6 +318,11 @@ export class LiveService {
     await this.#held.leave()
   }
 
+  #created(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
+    this.#options.onEvents?.()
+    this.#expect(session)
+  }
+
   /** Awaits the first client of a session. */
   #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
     this.#awaited.add(session)
@@ -394,14 +347,4 @@ export class LiveService {
       this.#options.metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
     } catch {} // The server stops; the next process ends the session.
   }
-}
-
-async function sameSession(
-  { db }: Pick<Storage, 'db'>,
-  earlier: Earlier,
-  idempotency: IdempotencyKey,
-): Promise<CreatedSession> {
-  const session = await findLiveSession(db, jobOfSameRequest(earlier, idempotency))
-  if (!session) throw new AppError('job_not_found', 'its session ended long ago')
-  return session
 }

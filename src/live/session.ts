@@ -1,13 +1,13 @@
 import { frameBytes } from '../audio/audio-format.ts'
 import { wallNow } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { roundTo } from '../transcript/rounding.ts'
 import { Connection, type ConnectOptions } from './connection.ts'
 import { formatOf } from './input/audio-format.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
 import { ClientInput } from './input/client-input.ts'
 import { sendFinalMessages } from './messages/final-messages.ts'
+import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
 import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
 import { headOf, routingOf } from './messages/server-messages.ts'
@@ -286,11 +286,8 @@ export class LiveSession {
     this.#enter('stopping')
     this.#stopReason = reason
     if (reason === 'client') {
-      const recording_duration = this.#audioInput.seconds
-      const left = Math.max(0, recording_duration - this.#recognition.recognized)
-      const data = { recording_duration, recording_left_to_process: roundTo(left, 6) }
-      const type = 'stop_recording'
-      this.#outbox.send({ type, acknowledged: true, error: null, data })
+      const { recognized } = this.#recognition
+      this.#outbox.send(stopAcknowledgment({ received: this.#audioInput.seconds, recognized }))
     }
     if (reason === 'too_large') this.#warn(warningTexts.tooLarge)
     const message = limitText(reason, this.#options.config)

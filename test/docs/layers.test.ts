@@ -124,6 +124,14 @@ test('no file and no exported name has a retired word', () => {
   )
 })
 
+test('no file has more than 400 lines, but the generated one', () => {
+  const files = globSync('{src,examples,scripts}/**/*.ts', { cwd: root })
+  const long = files.filter((file) => {
+    return readFileSync(join(root, file), 'utf8').split('\n').length - 1 > 400
+  })
+  assert.deepEqual(long, ['src/cli/server/api-types.ts'])
+})
+
 test('no files import each other in a circle, types included', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const imports = new Map(files.map((file) => [file, importsOf(file)]))

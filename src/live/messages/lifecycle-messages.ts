@@ -1,3 +1,4 @@
+import { roundTo } from '../../transcript/rounding.ts'
 import type { LiveParams } from '../live-params.ts'
 import { headOf, routingOf, type ServerMessage, writeMessage } from './server-messages.ts'
 
@@ -18,6 +19,19 @@ export function endMessage(
   { id, at }: { id: string; at: number },
 ): string | undefined {
   return forCallback({ type: 'end_session' }, params, { id, at })
+}
+
+/** Acknowledges `stop_recording`; both options are seconds of audio. */
+export function stopAcknowledgment({
+  received,
+  recognized,
+}: {
+  received: number
+  recognized: number
+}): ServerMessage {
+  const recording_left_to_process = roundTo(Math.max(0, received - recognized), 6)
+  const data = { recording_duration: received, recording_left_to_process }
+  return { type: 'stop_recording', acknowledged: true, error: null, data }
 }
 
 function forCallback(

@@ -1,0 +1,111 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { wallNow } from '../../clock.ts'
+import { hasZeroRetention } from '../../config/zero-retention.ts'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import {
+  type CreateJob,
+  createJobWriter,
+  type Earlier,
+  findRepeated,
+  type IdempotencyKey,
+  jobOfSameRequest,
+} from '../../storage/jobs/create-job.ts'
+import type { LiveJob } from '../../storage/live/live-jobs.ts'
+import { findLiveSession } from '../../storage/live/live-sessions.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { LiveParams } from '../live-params.ts'
+import type { CreatedSession, LiveRequest } from '../live-request.ts'
+import { startMessage } from '../messages/lifecycle-messages.ts'
+import type { Admission } from './admission.ts'
+
+/** Options of the creation of sessions. */
+export type SessionCreationOptions = {
+  config: Pick<Config, 'jobs' | 'live' | 'storage'>
+  storage: Pick<Storage, 'db' | 'space'>
+  admission: Pick<Admission, 'check' | 'secondsUntilCapacity'>
+  /** Called with each new session. */
+  onCreated(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void
+}
+
+/** 192 bits in URL-safe characters. */
+const TOKEN_BYTES = 24
+/** The length of a token. */
+export const TOKEN_LETTERS = 32
+
+/** Creates sessions, each once however often its request is repeated. */
+export class SessionCreation {
+  readonly #options: SessionCreationOptions
+  readonly #create: CreateJob
+  #creating: Promise<unknown> = Promise.resolve()
+
+  constructor(options: SessionCreationOptions) {
+    this.#options = options
+    this.#create = createJobWriter(options.storage.db)
+  }
+
+  /** Stores a session, or returns the one that the same request has created before. */
+  create(account: string, request: LiveRequest): Promise<CreatedSession> {
+    // One after the other: each needs to know whether there is capacity, and whether it already
+    // exists.
+    const created = this.#creating.then(() => this.#createNext(account, request))
+    this.#creating = created.catch(() => {})
+    return created
+  }
+
+  /** Finds the session of an earlier request with this key; see `LiveService.findRepeated`. */
+  async findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
+    const { db } = this.#options.storage
+    const earlier = await findRepeated(db, idempotency, { now: wallNow() })
+    return earlier && this.#sessionOf(earlier, idempotency)
+  }
+
+  async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
+    const { config, storage, admission, onCreated } = this.#options
+    const { idempotency } = request
+    const repeated = idempotency && (await this.findRepeated(idempotency))
+    if (repeated) return repeated
+    await admission.check(account)
+    await storage.space.admit(account)
+    const session = this.#newSession(account, request)
+    const maxQueued = config.live.maxPerAccount
+    const { maxSecondsPerMonth } = config.jobs
+    const creation = await this.#create(session, {
+      ...{ maxQueued, maxSecondsPerMonth, idempotency },
+    })
+    if (creation === 'refused') {
+      const retryAfter = admission.secondsUntilCapacity()
+      const detail = `${maxQueued} are open already (STENO_MAX_LIVE_SESSIONS)`
+      throw new AppError('too_many_sessions', detail, { retryAfter })
+    }
+    if (creation !== 'created') return this.#sessionOf(creation, idempotency!)
+    onCreated(session)
+    return (await findLiveSession(storage.db, session.id))!
+  }
+
+  #newSession(account: string, request: LiveRequest) {
+    const { params, paramsText, customMetadata, keyHash, keyId } = request
+    return {
+      kind: 'live' as const,
+      id: randomUUID(),
+      account,
+      createdAt: wallNow(),
+      params,
+      paramsText,
+      customMetadata,
+      channels: (params as LiveParams).channels,
+      token: randomBytes(TOKEN_BYTES).toString('base64url'),
+      keyHash,
+      keyId,
+      zeroRetention: hasZeroRetention(this.#options.config.storage, account),
+      startMessage,
+    }
+  }
+
+  async #sessionOf(earlier: Earlier, idempotency: IdempotencyKey): Promise<CreatedSession> {
+    const { db } = this.#options.storage
+    const session = await findLiveSession(db, jobOfSameRequest(earlier, idempotency))
+    if (!session) throw new AppError('job_not_found', 'its session ended long ago')
+    return session
+  }
+}
