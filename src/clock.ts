@@ -27,10 +27,10 @@ export function steadyNow(): number {
 /** Asks another clock for its time, and follows it from now on. Returns by how much it differs. */
 export async function followClock(ask: () => Promise<number>): Promise<number> {
   const askedAt = ownSteady()
-  const told = await ask()
+  const answer = await ask()
   const answeredAt = ownSteady()
   if (answeredAt - askedAt > MAX_ANSWER_MS) return correction.wall
-  const theirs = Math.round(told + (answeredAt - askedAt) / 2)
+  const theirs = Math.round(answer + (answeredAt - askedAt) / 2)
   if (Math.abs(theirs - wallNow()) > TOLERATED_MS) correction.wall = theirs - Date.now()
   if (Math.abs(theirs - steadyNow()) > TOLERATED_MS) {
     correction.steady = theirs - Math.round(answeredAt)

@@ -37,10 +37,11 @@ export function pullIn(
       const message: ToPull = { folder, model, sources }
       const outcome = await worker.run(message, {
         signal,
-        receive: (told) => {
-          if ('step' in told) onStep(told.step)
-          else if ('retry' in told) log.warn({ model: model.id, problem: told.retry }, 'pull fails')
-          else return told
+        receive: (message) => {
+          if ('step' in message) onStep(message.step)
+          else if ('retry' in message)
+            log.warn({ model: model.id, problem: message.retry }, 'pull fails')
+          else return message
           return undefined
         },
       })

@@ -1,7 +1,7 @@
 import type { Word } from '../transcript/transcript.ts'
 
-/** What one recognizer heard in a piece of audio; times in seconds on one common clock. */
-export type HeardWords = { words: readonly Word[]; model: string }
+/** What one recognizer recognized in a piece of audio; times in seconds on one common clock. */
+export type FusionInput = { words: readonly Word[]; model: string }
 
 /** The weight of how many recognizers agree; the rest is the weight of their confidence. */
 const AGREEMENT_WEIGHT = 0.4
@@ -20,13 +20,13 @@ const LONGEST_SPLIT = 4
 /**
  * Joins recognitions of the same piece of audio word by word (ROVER: Fiscus 1997, with
  * confidences): aligns them by text and time and lets them vote on each place. A reading wins by
- * the share of recognizers that agree on it and their mean confidence; a recognizer that heard
+ * the share of recognizers that agree on it and their mean confidence; a recognizer that recognized
  * nothing in a place votes for silence. The best recognizer stands first: it wins ties, and the
  * words that others agree on are written as it writes them, if it writes capitals or punctuation.
  * The confidence of a word is the weight of its votes, from 0 to 1. The work grows with the product
  * of the lengths: meant for segments and utterances.
  */
-export function joinRecognitions(recognitions: readonly HeardWords[]): Word[] {
+export function joinRecognitions(recognitions: readonly FusionInput[]): Word[] {
   const [first, ...others] = recognitions
   if (!first) return []
   if (others.length === 0) return [...first.words]
@@ -38,7 +38,7 @@ export function joinRecognitions(recognitions: readonly HeardWords[]): Word[] {
 }
 
 /**
- * A place in the text: the words that each recognizer heard there, in the order of the recognizers.
+ * A place in the text: the words that each recognizer has there, in the order of the recognizers.
  * No words stand for silence.
  */
 type Place = (readonly Word[])[]
@@ -49,13 +49,13 @@ function addReadings(places: readonly Place[], words: readonly Word[], count: nu
   const result: Place[] = []
   let [place, word] = [places.length, words.length]
   while (place > 0 || word > 0) {
-    const { places: taken, words: heard } = steps[place * (words.length + 1) + word]!
+    const { places: taken, words: own } = steps[place * (words.length + 1) + word]!
     const before = places.slice(place - taken, place)
     const empty = Array.from({ length: count }, (): Word[] => [])
     const merged = empty.map((_, i) => before.flatMap((readings) => readings[i] ?? []))
-    result.push([...merged, words.slice(word - heard, word)])
+    result.push([...merged, words.slice(word - own, word)])
     place -= taken
-    word -= heard
+    word -= own
   }
   return result.reverse()
 }
@@ -147,7 +147,7 @@ function isNumberMismatch(run: readonly Place[]): boolean {
   return new Set(hasDigits).size > 1
 }
 
-/** Several words that only some recognizers heard: a sentence stays whole or goes. */
+/** Several words that only some recognizers have: a sentence stays whole or goes. */
 function isOneSided(run: readonly Place[]): boolean {
   const silent = run.map((place) => place.map((reading) => reading.length === 0).join())
   return silent[0]!.includes('true') && new Set(silent).size === 1 && !hasThreeReadings(run)

@@ -54,8 +54,8 @@ export async function identifyLanguages(
   all.sort((a, b) => a.channel - b.channel || a.segment.start - b.segment.start)
   if (all.length === 0) return [...batches]
   const { perUtterance } = identification
-  const heard = perUtterance ? all : chooseVoters(all)
-  const stretches = await identifyAll(heard, identification, options)
+  const voters = perUtterance ? all : chooseVoters(all)
+  const stretches = await identifyAll(voters, identification, options)
   if (perUtterance)
     return planByLanguage(inheritLanguages(stretches, identification), identification)
   const { language, probability } = vote(stretches, identification)

@@ -43,14 +43,14 @@ export class AttemptRunner {
    * Makes one attempt. Resolves when its outcome is written; until then the delivery counts as in
    * flight.
    */
-  async carry(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
+  async run(delivery: Delivery, use: AttemptUse): Promise<AttemptReport> {
     const { signal } = use
     const { log, clock, closing } = this.#options
     const nothing = { isSuccess: undefined, nextAt: clock.now() }
     try {
       const settlement = await this.#attempt(delivery, use)
       const reason = await this.#attemptResults.write({ delivery, settlement })
-      this.#tell(delivery, settlement)
+      this.#log(delivery, settlement)
       const { endpointId } = delivery
       if (reason !== undefined) log.warn({ endpointId, reason }, 'endpoint disabled')
       // A delivery that ended lets the next of its lane follow at once, or fail if the endpoint is
@@ -87,13 +87,13 @@ export class AttemptRunner {
     })
   }
 
-  #tell(delivery: Delivery, { attempt, ...verdict }: Settlement): void {
+  #log(delivery: Delivery, { attempt, ...decision }: Settlement): void {
     const { log, metrics } = this.#options
     const { id: deliveryId, jobId, endpointId, account, kind } = delivery
     const { status, error, ms } = attempt
-    metrics?.deliveryAttempts.inc({ kind, outcome: attemptOutcome(verdict.outcome, status) })
+    metrics?.deliveryAttempts.inc({ kind, outcome: attemptOutcome(decision.outcome, status) })
     metrics?.deliveryAttemptSeconds.observe({ kind }, ms / 1000)
-    const { outcome } = verdict
+    const { outcome } = decision
     if (outcome !== 'retry') metrics?.deliveriesEnded.inc({ kind, outcome })
     const ids = { deliveryId, jobId, endpointId, account, kind, attempt: delivery.attempts + 1 }
     const fields = { ...ids, outcome, status, ms, ...(error !== null && { error }) }

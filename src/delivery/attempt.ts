@@ -33,8 +33,8 @@ export async function attemptDelivery(
   const { clock, random, delays } = tools
   const attempt = await send(tools, delivery, use)
   const { id, jobId, endpointId, leaseEpoch } = delivery
-  const verdict = decideOutcome(delivery, attempt, { now: clock.now(), random, delays })
-  return { delivery: { id, jobId, endpointId, leaseEpoch }, attempt, ...verdict }
+  const decision = decideOutcome(delivery, attempt, { now: clock.now(), random, delays })
+  return { delivery: { id, jobId, endpointId, leaseEpoch }, attempt, ...decision }
 }
 
 async function send(

@@ -5,7 +5,7 @@ import { type Decision, decideOutcome } from './decide-outcome.ts'
 
 const now = 1_000_000
 
-function verdictOn(
+function decisionOn(
   answer: Partial<AttemptRecord>,
   delivery: Partial<Pick<Delivery, 'kind' | 'tries'>> = {},
 ): Decision {
@@ -17,37 +17,37 @@ function verdictOn(
 
 test('any 2xx is a success, and nothing else is', () => {
   for (const status of [200, 201, 204, 299]) {
-    assert.deepEqual(verdictOn({ status }), { outcome: 'delivered' })
+    assert.deepEqual(decisionOn({ status }), { outcome: 'delivered' })
   }
   for (const status of [199, 300, 301, 304, 307, 400, 401, 404, 429, 500, 503]) {
     const reason = `the receiver answered ${status}`
-    assert.deepEqual(verdictOn({ status }), { outcome: 'retry', nextAt: now + 5000, reason })
+    assert.deepEqual(decisionOn({ status }), { outcome: 'retry', nextAt: now + 5000, reason })
   }
 })
 
 test('no answer is tried again, and reported', () => {
   const reason = 'nothing listens at the address'
-  assert.deepEqual(verdictOn({ error: reason }), { outcome: 'retry', nextAt: now + 5000, reason })
+  assert.deepEqual(decisionOn({ error: reason }), { outcome: 'retry', nextAt: now + 5000, reason })
 })
 
 test('410 ends a callback and all that the job has for it; of a webhook only the delivery', () => {
   const gone = { outcome: 'failed', reason: 'gone' }
-  assert.deepEqual(verdictOn({ status: 410 }), { ...gone, endsLane: true })
-  assert.deepEqual(verdictOn({ status: 410 }, { kind: 'live' }), { ...gone, endsLane: true })
-  assert.deepEqual(verdictOn({ status: 410 }, { kind: 'webhook' }), { ...gone, endsLane: false })
+  assert.deepEqual(decisionOn({ status: 410 }), { ...gone, endsLane: true })
+  assert.deepEqual(decisionOn({ status: 410 }, { kind: 'live' }), { ...gone, endsLane: true })
+  assert.deepEqual(decisionOn({ status: 410 }, { kind: 'webhook' }), { ...gone, endsLane: false })
 })
 
 test('after the last attempt it has failed', () => {
   const last = { outcome: 'failed', reason: 'the receiver answered 500' }
-  assert.equal(verdictOn({ status: 500 }, { tries: 6 }).outcome, 'retry')
-  assert.deepEqual(verdictOn({ status: 500 }, { tries: 7 }), last)
-  assert.equal(verdictOn({ status: 500 }, { kind: 'live', tries: 4 }).outcome, 'retry')
-  assert.deepEqual(verdictOn({ status: 500 }, { kind: 'live', tries: 5 }), last)
+  assert.equal(decisionOn({ status: 500 }, { tries: 6 }).outcome, 'retry')
+  assert.deepEqual(decisionOn({ status: 500 }, { tries: 7 }), last)
+  assert.equal(decisionOn({ status: 500 }, { kind: 'live', tries: 4 }).outcome, 'retry')
+  assert.deepEqual(decisionOn({ status: 500 }, { kind: 'live', tries: 5 }), last)
 })
 
 test('what the receiver asks for replaces the usual delay, not the number of attempts', () => {
   const retryAfter = { status: 503, responseHeaders: { 'retry-after': '77' } }
   const reason = 'the receiver answered 503'
-  assert.deepEqual(verdictOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })
-  assert.deepEqual(verdictOn(retryAfter, { tries: 7 }), { outcome: 'failed', reason })
+  assert.deepEqual(decisionOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })
+  assert.deepEqual(decisionOn(retryAfter, { tries: 7 }), { outcome: 'failed', reason })
 })

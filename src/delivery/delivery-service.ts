@@ -61,7 +61,7 @@ export class DeliveryService {
   readonly #poller: DuePoller
   readonly #queues = new Queues()
   readonly #closing = new AbortController()
-  readonly #carrying = new Set<Promise<void>>()
+  readonly #running = new Set<Promise<void>>()
   /** Jobs that were deleted since the database was last asked what to send. */
   readonly #forgotten = new Set<string>()
   #renewals: NodeJS.Timeout | undefined
@@ -126,7 +126,7 @@ export class DeliveryService {
       // A settlement written during the query made the next of its lane due after the query
       // started.
       const now = this.#clock.now()
-      if (this.#carrying.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
+      if (this.#running.size === 0 && !queued.some(({ nextAt }) => nextAt <= now)) return
       await changed
     }
   }
@@ -145,7 +145,7 @@ export class DeliveryService {
     const cut = setTimeout(() => {
       for (const { abort } of this.#queues.requests()) abort.abort(new Error('the server stops'))
     }, this.#options.graceMs ?? GRACE_MS)
-    await Promise.all(this.#carrying)
+    await Promise.all(this.#running)
     clearTimeout(cut)
     clearInterval(this.#renewals)
     this.#sender.close()
@@ -250,19 +250,17 @@ export class DeliveryService {
     const abort = new AbortController()
     this.#queues.begin(queue, id, { jobId, abort })
     const { signal } = abort
-    const carrying = this.#attemptRunner
-      .carry(delivery, { secrets, signal })
-      .then(async (carried) => {
-        const { isSuccess, nextAt } = carried
-        if (jobId !== null && isSuccess !== undefined) await this.#options.onEnded?.(jobId)
-        this.#queues.touch({ ...queue, nextAt })
-        this.#queues.end(queue, id, { isSuccess })
-        this.#carrying.delete(carrying)
-        this.#poller.noteServed()
-        this.#woken.resolve()
-        this.#notify()
-      })
-    this.#carrying.add(carrying)
+    const running = this.#attemptRunner.run(delivery, { secrets, signal }).then(async (report) => {
+      const { isSuccess, nextAt } = report
+      if (jobId !== null && isSuccess !== undefined) await this.#options.onEnded?.(jobId)
+      this.#queues.touch({ ...queue, nextAt })
+      this.#queues.end(queue, id, { isSuccess })
+      this.#running.delete(running)
+      this.#poller.noteServed()
+      this.#woken.resolve()
+      this.#notify()
+    })
+    this.#running.add(running)
   }
 
   #notify(): void {

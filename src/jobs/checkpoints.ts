@@ -21,7 +21,7 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
  * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `arranged.json` and
  * `arranged/` (what to recognize of several channels), `speech-N-S.json` (the segments of channel N,
  * of S seconds at most), `languages.jsonl` (one line per part whose languages are identified),
- * `heard.jsonl` (one line per recognized batch), `voices-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
+ * `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
  * `answers.jsonl` (one line per answer of a service). A checkpoint is reused only if all of it has
  * reached the disk.
  */
@@ -46,7 +46,7 @@ export type Checkpoints = AsyncDisposable & {
 export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
   const folder = join(workFolder, jobId)
   await mkdir(folder, { recursive: true }).catch(throwStorageError)
-  const recognized = await openRecognitionCheckpoint(join(folder, 'heard.jsonl')).catch(
+  const recognized = await openRecognitionCheckpoint(join(folder, 'recognized.jsonl')).catch(
     throwStorageError,
   )
   const languages = await openKeyedLines<LanguageStretch[][]>(
@@ -68,7 +68,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
       return recognized.append(batch, segments).catch(throwStorageError)
     },
     keepEmbeddings: ({ channel, part, model }, work) => {
-      const file = join(folder, `voices-${channel}-${part}-${model}`)
+      const file = join(folder, `embeddings-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
     openAnswers: () => openAnswers(join(folder, 'answers.jsonl')).catch(throwStorageError),

@@ -50,13 +50,13 @@ export function createProgress(
   /** What was reached: only some jobs have the stage before this one. */
   let reached = 0
 
-  function tell(done: number, told: number | null = null): void {
+  function emit(done: number, stated: number | null = null): void {
     reportedAt = now()
     const { from, to } = stages[stage]
     const gained = done - start.done
     const rate = gained / (reportedAt - start.at)
     const known = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
-    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : told
+    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : stated
     reached = Math.max(reached, from + done * (to - from))
     report({ stage, fraction: reached, secondsLeft })
   }
@@ -65,10 +65,10 @@ export function createProgress(
     enter(next, done = 0) {
       stage = next
       start = { at: now(), done }
-      tell(done)
+      emit(done)
     },
     advance(fraction, secondsLeft) {
-      if (now() - reportedAt >= REPORT_INTERVAL_MS) tell(fraction, secondsLeft)
+      if (now() - reportedAt >= REPORT_INTERVAL_MS) emit(fraction, secondsLeft)
     },
   }
 }

@@ -26,7 +26,7 @@ function batchOf(starts: readonly number[], changed: Partial<Batch> = {}): Batch
 }
 
 test('a batch is known again by its channel and segments', async (t) => {
-  const path = join(await makeFolder(t), 'heard.jsonl')
+  const path = join(await makeFolder(t), 'recognized.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await Promise.all([
     first.append(batchOf([0, 5]), [recognized(0), recognized(5)]),
@@ -45,7 +45,7 @@ test('a batch is known again by its channel and segments', async (t) => {
 })
 
 test('what another model, language or vocabulary gave is not used', async (t) => {
-  const path = join(await makeFolder(t), 'heard.jsonl')
+  const path = join(await makeFolder(t), 'recognized.jsonl')
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
   await log.append(batchOf([0]), [recognized(0)])
@@ -61,7 +61,7 @@ test('what another model, language or vocabulary gave is not used', async (t) =>
 })
 
 test('a file of an older version is opened, its batches are recognized again', async (t) => {
-  const path = join(await makeFolder(t), 'heard.jsonl')
+  const path = join(await makeFolder(t), 'recognized.jsonl')
   await appendFile(path, `${JSON.stringify({ channel: 0, batch: [recognized(0)] })}\nnull\n`)
   const log = await openRecognitionCheckpoint(path)
   t.after(() => log.close())
@@ -96,7 +96,7 @@ test('a torn last line is dropped wherever it was torn, and the next one is whol
 })
 
 test('a line that cannot be read is recognized again, those after it are not', async (t) => {
-  const path = join(await makeFolder(t), 'heard.jsonl')
+  const path = join(await makeFolder(t), 'recognized.jsonl')
   const first = await openRecognitionCheckpoint(path)
   await first.append(batchOf([0]), [recognized(0)])
   await appendFile(path, '\0\0\0\n')
@@ -109,7 +109,7 @@ test('a line that cannot be read is recognized again, those after it are not', a
 })
 
 test('long batches that end at the same time do not mix', async (t) => {
-  const path = join(await makeFolder(t), 'heard.jsonl')
+  const path = join(await makeFolder(t), 'recognized.jsonl')
   const long = [0, 5, 10].map((start) => ({
     ...recognized(start),
     warnings: ['x'.repeat(2_000_000)],

@@ -31,7 +31,7 @@ export const transforms: readonly Transform[] = [
   {
     name: 'name_consistency',
     languages: nameLanguages,
-    tells: true,
+    reports: true,
     apply(transcript, params) {
       knownUtterances({ name: 'name_consistency', languages: nameLanguages }, transcript)
       const { transcript: changed, changes } = makeNamesConsistent(transcript)
@@ -92,7 +92,7 @@ export type Transform = {
   /** Languages whose words it changes; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
   /** Whether the result reports its changes in an envelope. */
-  tells?: boolean
+  reports?: boolean
   /** Whether no result may be built without it. Its failure then fails the whole build. */
   required?: boolean
   apply(transcript: Transcript, params: Params): Transformed

@@ -16,11 +16,11 @@ const MIN_SAMPLES = SAMPLE_RATE
 const BOOST = 1.5
 /** How many steps of the decoder a token of the text costs, with those that write nothing. */
 const STEPS_PER_TOKEN = 1.5
-const REHEARSED_STEPS = 6
+const MEASURED_STEPS = 6
 
 /**
- * Loads an installed Parakeet TDT model (v2, v3 or Ultra). It cannot be told a language: it writes
- * the one it hears. Throws `Error` when the folder does not hold such a model.
+ * Loads an installed Parakeet TDT model (v2, v3 or Ultra). It cannot be told the language:
+ * it writes the one that is spoken. Throws `Error` when the folder does not hold such a model.
  */
 export async function createParakeet(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,
@@ -30,7 +30,7 @@ export async function createParakeet(
   const extract = createFeatureExtractor(network.mels)
   const { pieces } = network
   const biasTo = rememberBias(pieces, BOOST)
-  const hear = async (segments: readonly Float32Array[], options: RecognizeOptions) => {
+  const decode = async (segments: readonly Float32Array[], options: RecognizeOptions) => {
     const encoded = []
     for (const audio of segments) {
       options.signal.throwIfAborted()
@@ -46,8 +46,8 @@ export async function createParakeet(
     ...describeParakeet(stored),
     profile: parakeetProfile,
     async recognize(segments, options) {
-      const heard = await hear(segments, options)
-      return heard.map((tokens, i) => {
+      const decoded = await decode(segments, options)
+      return decoded.map((tokens, i) => {
         const found = wordsOf(tokens, pieces, segments[i]!.length / SAMPLE_RATE)
         return {
           words: found.map(({ lastToken: _, ...word }) => word),
@@ -59,7 +59,7 @@ export async function createParakeet(
       })
     },
     async recognizeOpen(audio, { draft, ...options }) {
-      const [tokens = []] = await hear([audio], options)
+      const [tokens = []] = await decode([audio], options)
       const differs = tokens.findIndex(({ token }, i) => token !== draft[i])
       const same = differs < 0 ? tokens.length : differs
       const found = wordsOf(tokens, pieces, audio.length / SAMPLE_RATE)
@@ -84,17 +84,17 @@ async function measureCost(
   const samples = Math.max(MIN_SAMPLES, Math.round(seconds * SAMPLE_RATE))
   const audio = Float32Array.from({ length: samples }, (_, i) => 0.1 * Math.sin(i * i))
   const { blank, initialState } = network
-  const rehearse = async () => {
+  const measureOnce = async () => {
     const from = cpuSeconds()
     const { data, size } = await network.encode(extract(audio))
     const begin = cpuSeconds() - from
     const input = { frame: data.subarray(0, size), token: blank, state: initialState }
-    for (let i = 0; i < REHEARSED_STEPS; i++) await network.step([input])
-    const token = ((cpuSeconds() - from - begin) / REHEARSED_STEPS) * STEPS_PER_TOKEN
+    for (let i = 0; i < MEASURED_STEPS; i++) await network.step([input])
+    const token = ((cpuSeconds() - from - begin) / MEASURED_STEPS) * STEPS_PER_TOKEN
     return { begin, token }
   }
-  await rehearse() // The first call of a session allocates its memory.
-  return rehearse()
+  await measureOnce() // The first call of a session allocates its memory.
+  return measureOnce()
 }
 
 function padded(audio: Float32Array): Float32Array {

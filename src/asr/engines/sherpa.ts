@@ -59,7 +59,7 @@ export async function createSherpa(
   const capabilities = capabilitiesOf(family, stored.languages)
   const isStreaming = family === 'streaming-transducer'
   const isUpperCase = !pieces.some((piece) => /\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))
-  const hear = { sherpa, isStreaming, isTimed: capabilities.wordTimes, isUpperCase }
+  const model = { sherpa, isStreaming, isTimed: capabilities.wordTimes, isUpperCase }
   const languageOf = ({ language, languages }: RecognizeOptions, text?: SherpaText) => {
     const tagged = languageTag(text?.language ?? '')
     const allowed = languages.length > 0 ? languages : stored.languages
@@ -78,7 +78,7 @@ export async function createSherpa(
       const found = []
       for (const audio of segments) {
         const how = { language: languageOf(options), hotwords, signal: options.signal }
-        const { words, logProbability, text } = await hearPiece(hear, audio, how)
+        const { words, logProbability, text } = await decodePiece(model, audio, how)
         found.push({
           words: words.map(({ lastToken: _, ...word }) => word),
           language: languageOf(options, text),
@@ -93,14 +93,14 @@ export async function createSherpa(
       if (isStreaming) {
         const [stream = ++streams, from = 0, ...before] = draft
         const how = { stream, from, language: languageOf(options), signal: options.signal }
-        const { words, logProbability, text } = await hearMore(hear, audio, how)
+        const { words, logProbability, text } = await continueStream(model, audio, how)
         const tokens = codesOf(text)
         const agreed = countAgreed(words, tokens, before)
         const next = [stream, audio.length, ...tokens]
         return { words, agreed, language: how.language, logProbability, tokens: next }
       }
       const how = { language: languageOf(options), hotwords: undefined, signal: options.signal }
-      const { words, logProbability, text } = await hearPiece(hear, audio, how)
+      const { words, logProbability, text } = await decodePiece(model, audio, how)
       const tokens = codesOf(text)
       const agreed = countAgreed(words, tokens, draft)
       return { words, agreed, language: languageOf(options, text), logProbability, tokens }
@@ -111,12 +111,12 @@ export async function createSherpa(
         return identify(sherpa, audio, { known, signal })
       },
     }),
-    measureCost: (seconds) => measureCost(hear, seconds),
+    measureCost: (seconds) => measureCost(model, seconds),
     close: () => sherpa.close(),
   }
 }
 
-type Hearing = {
+type SherpaModel = {
   sherpa: SherpaProcess
   isStreaming: boolean
   isTimed: boolean
@@ -124,31 +124,31 @@ type Hearing = {
 }
 
 async function measureCost(
-  { sherpa, isStreaming }: Hearing,
+  { sherpa, isStreaming }: SherpaModel,
   seconds: number,
 ): Promise<RecognizerCosts> {
   const length = Math.max(MIN_SAMPLES, Math.round(seconds * SAMPLE_RATE))
   const samples = Float32Array.from({ length }, (_, i) => 0.1 * Math.sin(i * i))
   const { signal } = new AbortController()
-  const rehearse = () => {
+  const measureOnce = () => {
     if (!isStreaming) return sherpa.run({ kind: 'recognize', samples }, signal)
     const whole = { stream: NO_STREAM, from: 0, isLast: true }
     return sherpa.run({ kind: 'continue', samples, ...whole }, signal)
   }
-  await rehearse() // The first call of a session allocates its memory.
-  return { begin: (await rehearse()).cost, token: 0 }
+  await measureOnce() // The first call of a session allocates its memory.
+  return { begin: (await measureOnce()).cost, token: 0 }
 }
 
-type HowToHear = { language: string; hotwords: string | undefined; signal: AbortSignal }
+type PieceOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }
 
 /**
- * Recognizes a whole piece. Where the model returns no probabilities, it hears the piece twice: see
+ * Recognizes a whole piece. Where the model returns no probabilities, it decodes the piece twice: see
  * `withAgreement`.
  */
-async function hearPiece(
-  { sherpa, isStreaming, isTimed, isUpperCase }: Hearing,
+async function decodePiece(
+  { sherpa, isStreaming, isTimed, isUpperCase }: SherpaModel,
   audio: Float32Array,
-  { language, hotwords, signal }: HowToHear,
+  { language, hotwords, signal }: PieceOptions,
 ): Promise<Heard> {
   const run = (samples: Float32Array) => {
     if (isStreaming)
@@ -171,13 +171,13 @@ async function hearPiece(
   return { words, logProbability: mean(words.map((word) => Math.log(word.confidence))), text }
 }
 
-type HowToContinue = { stream: number; from: number; language: string; signal: AbortSignal }
+type StreamOptions = { stream: number; from: number; language: string; signal: AbortSignal }
 
 /** Continues a stream with what is new in the audio. */
-async function hearMore(
-  { sherpa, isUpperCase }: Hearing,
+async function continueStream(
+  { sherpa, isUpperCase }: SherpaModel,
   samples: Float32Array,
-  { stream, from, language, signal }: HowToContinue,
+  { stream, from, language, signal }: StreamOptions,
 ): Promise<Heard> {
   const task = { kind: 'continue', stream, samples, from, language, isLast: false } as const
   const text = await sherpa.run(task, signal)

@@ -116,8 +116,8 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
 
   function recognized(answer: RemoteAnswer, settings: Pick<Batch, 'language' | 'languages'>) {
     const allowed = settings.languages.length > 0 ? settings.languages : languages
-    const told = answer.language && languageCodeOf(answer.language, allowed)
-    const language = settings.language ?? told ?? allowed[0]!
+    const stated = answer.language && languageCodeOf(answer.language, allowed)
+    const language = settings.language ?? stated ?? allowed[0]!
     const isEstimated = answer.hasWordTimes === false
     const warnings = isEstimated
       ? [`${REMOTE} does not measure word times: they are estimates`]

@@ -24,12 +24,12 @@ type Letter = { letter: string; token: number }
  * is the mean probability of the tokens, and 0 where the model gives none.
  */
 export function wordsOf(
-  heard: Pick<SherpaText, 'text' | 'tokens' | 'times' | 'durations' | 'logProbs'>,
+  decoded: Pick<SherpaText, 'text' | 'tokens' | 'times' | 'durations' | 'logProbs'>,
   seconds: number,
 ): SherpaWord[] {
-  const letters = lettersOf(heard)
+  const letters = lettersOf(decoded)
   const groups = group(letters)
-  const ends = endsOf(heard, groups, seconds)
+  const ends = endsOf(decoded, groups, seconds)
   const words: SherpaWord[] = []
   for (const own of groups) {
     const text = own.map(({ letter }) => letter).join('')
@@ -38,10 +38,10 @@ export function wordsOf(
     const lastToken = own.at(-1)!.token
     if (spoken.length > 0) {
       const [first, last] = [spoken[0]!.token, spoken.at(-1)!.token]
-      const start = Math.min(Math.max(heard.times[first] ?? 0, previous?.start ?? 0), seconds)
+      const start = Math.min(Math.max(decoded.times[first] ?? 0, previous?.start ?? 0), seconds)
       const end = Math.max(start, ends[last]!)
       if (previous) previous.end = Math.max(previous.start, Math.min(previous.end, start))
-      const confidence = meanProbability(heard.logProbs, spoken)
+      const confidence = meanProbability(decoded.logProbs, spoken)
       words.push({ text, start, end, confidence, lastToken })
     } else if (previous) {
       previous.text += text

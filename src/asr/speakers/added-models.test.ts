@@ -77,7 +77,7 @@ async function diarize(engine: SpeechEngine, folder: string, counts: SpeakerCoun
   const { pcm, transcript } = await makeTalk(folder)
   const files: string[] = []
   const keepEmbeddings: KeepEmbeddings = async ({ part, model }, embed) => {
-    const file = join(folder, `voices-${part}-${model}`)
+    const file = join(folder, `embeddings-${part}-${model}`)
     await embed(file)
     files[part] = file
     return file

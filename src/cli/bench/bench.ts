@@ -89,8 +89,8 @@ const HEADINGS = columns(['sessions', 'acks, 99 %', 'first partials, 95 %', 'fin
 function showRow(load: LiveLoad, { stdout }: Terminal): void {
   const { sessions, ackMs, firstPartialMs, finalMs, isInTime, refusal } = load
   const cells = [String(sessions), ...[ackMs, firstPartialMs, finalMs].map(inMilliseconds)]
-  const verdict = refusal === undefined ? (isInTime ? 'in time' : 'late') : `refused: ${refusal}`
-  stdout.write(columns([...cells, verdict]))
+  const outcome = refusal === undefined ? (isInTime ? 'in time' : 'late') : `refused: ${refusal}`
+  stdout.write(columns([...cells, outcome]))
 }
 
 function showJson(load: LiveLoad, { stdout }: Terminal): void {

@@ -137,7 +137,7 @@ test('the embeddings of each channel lie beside its samples', async (t) => {
   const written: string[] = []
   const part = { channel: 1, part: 2, model: 'm' }
   const file = await task!.keepEmbeddings(part, async (to) => void written.push(to))
-  assert.deepEqual([file, written], [join(folder, 'channel-1.voices-2'), [file]])
+  assert.deepEqual([file, written], [join(folder, 'channel-1.embeddings-2'), [file]])
 })
 
 test('how sure a speaker is is reported where it was asked for', async (t) => {

@@ -85,7 +85,7 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
   )
   const counts = countsOf(params.realtime_processing.diarization_config)
   const keepEmbeddings: KeepEmbeddings = async ({ channel, part }, embed) => {
-    const file = `${channelPaths[channel]}.voices-${part}`
+    const file = `${channelPaths[channel]}.embeddings-${part}`
     await embed(file)
     return file
   }

@@ -20,8 +20,8 @@ const cue = new RegExp(
 export function findMailParts(text: string): Entity[] {
   if (!/e-?mail/i.test(text)) return []
   return Array.from(text.matchAll(row), ({ 0: phrase, index }) => {
-    const tells = / /.test(phrase) || /\d/.test(phrase) || !isCommon(phrase.toLowerCase())
-    if (!tells || !cue.test(before(text, index, 80))) return []
+    const isClear = / /.test(phrase) || /\d/.test(phrase) || !isCommon(phrase.toLowerCase())
+    if (!isClear || !cue.test(before(text, index, 80))) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.7 }]
   }).flat()
 }

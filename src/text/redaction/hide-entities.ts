@@ -104,14 +104,14 @@ function openParts(masked: MaskedText, { view, from, to }: Claim): Span[] {
   const isWhole = parts.length === 1 && parts[0]!.to - parts[0]!.from === to + rest - from
   if (isWhole)
     return parts.filter(({ from, to }) => /[\p{L}\p{N}]/u.test(view.text.slice(from, to)))
-  return parts.map(trimmed(view)).filter(tells(view))
+  return parts.map(trimmed(view)).filter(hasContent(view))
 }
 
 /**
  * Returns a test for the rest of an entity: whether it reveals something by itself, because it has
  * a digit, or more than small words.
  */
-function tells({ text }: View): (span: Span) => boolean {
+function hasContent({ text }: View): (span: Span) => boolean {
   return ({ from, to }) => {
     const words = text.slice(from, to).match(/[\p{L}\p{N}'’]+/gu) ?? []
     return words.some((word) => !isFunctionWord(word.toLowerCase()))

@@ -192,7 +192,7 @@ test('what an add-on throws is logged, what it refuses is not', () => {
   const telling: Transform = {
     name: 'telling',
     languages: 'all',
-    tells: true,
+    reports: true,
     apply() {
       throw oops
     },

@@ -124,7 +124,7 @@ function prepareServices(
  * why.
  */
 function applyTransform(
-  { name, tells, required, apply }: Transform,
+  { name, reports, required, apply }: Transform,
   transcript: Transcript,
   { params, why, ...run }: AnswerOptions & { params: Params; why: AddOnError | undefined },
 ): Omit<Transformed, 'made'> & { envelope?: Envelope } {
@@ -135,7 +135,7 @@ function applyTransform(
   if (why) {
     return {
       transcript,
-      ...(tells ? { envelope: failed(name, why) } : { warnings: [why.message] }),
+      ...(reports ? { envelope: failed(name, why) } : { warnings: [why.message] }),
     }
   }
   let changed: Omit<Transformed, 'made'> = { transcript }
@@ -145,7 +145,7 @@ function applyTransform(
     return made ?? { results: null, isEmpty: true }
   }
   // Without an envelope a failure would go unnoticed, so it breaks the step down.
-  if (!tells) {
+  if (!reports) {
     make()
     return changed
   }

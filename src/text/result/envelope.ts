@@ -72,8 +72,8 @@ export function answer(
   try {
     const { results, isEmpty, sources } = make()
     const exec_time = roundTo(seconds(), 6)
-    const told = sources && { sources }
-    return { success: true, is_empty: isEmpty, exec_time, error: null, results, ...told }
+    const withSources = sources && { sources }
+    return { success: true, is_empty: isEmpty, exec_time, error: null, results, ...withSources }
   } catch (error) {
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)

@@ -29,20 +29,20 @@ type Watch = {
  */
 export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
   parentPort!.on('message', async ({ id, task, given, step }: ResultTask) => {
-    const tell = (message: FromThread) => parentPort!.postMessage(message)
+    const post = (message: FromThread) => parentPort!.postMessage(message)
     try {
       const onStep = (name: string) => {
         noteStep(step, name)
-        tell({ id, kind: 'step', name })
+        post({ id, kind: 'step', name })
       }
       const onFault = (name: string, error: unknown) => {
-        tell({ id, kind: 'fault', name, fault: toSafeError(error) })
+        post({ id, kind: 'fault', name, fault: toSafeError(error) })
       }
       const answer = await perform(task, { given, onStep, onFault, ...addOns })
-      tell({ id, kind: 'done', answer })
+      post({ id, kind: 'done', answer })
     } catch (error) {
-      if (error instanceof RequiredStepFailed) tell({ id, kind: 'refused', message: error.message })
-      else tell({ id, kind: 'failed', fault: toSafeError(error) })
+      if (error instanceof RequiredStepFailed) post({ id, kind: 'refused', message: error.message })
+      else post({ id, kind: 'failed', fault: toSafeError(error) })
     }
   })
 }

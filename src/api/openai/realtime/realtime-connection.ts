@@ -14,7 +14,7 @@ import {
   updateSettings,
   viewSession,
 } from './session-settings.ts'
-import { type Heard, type RealtimeEvent, Turns } from './turns.ts'
+import { type RealtimeEvent, Turns, type TurnUtterance } from './turns.ts'
 
 /** Creates a live session with this body, and connects to it. */
 export type OpenSession = (body: object) => Promise<Connection>
@@ -31,13 +31,13 @@ export type RealtimeOptions = {
 type Fields = Record<string, unknown>
 
 /** One live session behind the socket, while it takes audio or its finals are awaited. */
-type Sound = {
+type OpenedSession = {
   opening: Promise<Connection | undefined>
   connection: Connection | undefined
   /** Converts what the client sends. */
   convert: (chunk: Uint8Array) => Uint8Array
   /** With turns that the client ends, the finals so far; else undefined. */
-  heard: Heard[] | undefined
+  finals: TurnUtterance[] | undefined
   isDropped: boolean
 }
 
@@ -55,9 +55,9 @@ export class RealtimeConnection implements SocketConnection {
   readonly #options: RealtimeOptions
   readonly #id = `sess_${randomUUID().replaceAll('-', '')}`
   #settings: RealtimeSettings = defaultSettings
-  #sound: Sound | undefined
+  #session: OpenedSession | undefined
   #turns: Turns | undefined
-  /** Sessions that end one after the other, so that turns are told in order. */
+  /** Sessions that end one after the other, so that events of turns stay in order. */
   #ending: Promise<unknown> = Promise.resolve()
   #waiting: Outgoing[] = []
   #wake: (() => void) | undefined
@@ -68,7 +68,7 @@ export class RealtimeConnection implements SocketConnection {
   constructor(options: RealtimeOptions) {
     this.#options = options
     if (options.settings) this.#settings = options.settings
-    this.#tellSession('created')
+    this.#emitSession('created')
   }
 
   get account(): string {
@@ -81,7 +81,7 @@ export class RealtimeConnection implements SocketConnection {
 
   /** Whether it takes audio for a session. */
   get hasSession(): boolean {
-    return this.#sound !== undefined
+    return this.#session !== undefined
   }
 
   receive(data: Uint8Array, isBinary: boolean): void {
@@ -92,7 +92,7 @@ export class RealtimeConnection implements SocketConnection {
     const id = typeof eventId === 'string' ? eventId : null
     try {
       if (!event || typeof type !== 'string')
-        throw unreadable('the event is no JSON object with a type')
+        throw unreadable('the event is not a JSON object with a type')
       this.#handle(type, event)
     } catch (error) {
       this.#fail(error, id)
@@ -103,9 +103,9 @@ export class RealtimeConnection implements SocketConnection {
     switch (type) {
       case 'session.update':
       case 'transcription_session.update':
-        if (this.#sound) throw unreadable('the session takes audio already')
+        if (this.#session) throw unreadable('the session has already received audio')
         this.#settings = updateSettings(this.#settings, event.session)
-        this.#tellSession('updated')
+        this.#emitSession('updated')
         break
       case 'input_audio_buffer.append':
         this.#append(event.audio)
@@ -114,43 +114,43 @@ export class RealtimeConnection implements SocketConnection {
         this.#commit()
         break
       case 'input_audio_buffer.clear':
-        if (this.#sound?.heard) this.#drop()
-        this.#tell({ type: 'input_audio_buffer.cleared' })
+        if (this.#session?.finals) this.#drop()
+        this.#emit({ type: 'input_audio_buffer.cleared' })
         break
       default:
         throw unreadable(`this server only transcribes: ${type.slice(0, 60)} is unknown here`)
     }
   }
 
-  #append(audio: unknown): void {
-    if (typeof audio !== 'string') throw unreadable('audio is no string')
-    const bytes = Buffer.from(audio, 'base64')
+  #append(base64: unknown): void {
+    if (typeof base64 !== 'string') throw unreadable('audio is not a string')
+    const bytes = Buffer.from(base64, 'base64')
     if (bytes.length === 0) return
-    this.#sound ??= this.#open()
-    const sound = this.#sound
-    const chunk = sound.convert(bytes)
-    if (sound.connection) sound.connection.receive(chunk, true)
-    else void sound.opening.then((connection) => connection?.receive(chunk, true))
+    this.#session ??= this.#open()
+    const session = this.#session
+    const chunk = session.convert(bytes)
+    if (session.connection) session.connection.receive(chunk, true)
+    else void session.opening.then((connection) => connection?.receive(chunk, true))
   }
 
   #commit(): void {
-    const sound = this.#sound
-    if (!sound?.heard) {
+    const session = this.#session
+    if (!session?.finals) {
       if (this.#settings.silenceMs !== null) return // The server ends turns; it does so anyway.
       throw unreadable('the buffer holds no audio')
     }
-    this.#sound = undefined
-    void sound.opening.then((connection) => connection?.receive(STOP, false))
+    this.#session = undefined
+    void session.opening.then((connection) => connection?.receive(STOP, false))
   }
 
   #drop(): void {
-    const sound = this.#sound!
-    this.#sound = undefined
-    sound.isDropped = true
-    void sound.opening.then((connection) => connection?.receive(STOP, false))
+    const session = this.#session!
+    this.#session = undefined
+    session.isDropped = true
+    void session.opening.then((connection) => connection?.receive(STOP, false))
   }
 
-  #open(): Sound {
+  #open(): OpenedSession {
     const { dialect, open } = this.#options
     const { format, logprobs, silenceMs } = this.#settings
     this.#turns ??= new Turns({ dialect, logprobs })
@@ -159,52 +159,52 @@ export class RealtimeConnection implements SocketConnection {
       this.end(4500)
       return undefined
     })
-    const sound: Sound = {
+    const session: OpenedSession = {
       opening,
       connection: undefined,
       convert: format === 'pcm16' ? createRateDoubler() : (chunk) => chunk,
-      heard: silenceMs === null ? [] : undefined,
+      finals: silenceMs === null ? [] : undefined,
       isDropped: false,
     }
     void opening.then((connection) => {
-      sound.connection = connection
+      session.connection = connection
     })
-    this.#ending = this.#ending.then(() => this.#listen(sound))
-    return sound
+    this.#ending = this.#ending.then(() => this.#listen(session))
+    return session
   }
 
-  /** Passes on what a session says, until it has ended. */
-  async #listen(sound: Sound): Promise<void> {
-    const connection = await sound.opening
+  /** Passes on the messages of a session until it has ended. */
+  async #listen(session: OpenedSession): Promise<void> {
+    const connection = await session.opening
     if (!connection) return
     for await (const { text, number } of connection.messages()) {
       const message = JSON.parse(text) as ServerMessage
-      const events = sound.isDropped ? [] : this.#translate(sound, message)
-      for (const event of events) this.#tell(event)
+      const events = session.isDropped ? [] : this.#translate(session, message)
+      for (const event of events) this.#emit(event)
       if (number !== undefined) connection.seen(number)
       if (this.#waiting.length > MAX_WAITING) await this.#untilFree()
     }
     const { closeCode } = connection
     connection.lost(closeCode ?? 1000)
-    if (sound.heard && !sound.isDropped) {
-      for (const event of this.#turns!.committed(sound.heard)) this.#tell(event)
-    } else if (!sound.heard) {
+    if (session.finals && !session.isDropped) {
+      for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
+    } else if (!session.finals) {
       this.end(closeCode ?? 1011)
     }
   }
 
-  #translate({ heard }: Sound, message: ServerMessage): RealtimeEvent[] {
+  #translate({ finals }: OpenedSession, message: ServerMessage): RealtimeEvent[] {
     const turns = this.#turns!
     switch (message.type) {
       case 'speech_start':
-        return heard ? [] : turns.started(message.data.time)
+        return finals ? [] : turns.started(message.data.time)
       case 'speech_end':
-        return heard ? [] : turns.stopped(message.data.time)
+        return finals ? [] : turns.stopped(message.data.time)
       case 'transcript': {
         const { is_final: isFinal, utterance } = message.data
-        if (!isFinal) return heard ? [] : turns.partial(utterance)
-        heard?.push(utterance)
-        return heard ? [] : turns.final(utterance)
+        if (!isFinal) return finals ? [] : turns.partial(utterance)
+        finals?.push(utterance)
+        return finals ? [] : turns.final(utterance)
       }
       case 'error': {
         const { code, message: text } = message.data
@@ -218,9 +218,9 @@ export class RealtimeConnection implements SocketConnection {
   }
 
   space(): Promise<void> | undefined {
-    const sound = this.#sound
-    if (!sound) return undefined
-    return sound.connection ? sound.connection.space() : sound.opening.then(() => {})
+    const session = this.#session
+    if (!session) return undefined
+    return session.connection ? session.connection.space() : session.opening.then(() => {})
   }
 
   /** Messages of a session count as seen when they are passed on. */
@@ -230,8 +230,8 @@ export class RealtimeConnection implements SocketConnection {
   lost(): void {
     this.end(1000)
     this.#free?.resolve()
-    const sound = this.#sound
-    void sound?.opening.then((connection) => connection?.receive(STOP, false))
+    const session = this.#session
+    void session?.opening.then((connection) => connection?.receive(STOP, false))
   }
 
   end(code: number): void {
@@ -261,18 +261,18 @@ export class RealtimeConnection implements SocketConnection {
     await this.#free.promise
   }
 
-  #tellSession(what: 'created' | 'updated'): void {
+  #emitSession(what: 'created' | 'updated'): void {
     const { dialect } = this.#options
     const name = dialect === 'beta' ? 'transcription_session' : 'session'
-    this.#tell({ type: `${name}.${what}`, session: viewSession(this.#id, this.#settings, dialect) })
+    this.#emit({ type: `${name}.${what}`, session: viewSession(this.#id, this.#settings, dialect) })
   }
 
   #fail(error: unknown, eventId: string | null): void {
     const known = error instanceof AppError ? error : new AppError('internal')
-    this.#tell({ type: 'error', error: { ...toOpenAiError(known).error, event_id: eventId } })
+    this.#emit({ type: 'error', error: { ...toOpenAiError(known).error, event_id: eventId } })
   }
 
-  #tell(event: RealtimeEvent): void {
+  #emit(event: RealtimeEvent): void {
     if (this.#closeCode !== undefined) return
     const event_id = `event_${randomUUID().replaceAll('-', '')}`
     this.#waiting.push({ text: JSON.stringify({ event_id, ...event }) })

@@ -6,13 +6,13 @@ import type { Dialect } from './session-settings.ts'
 /** An event for the client, without its id. */
 export type RealtimeEvent = { type: string } & Record<string, unknown>
 
-/** What was heard in a turn; times in seconds. */
-export type Heard = Pick<UtteranceView, 'text' | 'words' | 'start' | 'end'>
+/** What was recognized in a turn; times in seconds. */
+export type TurnUtterance = Pick<UtteranceView, 'text' | 'words' | 'start' | 'end'>
 
 /** One turn of a speaker, as the client sees it: a conversation item that gets its transcript. */
 type Turn = { id: string; sent: string; before: readonly string[]; isCommitted: boolean }
 
-/** How turns are told. */
+/** The form of the events of turns. */
 export type TurnOptions = { dialect: Dialect; logprobs: boolean }
 
 /**
@@ -43,7 +43,7 @@ export class Turns {
     return [event, ...this.#commit(turn)]
   }
 
-  partial({ words }: Heard): RealtimeEvent[] {
+  partial({ words }: TurnUtterance): RealtimeEvent[] {
     const turn = this.#open[0] ?? this.#begin()
     const texts = words.map(({ word }) => word)
     const differs = texts.findIndex((word, i) => word !== turn.before[i])
@@ -55,7 +55,7 @@ export class Turns {
     return this.#continue(turn, agreed)
   }
 
-  final(utterance: Heard): RealtimeEvent[] {
+  final(utterance: TurnUtterance): RealtimeEvent[] {
     const turn = this.#open[0] ?? this.#begin()
     this.#open.shift()
     const transcript = utterance.text.trim()
@@ -74,7 +74,7 @@ export class Turns {
   }
 
   /** A client that ends its turns itself has one turn, whose finals come together. */
-  committed(utterances: readonly Heard[]): RealtimeEvent[] {
+  committed(utterances: readonly TurnUtterance[]): RealtimeEvent[] {
     const words = utterances.flatMap((utterance) => utterance.words)
     const text = utterances.map((utterance) => utterance.text.trim()).join(' ')
     const end = utterances.reduce((sum, one) => sum + one.end - one.start, 0)
