@@ -23,7 +23,7 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./live/live.ts')).liveCommand,
   },
   jobs: {
-    summary: "list, show and delete a server's jobs",
+    summary: "list, show, cancel and delete a server's jobs, and retry their add-ons",
     load: async () => (await import('./jobs.ts')).jobsCommand,
   },
   search: {
@@ -31,7 +31,7 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./search.ts')).searchCommand,
   },
   keys: {
-    summary: 'list, make and revoke the keys of a data folder',
+    summary: 'list, create and revoke the API keys of a data folder',
     load: async () => (await import('./keys/keys.ts')).keysCommand,
   },
   webhooks: {
@@ -43,11 +43,11 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./webhooks/deliveries.ts')).deliveriesCommand,
   },
   usage: {
-    summary: 'add up what an account used: jobs, audio, tokens, and its quotas',
+    summary: 'show what an account used (jobs, audio, tokens) and its quotas',
     load: async () => (await import('./usage/usage.ts')).usageCommand,
   },
   audit: {
-    summary: 'list who made keys and deleted jobs, and the starts of servers',
+    summary: 'list who created keys and deleted jobs, and when servers started',
     load: async () => (await import('./audit/audit.ts')).auditCommand,
   },
   models: {
@@ -63,23 +63,23 @@ const commands: Record<string, Entry> = {
     load: async () => (await import('./nodes/nodes.ts')).nodesCommand,
   },
   store: {
-    summary: 'move a data folder into PostgreSQL and S3-compatible storage',
+    summary: 'move a data folder into PostgreSQL and S3-compatible storage, or encrypt it',
     load: async () => (await import('./store/store.ts')).storeCommand,
   },
   backup: {
-    summary: 'copy a data folder, also of a running server, and check the copy',
+    summary: 'back up a data folder, even while a server runs, and check backups',
     load: async () => (await import('./store/backup.ts')).backupCommand,
   },
   restore: {
-    summary: 'make a data folder of a backup',
+    summary: 'restore a data folder from a backup',
     load: async () => (await import('./store/restore.ts')).restoreCommand,
   },
   bench: {
-    summary: 'measure how many live sessions a server carries in time',
+    summary: 'measure how many live sessions a server can run in real time',
     load: async () => (await import('./bench/bench.ts')).benchCommand,
   },
   doctor: {
-    summary: 'check this installation and say what is missing',
+    summary: 'check this installation and report what is missing',
     load: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   },
 }

@@ -14,16 +14,19 @@ const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--li
        steno jobs retry ID ADDON
        steno jobs delete ID...
 
-Lists a server's jobs, newest first, shows one as JSON or its transcript in a format, lists the versions of its
-transcript that people made with corrections, newest first, cancels jobs that wait or run,
-makes an add-on again that failed (such as subtitles) and prints it as JSON, or deletes ended jobs with their audio.
-Jobs that cannot be canceled or deleted are reported; the exit code is then 1, as it is when an add-on failed again.
-The list says how many warnings a result has; \`show\` prints them, in result.metadata.
+  list    lists the jobs of a server, newest first, with the number of warnings of each result
+  show    prints a job as JSON, warnings included (result.metadata), or its transcript in a format
+  edits   lists the corrected versions of a transcript, newest first
+  cancel  cancels jobs that are queued or running
+  retry   retries a failed add-on (such as subtitles) and prints its result as JSON
+  delete  deletes ended jobs with their audio
 
-  --status STATES  only those queued, processing, done or error; several with commas
-  --metadata JSON  only those with these keys in their custom_metadata, such as '{"team":"red"}'
-  --format FORMAT  of show: the transcript as txt, srt, vtt, json, csv or docx instead of the whole job
-  --edited         with the corrections of people, if there are any (default); --no-edited: as the machine wrote it
+Reports jobs that it cannot cancel or delete; the exit code is then 1, as it is when an add-on fails again.
+
+  --status STATES  only queued, processing, done or error jobs; comma-separated
+  --metadata JSON  only jobs with these keys in their custom_metadata, such as '{"team":"red"}'
+  --format FORMAT  for show: the transcript as txt, srt, vtt, json, csv or docx instead of the whole job
+  --edited         for show: with corrections, if there are any (default); --no-edited: without them
   --limit N        jobs per page; default 20
   --offset N       jobs to skip; default 0
 ${serverHelp}`

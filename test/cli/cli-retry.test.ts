@@ -35,7 +35,7 @@ test('steno jobs retry ends with code 1 when it failed again, or was not tried',
   const again = await retry(id, 'structured_data_extraction')
   assert.deepEqual([JSON.parse(again.stdout).success, again.code], [false, 1])
   const refused = await retry(id, 'diarization')
-  assert.match(refused.stderr, /^steno jobs: Cannot make the add-on again: diarization/)
+  assert.match(refused.stderr, /^steno jobs: Cannot retry this add-on: diarization/)
   assert.deepEqual([refused.stdout, refused.code], ['', 1])
   assert.equal((await retry(id)).code, 2)
 })

@@ -15,15 +15,16 @@ import type { Command } from '../terminal/terminal.ts'
 const help = `Usage: steno audit [--action ACTIONS] [--account NAME] [--key ID] [--subject ID] [--since WHEN]
                    [--limit N] [--offset N] [--json]
 
-Lists the audit log of the database of this machine, newest first: which keys were made and revoked, which
+Lists the audit log of the database of this machine, newest first: which keys were created and revoked, which
 jobs were deleted, with which key and from which address, and when servers started. STENO_AUDIT_DAYS says
 how long entries stay.
 
-  --action ACTIONS  only these: ${auditActions.join(', ')}; several with commas
-  --account NAME    only what concerns this account
-  --key ID          only what was done with this key
-  --subject ID      only what concerns this job or key
-  --since WHEN      only since then: an age such as 24h or 7d, or an ISO date
+  --action ACTIONS  only these actions, comma-separated:
+                    ${auditActions.join(', ')}
+  --account NAME    only entries about this account
+  --key ID          only actions with this key
+  --subject ID      only entries about this job or key
+  --since WHEN      only entries since then: an age such as 24h or 7d, or an ISO date
   --limit N         entries per page; default 20
   --offset N        entries to skip; default 0
   --json            prints JSON, with the settings of a start

@@ -17,9 +17,10 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno setup [--languages CODES] [--yes]
 
-Recommends speech models for this machine and your languages, by its cores, free disk space and the memory for
-models (STENO_MODEL_MEMORY), and downloads them. English works without any. Asks before it downloads; without a terminal it only recommends,
-unless you say --yes. After 'npm install -g' it first fetches the English model, 80 MB, which the first use would fetch otherwise.
+Recommends speech models for your languages and this machine (its cores, free disk space and STENO_MODEL_MEMORY),
+and downloads them. English needs none of them. Asks before it downloads; without a terminal it only recommends,
+unless you pass --yes. After 'npm install -g' it first downloads the English model (80 MB), which the first use
+would download otherwise.
 
   --languages CODES   the languages of your recordings, such as de,fr; default: asks, or all of them
   --yes               downloads without asking

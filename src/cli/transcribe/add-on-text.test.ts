@@ -89,7 +89,7 @@ test('an add-on that failed is no part of the text but a failure', () => {
   const both = result({ named_entity_recognition: failed, summarization: made('Yes.') })
   assert.equal(formatAddOns(both), '\nSummary:\nYes.\n')
   assert.deepEqual(describeFailures(both), [
-    'Cannot make named_entity_recognition: entities broke down',
+    'named_entity_recognition failed: entities broke down',
   ])
 })
 
@@ -109,7 +109,7 @@ test('translations and answers stand below the text; what failed alone is told',
   const whole = result({ translation: made([german, french]), audio_to_llm: made(answers) })
   assert.equal(formatAddOns(whole), '\nTranslation (de):\nHallo.\n\nWho?\nLena.\n')
   assert.deepEqual(describeFailures(whole), [
-    'Cannot make the translation into fr: it is down',
-    'Cannot make the answer to "Why?": it is down',
+    'the translation into fr failed: it is down',
+    'the answer to "Why?" failed: it is down',
   ])
 })

@@ -87,7 +87,7 @@ export function describeFailures(result: ApiPreRecordedResult): string[] {
 }
 
 function describeFailure(what: string, error: ApiAddOnError | null | undefined): string {
-  return `Cannot make ${what}: ${error?.message ?? 'no reason given'}`
+  return `${what} failed: ${error?.message ?? 'no reason given'}`
 }
 
 /** Formats `1:02:03.4`, hours only where there are some. */

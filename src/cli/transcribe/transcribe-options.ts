@@ -25,8 +25,8 @@ running server it starts a private one and removes it at the end.
   --overwrite      let --subtitles replace existing files
 ${serverHelp}${addOnHelp}
 Results go to stdout or to the output, progress to stderr. -o replaces existing files; each written file is named
-on stderr. The JSON of several recordings is an array of {"file", "result"}, or {"file", "error"}. If a recording or one of its add-ons fails, the command reports it, continues with the others
-and exits with code 1.
+on stderr. The JSON of several recordings is an array of {"file", "result"}, or {"file", "error"}. If a recording
+or one of its add-ons fails, the command reports it, continues with the others and exits with code 1.
 
   steno transcribe talk.mp3
   steno transcribe --format srt -o subtitles/ *.mp4
