@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { moonshinePackage, voiceDetectorPackage } from '../src/asr/models/embedded.ts'
+import { moonshinePackage, voiceDetectorPackage } from '../src/asr/models/embedded-packages.ts'
 import { SAMPLE } from '../src/cli/server/start-message.ts'
 import { describeLicenses, reportLicenses } from './release/licenses.ts'
 import {

@@ -5,9 +5,9 @@
  */
 
 import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
-import { embeddedModels } from '../../src/asr/models/embedded.ts'
+import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
-import { readSamples } from '../../src/asr/pcm.ts'
+import { readSamples } from '../../src/asr/read-samples.ts'
 import type { Segment } from '../../src/asr/recognizer.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { loadVoiceDetector } from '../../src/asr/vad.ts'

@@ -5,10 +5,10 @@
  * fitted on all for src/asr/moonshine/confidence.ts.
  */
 import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
-import { embeddedModels } from '../../src/asr/models/embedded.ts'
+import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/moonshine/words.ts'
-import { readSamples } from '../../src/asr/pcm.ts'
+import { readSamples } from '../../src/asr/read-samples.ts'
 import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segments.ts'
 import { alignTokens } from '../../src/asr/token-alignment.ts'
 import { loadVoiceDetector } from '../../src/asr/vad.ts'

@@ -19,7 +19,6 @@ import { capabilityRoutes } from './routes/capabilities.ts'
 import { captionRoutes } from './routes/captions.ts'
 import { dashboardRoutes } from './routes/dashboard.ts'
 import { deliveryRoutes } from './routes/deliveries.ts'
-import { descriptionRoutes } from './routes/description.ts'
 import { endpointRoutes } from './routes/endpoints.ts'
 import { eventRoutes } from './routes/events.ts'
 import { fileRoutes } from './routes/files.ts'
@@ -32,6 +31,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { modelStoreRoutes } from './routes/model-store.ts'
 import { modelRoutes } from './routes/models.ts'
 import { nodeRoutes } from './routes/nodes.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { preRecordedRoutes } from './routes/pre-recorded.ts'
 import { resendingRoutes } from './routes/resending.ts'
 import { searchRoutes } from './routes/search.ts'
@@ -111,7 +111,7 @@ async function registerApi(
   app: HttpParts & { bodies: Bodies; clientSecrets: ClientSecrets; captions: CaptionStreams },
   admission: ReturnType<typeof createAdmission>,
 ): Promise<void> {
-  await http.register(descriptionRoutes(app))
+  await http.register(openApiRoutes(app))
   await http.register(dashboardRoutes(app))
   await http.register(guideRoutes())
   await http.register(sharedRoutes(app, app.captions))

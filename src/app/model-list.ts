@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { embeddedModels } from '../asr/models/embedded.ts'
+import { embeddedModels } from '../asr/models/embedded-packages.ts'
 import { findDamage, type InstallRecord } from '../asr/models/embedded-record.ts'
 import { telephoneModelPath } from '../asr/speakers/embedding/telephone-model.ts'
 import type { Config } from '../config.ts'

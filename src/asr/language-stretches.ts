@@ -1,6 +1,6 @@
 import { normalizeLevel } from './gain.ts'
 import type { Range } from './pauses.ts'
-import { readSamples } from './pcm.ts'
+import { readSamples } from './read-samples.ts'
 import { quietestPoint } from './recognize-with-repair.ts'
 import type { LanguageProbability, Recognizer } from './recognizer.ts'
 import { type IdentifyTask, type LanguageStretch, SAMPLE_RATE } from './speech-engine.ts'

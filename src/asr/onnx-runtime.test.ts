@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { embeddedModels } from './models/embedded.ts'
+import { embeddedModels } from './models/embedded-packages.ts'
 import { knownDevices, loadModel } from './onnx-runtime.ts'
 
 test('a device that the library does not have is named in the error', async () => {

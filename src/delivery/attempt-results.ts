@@ -3,8 +3,8 @@ import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { type Delivery, type Settlement, settleDelivery } from '../storage/deliveries/deliveries.ts'
 import { createGroupCommit } from '../storage/group-commit.ts'
-import type { Clock } from './clock.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
+import type { Clock } from './system-clock.ts'
 
 /** Pause after the database refused: a full disk or a lock of another process is temporary. */
 const PAUSE_MS = 1000

@@ -11,8 +11,8 @@ import { type Delivery as QueuedDelivery, toDelivery } from '../storage/deliveri
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { queueLiveCallbacks } from '../storage/deliveries/delivery-outbox.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Clock } from './clock.ts'
 import { DeliveryService, type DeliveryServiceOptions } from './delivery-service.ts'
+import type { Clock } from './system-clock.ts'
 
 /**
  * A clock that stands still until it is set. It starts at the current time, because signatures

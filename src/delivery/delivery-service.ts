@@ -13,13 +13,13 @@ import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tracing } from '../tracing.ts'
 import { AttemptRunner, type DeliveryMetrics } from './attempt-runner.ts'
-import { type Clock, systemClock } from './clock.ts'
 import { DuePoller, MAX_PAUSE_MS } from './due-poller.ts'
 import { trimDeliveryLog } from './log-retention.ts'
 import { type Queue, Queues } from './queues.ts'
 import type { RetryDelays } from './retry-delay.ts'
 import { findSecrets } from './secrets.ts'
 import { createSender, type Sender } from './sender.ts'
+import { type Clock, systemClock } from './system-clock.ts'
 
 /** The dependencies of deliveries. */
 export type DeliveryServiceOptions = {

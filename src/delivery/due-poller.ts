@@ -6,7 +6,7 @@ import {
   findDueEndpoints,
   MAX_DUE_ENDPOINTS,
 } from '../storage/deliveries/deliveries.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from './system-clock.ts'
 
 /** The database is polled at least this often: CLI commands change it while the server runs. */
 export const MAX_PAUSE_MS = 60_000

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts'
 import type { Db } from '../storage/db.ts'
 import { deleteOldDeliveries } from '../storage/deliveries/deliveries.ts'
 import { purgeCallbackEndpoints } from '../storage/deliveries/purge-callback-endpoints.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from './system-clock.ts'
 
 const INTERVAL_MS = 3_600_000
 const DAY_MS = 86_400_000

@@ -7,10 +7,10 @@ import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Services } from '../text/service-add-on.ts'
 import type { Observers } from './attempt-metrics.ts'
+import { JobSubmission } from './job-submission.ts'
 import { JobWaits } from './job-waits.ts'
 import type { MediaTools, PipelineTools } from './pipeline-tools.ts'
 import { JobRunner } from './runner.ts'
-import { JobSubmission } from './submission.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {

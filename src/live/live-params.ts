@@ -2,7 +2,7 @@ import { type RecognitionRequest, readRecognitionRequest } from '../asr/recognit
 import type { LiveConfig } from '../config/live.ts'
 import type { TextSession } from '../text/live/session-text.ts'
 import type { DiarizationParams } from './diarization-params.ts'
-import type { FormatParams } from './input/audio-format.ts'
+import type { FormatParams } from './input/format-params.ts'
 import { type AddOnParams, textParams } from './messages/realtime-add-ons.ts'
 import type { MessageFlags } from './messages/server-messages.ts'
 import type { EndpointingOptions } from './recognition/endpointing.ts'

@@ -1,7 +1,7 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import { knownUtterances, type Params } from './add-on.ts'
 import { languages as entityLanguages } from './entities/languages.ts'
-import type { RedactedSpan } from './redaction/places.ts'
+import type { RedactedSpan } from './redaction/redacted-spans.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
 import type { Made } from './result/envelope.ts'
 
@@ -9,7 +9,11 @@ import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'
 import { languages as fillerLanguages, removeFillers } from './words/fillers.ts'
 import type { Replacing } from './words/growth.ts'
-import { makeNamesConsistent, languages as nameLanguages, writeNameChanges } from './words/names.ts'
+import {
+  makeNamesConsistent,
+  languages as nameLanguages,
+  writeNameChanges,
+} from './words/name-consistency.ts'
 import {
   formatNumbers,
   type NumberFormattingConfig,

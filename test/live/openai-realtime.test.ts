@@ -188,7 +188,10 @@ test('what a client does wrong is told, and the socket stays', async (t) => {
   const messages = client.events
     .filter(({ type }) => type === 'error')
     .map(({ error }) => (error as Event).message as string)
-  assert.match(messages.join('\n'), /not a JSON.*\n.*not a JSON.*\n.*only transcribes.*\n.*audio.*\nrate/)
+  assert.match(
+    messages.join('\n'),
+    /not a JSON.*\n.*not a JSON.*\n.*only transcribes.*\n.*audio.*\nrate/,
+  )
   client.append(sound(1))
   client.append(sound(1, { isSilent: true }))
   await client.next(COMPLETED)

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../src/delivery/clock.ts'
+import { type Clock, systemClock } from '../../src/delivery/system-clock.ts'
 
 /** The computer's clock, which a test can advance. A sleeper must be woken to notice it. */
 export type SkippingClock = Clock & { skip(ms: number): void }

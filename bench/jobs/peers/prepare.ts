@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import llamaTokenizer from 'llama-tokenizer-js'
-import { embeddedModels, moonshinePackage } from '../../../src/asr/models/embedded.ts'
+import { embeddedModels, moonshinePackage } from '../../../src/asr/models/embedded-packages.ts'
 import { readModel, writeModel } from '../../../src/asr/models/onnx.ts'
 import { readConfig } from '../../../src/config.ts'
 

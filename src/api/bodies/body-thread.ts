@@ -2,8 +2,8 @@ import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { threads } from '../../workers/transports.ts'
+import type { FromThread } from './body-thread-entry.ts'
 import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './read-body.ts'
-import type { FromThread } from './thread.ts'
 
 /** Options of a body thread. */
 export type BodyThreadOptions = {
@@ -37,7 +37,7 @@ export class BodyThread {
 
   constructor(options: BodyThreadOptions) {
     this.#options = options
-    const { entry = new URL('thread.ts', import.meta.url), settings, log } = options
+    const { entry = new URL('body-thread-entry.ts', import.meta.url), settings, log } = options
     const workerData = { models: settings.models, requests: settings.requests }
     this.#worker = new SupervisedWorker({
       start: threads(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),

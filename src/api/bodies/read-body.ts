@@ -18,11 +18,11 @@ import {
 import { type RequestedEdits, readEditRequest } from './edit-request.ts'
 import { inFieldOrder } from './field-order.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { toLiveParams } from './live-params.ts'
 import { parseJson } from './parse-json.ts'
 import { type PostSessionMetadata, readMetadata } from './post-session-metadata.ts'
 import { toRequestParams } from './request-params.ts'
 import { shorten } from './shorten.ts'
+import { toLiveParams } from './to-live-params.ts'
 import {
   formatProblem,
   linesError,

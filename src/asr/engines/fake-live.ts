@@ -9,7 +9,7 @@ import {
 } from '../live/audio-conversion.ts'
 import type { FinalEmbedding } from '../live/utterance-embedder.ts'
 import { type LiveRecognizer, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
-import { readSamples } from '../pcm.ts'
+import { readSamples } from '../read-samples.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from '../vad-frames.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { embeddedModels } from '../models/embedded.ts'
-import { readSamples } from '../pcm.ts'
+import { embeddedModels } from '../models/embedded-packages.ts'
+import { readSamples } from '../read-samples.ts'
 import { createMoonshine } from './moonshine.ts'
 
 const root = join(import.meta.dirname, '../../..')

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config.ts'
 import { FRAME_SAMPLES, type LiveAudio } from '../live-recognizer.ts'
-import { embeddedModels } from '../models/embedded.ts'
+import { embeddedModels } from '../models/embedded-packages.ts'
 import { loadVoiceDetector } from '../vad.ts'
 import { createLiveVad } from './live-vad.ts'
 

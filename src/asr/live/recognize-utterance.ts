@@ -2,7 +2,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import { normalizeLevel } from '../gain.ts'
 import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
 import { pausesOf } from '../pauses.ts'
-import { readSamples } from '../pcm.ts'
+import { readSamples } from '../read-samples.ts'
 import { recognizeInPieces } from '../recognize-in-pieces.ts'
 import type { RecognitionModels } from '../recognize-with-repair.ts'
 import type {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isPackage } from '../../config/installation.ts'
-import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedded.ts'
+import { embeddedModels, moonshinePackage, voiceDetectorPackage } from './embedded-packages.ts'
 
 /** The installed state: the recipe that produced it, and size and SHA-256 of each file. */
 export type InstallRecord = {

@@ -20,7 +20,7 @@ import {
   type ModelPackage,
   moonshinePackage,
   voiceDetectorPackage,
-} from './embedded.ts'
+} from './embedded-packages.ts'
 import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './embedded-record.ts'
 import { readModel, writeModel } from './onnx.ts'
 import { openPublishedDecoder } from './published-decoder.ts'

@@ -135,9 +135,9 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
   for (let layer = 0; layer < layers; layer++) {
     const attended = attendToText(graph, normal, { weights, layer, rotary })
     addAndNormalize(attended, weights.gain(layer, 'post_attention_layernorm'))
-    const crossAttended = attendToAudio(graph, normal, { weights, layer })
-    scores.push(crossAttended.scores)
-    addAndNormalize(crossAttended.output, weights.gain(layer, 'final_layernorm'))
+    const heard = attendToAudio(graph, normal, { weights, layer })
+    scores.push(heard.scores)
+    addAndNormalize(heard.output, weights.gain(layer, 'final_layernorm'))
     const up = multiply(graph, normal, weights.product(layer, 'mlp/up_proj', 'mlp.up_proj.bias'))
     const [linear, gate] = graph.addAll('Split', [up], [true, true], { axis: -1 })
     const open = graph.add('QuickGelu', [gate!], { alpha: { f: 1 } })

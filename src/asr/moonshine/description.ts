@@ -1,4 +1,4 @@
-import { moonshinePackage } from '../models/embedded.ts'
+import { moonshinePackage } from '../models/embedded-packages.ts'
 import type { RecognizerInfo, RecognizerProfile } from '../recognizer.ts'
 
 /** The sizes of Moonshine for English. */

@@ -7,7 +7,7 @@ import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { NOISE_REACH } from '../noise.ts'
 import { pausesOf } from '../pauses.ts'
-import { readSamples } from '../pcm.ts'
+import { readSamples } from '../read-samples.ts'
 import { recognizeInPieces } from '../recognize-in-pieces.ts'
 import { recognizeWithRepair } from '../recognize-with-repair.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../recognizer.ts'

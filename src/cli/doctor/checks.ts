@@ -71,7 +71,7 @@ export async function checkDevice({ models }: Config): Promise<Finding | undefin
   const { device, folder } = models
   if (device === 'cpu') return undefined
   const { knownDevices, loadModel } = await import('../../asr/onnx-runtime.ts')
-  const { embeddedModels } = await import('../../asr/models/embedded.ts')
+  const { embeddedModels } = await import('../../asr/models/embedded-packages.ts')
   try {
     const session = await loadModel(embeddedModels(folder).voiceDetector, { device })
     await session.release()

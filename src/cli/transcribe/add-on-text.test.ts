@@ -88,9 +88,7 @@ test('an add-on that failed is no part of the text but a failure', () => {
   const failed = { success: false, is_empty: true, exec_time: 0, error, results: null }
   const both = result({ named_entity_recognition: failed, summarization: made('Yes.') })
   assert.equal(formatAddOns(both), '\nSummary:\nYes.\n')
-  assert.deepEqual(describeFailures(both), [
-    'named_entity_recognition failed: entities broke down',
-  ])
+  assert.deepEqual(describeFailures(both), ['named_entity_recognition failed: entities broke down'])
 })
 
 test('translations and answers stand below the text; what failed alone is told', () => {

@@ -2,7 +2,7 @@ import type { AudioFormat } from '../../audio/audio-format.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { writeMessage } from '../messages/server-messages.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
-import { secondsOf } from './audio-format.ts'
+import { secondsOf } from './format-params.ts'
 
 /**
  * Returns the text that acknowledged a chunk; it need not be stored, since the chunk determines it.

@@ -7,8 +7,8 @@ import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
-import { secondsOf } from './audio-format.ts'
 import { ChunkLedger, type ChunkLedgerOptions, readChunks } from './chunk-ledger.ts'
+import { secondsOf } from './format-params.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
 /** Options of the audio input of a session. */

@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import { createHeaderFilter, type HeaderFilter } from '../../audio/header-filter.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
-import { secondsOf } from './audio-format.ts'
+import { secondsOf } from './format-params.ts'
 
 /** An accepted chunk: the content of its acknowledgment, and what is to be stored of it. */
 export type AcceptedChunk = {

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
 import { failed } from '../../text/result/envelope.ts'
-import { sumUsage, type Usage } from '../../text/result/usage.ts'
+import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { ChannelEvent } from '../recognition/channel.ts'
@@ -8,6 +8,7 @@ import type { Journal } from '../recovery/journal.ts'
 import { type AddOnRecord, type UtteranceRecord, writeRecord } from '../recovery/session-log.ts'
 import { type AlreadySent, speechKey } from '../recovery/session-recovery.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
+import { endedBefore, utteranceId } from './live-utterance.ts'
 import type { MessageOutbox, SendOptions } from './message-outbox.ts'
 import type { PartialTranslations } from './partial-translations.ts'
 import {
@@ -21,7 +22,7 @@ import {
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { rememberAnswers } from './session-answers.ts'
 import type { Remember, ServiceEnvelope } from './session-services.ts'
-import { endedBefore, utteranceId } from './utterance-view.ts'
+import { endedBefore, utteranceId } from './live-utterance.ts'
 
 /** Options of the message emitter. */
 export type MessageEmitterOptions = {

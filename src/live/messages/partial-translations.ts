@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { sumUsage, type Usage } from '../../text/result/usage.ts'
+import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import type { Said } from './realtime-add-ons.ts'
 import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 

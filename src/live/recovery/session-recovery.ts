@@ -1,6 +1,7 @@
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { Outgoing } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
+import { utteranceId } from '../messages/live-utterance.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
 import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import type { LoggedAnswers } from '../messages/session-answers.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
 import { bytesOf } from '../messages/unread-bytes.ts'
-import { utteranceId } from '../messages/utterance-view.ts'
 import {
   type AddOnRecord,
   type ChunkRecord,

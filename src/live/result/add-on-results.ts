@@ -1,6 +1,6 @@
 import { type Envelope, failed, type ResultForm } from '../../text/result/envelope.ts'
 import { notConfigured } from '../../text/result/not-configured.ts'
-import type { Usage } from '../../text/result/usage.ts'
+import type { Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'

@@ -17,7 +17,7 @@ import {
 import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
-import { formatOf, secondsOf } from '../input/audio-format.ts'
+import { formatOf, secondsOf } from '../input/format-params.ts'
 import type { LiveParams } from '../live-params.ts'
 import type { Outcome } from '../messages/final-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'

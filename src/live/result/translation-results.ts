@@ -1,5 +1,5 @@
 import { type AddOnError, failed } from '../../text/result/envelope.ts'
-import { sumUsage, type Usage } from '../../text/result/usage.ts'
+import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type TranslatedUtterance, withBlank } from '../messages/realtime-add-ons.ts'
 import type { ChannelSpan } from '../recognition/speaker-lookup.ts'

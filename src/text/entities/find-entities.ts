@@ -15,7 +15,7 @@ import { resolveOverlaps } from './overlaps.ts'
 import { findPassphrases } from './passphrases.ts'
 import { piecesOf } from './pieces.ts'
 import { findPlaces, joinAddresses } from './places.ts'
-import { withQuestions } from './questions.ts'
+import { withQuestions } from './question-context.ts'
 import { lexemesOf } from './spoken-digits.ts'
 
 /** The input of the search: a text, and what others said in between where that is known. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { breakPrice } from './breaks.ts'
-import { splitPieces } from './pieces.ts'
+import { splitPieces } from './caption-pieces.ts'
 
 /**
  * Returns the price of a break after the first of two words, with seconds of silence between them.

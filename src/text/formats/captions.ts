@@ -1,6 +1,6 @@
 import type { Utterance } from '../../transcript/transcript.ts'
 import { breakPrice, type Piece } from './breaks.ts'
-import { splitPieces } from './pieces.ts'
+import { splitPieces } from './caption-pieces.ts'
 import { layRows } from './rows.ts'
 import { spaceCaptions } from './timing.ts'
 

@@ -3,7 +3,7 @@ import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.
 import { threads } from '../../workers/transports.ts'
 import type { Params } from '../add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './thread-turns.ts'
 
 /** A task of a session for the thread. */
 export type Task =
@@ -79,7 +79,7 @@ export class TextThread {
 
   constructor(options: TextThreadOptions) {
     this.#options = options
-    const { entry = new URL('thread.ts', import.meta.url), log } = options
+    const { entry = new URL('text-thread-entry.ts', import.meta.url), log } = options
     this.#worker = new SupervisedWorker({
       start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
       // The error message may quote the transcript.

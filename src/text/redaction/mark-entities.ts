@@ -5,7 +5,7 @@ import { lexemesOf } from '../entities/spoken-digits.ts'
 import { foldCase } from '../words/word-parts.ts'
 import type { Hidden } from './hide-entities.ts'
 import { labelOf, markers } from './labels.ts'
-import type { Place } from './places.ts'
+import type { Place } from './redacted-spans.ts'
 
 /**
  * Returns the markers of entities by their number in the masked text. They are numbered per label

@@ -7,7 +7,7 @@ import { markEntities } from './mark-entities.ts'
 import { writeMarkers } from './marker.ts'
 import { maskOf, writeMasks } from './mask.ts'
 import { createMaskedText } from './masked-text.ts'
-import { joinSpans, placesOf, type RedactedSpan, spansOf } from './places.ts'
+import { joinSpans, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
 import type { Style } from './view.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { AddOn, Params } from '../add-on.ts'
 import { addOns as allAddOns } from '../add-ons.ts'
-import type { RedactedSpan } from '../redaction/places.ts'
+import type { RedactedSpan } from '../redaction/redacted-spans.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { subtitlesWarnings } from '../subtitles-warnings.ts'

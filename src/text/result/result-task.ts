@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { Edited, EditTask } from '../edits/edit-task.ts'
-import type { RedactedSpan } from '../redaction/places.ts'
+import type { RedactedSpan } from '../redaction/redacted-spans.ts'
 import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
 import type { AddOnError } from './envelope.ts'
 import type { Merge } from './merge.ts'

@@ -55,7 +55,7 @@ export class ResultThread {
 
   constructor(options: ResultThreadOptions) {
     this.#options = options
-    const { entry = new URL('thread.ts', import.meta.url), log } = options
+    const { entry = new URL('result-thread-entry.ts', import.meta.url), log } = options
     this.#thread = new SupervisedWorker({
       start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
       // The error message may quote a transcript.

@@ -6,7 +6,7 @@ import { renewWarnings } from '../subtitles-warnings.ts'
 import type { Envelope } from './envelope.ts'
 import { transcriptOf } from './result-text.ts'
 import type { Answered } from './run-service-add-on.ts'
-import { sumUsage, type Usage, usageOf } from './usage.ts'
+import { sumUsage, type Usage, usageOf } from './token-usage.ts'
 
 /** A result as it is stored, parsed. */
 export type StoredResult = Record<string, unknown> & {

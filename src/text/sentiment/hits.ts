@@ -1,4 +1,4 @@
-import type { ClauseWord } from './clauses.ts'
+import type { ClauseWord } from './cut-clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { type Entry, entryOf, MAX_PHRASE_WORDS } from './lexicon.ts'
 

@@ -1,4 +1,4 @@
-import { cutClauses } from './clauses.ts'
+import { cutClauses } from './cut-clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { findHits, type Hit } from './hits.ts'
 

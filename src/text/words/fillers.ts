@@ -1,5 +1,5 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import { isFiller } from './clauses.ts'
+import { isFiller } from './clause-continuation.ts'
 import { capitalize } from './letter-case.ts'
 
 /** The languages whose filled pauses are known. In others the same letters may be a word. */

@@ -1,6 +1,12 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { abbreviationOf } from './abbreviations.ts'
-import { clauseGoesOn, continuesClause, introducesQuote, isFiller, leansOnNext } from './clauses.ts'
+import {
+  clauseGoesOn,
+  continuesClause,
+  introducesQuote,
+  isFiller,
+  leansOnNext,
+} from './clause-continuation.ts'
 import { capitalize, lowerFunctionWord } from './letter-case.ts'
 import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'

@@ -14,7 +14,7 @@ import {
   updateSettings,
   viewSession,
 } from './session-settings.ts'
-import { type RealtimeEvent, Turns, type TurnUtterance } from './turns.ts'
+import { type RealtimeEvent, Turns, type TurnUtterance } from './turn-events.ts'
 
 /** Creates a live session with this body, and connects to it. */
 export type OpenSession = (body: object) => Promise<Connection>

@@ -9,7 +9,7 @@ import type { Admission, AdmittedKey, AdmittedRequest } from '../../auth/admissi
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { Bodies } from '../../bodies/bodies.ts'
-import { toLiveSubmission } from '../../bodies/submission.ts'
+import { toLiveSubmission } from '../../bodies/to-submission.ts'
 import { forwardSocket } from '../../forward-socket.ts'
 import { newRequestId } from '../../request-id.ts'
 import { createSocketServer, serveConnection } from '../../serve-connection.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import { checkFile } from '../../../models/speaker-models.ts'
-import { readSamples } from '../../pcm.ts'
+import { readSamples } from '../../read-samples.ts'
 import type { Segment } from '../../recognizer.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'

@@ -17,7 +17,7 @@ const open = { tags: ['Server'], security: [] }
  * Serves the description of this API, for programs and for people. Neither needs a key, and neither
  * holds a secret.
  */
-export function descriptionRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsyncTypebox {
+export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsyncTypebox {
   const { publicBaseUrl } = config.http
   const prefix = publicBaseUrl ? new URL(publicBaseUrl).pathname.replace(/\/$/, '') : ''
   const page = referencePage({

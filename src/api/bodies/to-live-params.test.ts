@@ -4,7 +4,7 @@ import { defaultLiveParams } from '../../../test/support/default-live-params.ts'
 import { readConfig } from '../../config.ts'
 import { liveRequest } from '../schemas/live-request.ts'
 import { type BodySettings, createBodyReader } from './read-body.ts'
-import { toLiveSubmission } from './submission.ts'
+import { toLiveSubmission } from './to-submission.ts'
 
 const config = readConfig({
   STENO_MODEL_ALIASES: 'nova=stt-1,best=stt-3',

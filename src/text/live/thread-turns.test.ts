@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { StepBudget } from './step-budget.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './thread-turns.ts'
 
 type Work = { account: string; rank: number; name: string }
 

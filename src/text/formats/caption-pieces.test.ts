@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { splitPieces } from './pieces.ts'
+import { splitPieces } from './caption-pieces.ts'
 
 /** Splits words of a second each. */
 function split(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Turns } from './turns.ts'
+import { Turns } from './turn-events.ts'
 
 const heard = (text: string) => {
   const words = text.split(' ').map((word, i) => {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { SubmitRequest } from '../../jobs/submission.ts'
+import type { SubmitRequest } from '../../jobs/job-submission.ts'
 import type { LiveRequest } from '../../live/live-request.ts'
 import type { App } from '../../server-parts.ts'
 import { findFile } from '../../storage/objects/files.ts'
