@@ -87,7 +87,7 @@ report({
 })
 if (longest) for (const minutes of [10, 60, 180]) reportGrowth(longest, minutes)
 
-/** Recognises a recording as a job does, then listens to its voices, one channel after the other. */
+/** Recognizes a recording as a job does, then listens to its voices, one channel after the other. */
 async function run({ id, file }: Conversation): Promise<Recognized> {
   const media = await decodeMedia(file, `${folder.path}/${id}`, {
     nameHint: file,

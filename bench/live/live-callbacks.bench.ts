@@ -72,7 +72,7 @@ report({
   withCallback: telling,
   ratio,
   received,
-  /** Of acknowledgements only what one notices: a few milliseconds are a large share of them. */
+  /** Of acknowledgments only what one notices: a few milliseconds are a large share of them. */
   barsHeld:
     Math.max(ratio.firstPartialP50, ratio.finalP50) <= BAR &&
     telling.ackMs.p99 - quiet.ackMs.p99 <= 20,

@@ -1,5 +1,5 @@
 /**
- * Entities: precision and recall over the labelled sentences, by type for each file, and the time for an hour of
+ * Entities: precision and recall over the labeled sentences, by type for each file, and the time for an hour of
  * speech (9,000 words of these sentences). Nothing was tuned to the frozen files.
  */
 import { findEntities } from '../../src/text/entities/find-entities.ts'
@@ -21,7 +21,7 @@ for (const file of ['frozen', 'tuning', 'calls-frozen', 'calls-tuning'] as const
     sentences: sentences.length,
     precision,
     recall,
-    'right/found/labelled': byType,
+    'right/found/labeled': byType,
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * Side and emotion of labelled sentences: those the lexicon was written with, and those written after it
+ * Side and emotion of labeled sentences: those the lexicon was written with, and those written after it
  * (frozen). `confusion` counts label → answer for each side; speed is over the same sentences.
  */
 import { readFileSync } from 'node:fs'

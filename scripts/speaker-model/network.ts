@@ -2,7 +2,7 @@ import type { Component, Field, Matrix, Nnet3 } from './kaldi-reader.ts'
 
 /** y = W·x + b, where x joins what stood at `offsets` (in frames); W has the columns of one offset after the other. */
 export type Affine = { offsets: number[]; weights: Matrix; bias: Float32Array }
-/** What batch normalisation has become: a factor and a term per dimension. */
+/** What batch normalization has become: a factor and a term per dimension. */
 export type Scaling = { factor: Float32Array; term: Float32Array }
 /** An affine transform of frames, the rectifier, then the scaling. */
 export type FrameLayer = { affine: Affine; scaling: Scaling }

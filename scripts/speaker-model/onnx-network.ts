@@ -13,7 +13,7 @@ export type WeightFormat = { halfPrecision: boolean }
  * - `features` f32 [1, inputs, frames]
  * - `windows` f32 [frames - context, windows]: each column weighs the frames of one window, its sum is 1;
  *   frame 0 stands at the first whose whole context is there
- * - `embeddings` f32 [windows, dimension], not normalised
+ * - `embeddings` f32 [windows, dimension], not normalized
  */
 export function toOnnx(network: XVectorNetwork, { halfPrecision }: WeightFormat): OnnxModel {
   const initializer: OnnxTensor[] = []

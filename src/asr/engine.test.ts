@@ -124,7 +124,7 @@ test('a recording too short to hold a word gives none', async () => {
   assert.deepEqual(await recognizeSegment(await generate('empty', 0, () => 0)), [])
 })
 
-test('neighbours in a batch do not change the text', async () => {
+test('neighbors in a batch do not change the text', async () => {
   const [segment] = await findSpeech(jfk)
   const half = { start: segment!.start, end: segment!.start + 3 * SAMPLE_RATE }
   const recognize = (segments: Segment[]) => {

@@ -137,7 +137,7 @@ test('an empty file is undecodable', () => {
   assert.throws(() => detect(new Uint8Array(0)), { code: 'media_undecodable' })
 })
 
-test('any bytes are recognised or refused', () => {
+test('any bytes are recognized or refused', () => {
   const starts = [
     '',
     'ID3\x04\0\0',

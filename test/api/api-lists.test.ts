@@ -55,7 +55,7 @@ test('a list followed to its end visits every job once, newest first', async () 
 })
 
 test('a page names the first, this and the next one, on the path that was asked', async () => {
-  const { body } = await call<List>(server, '/v2/live?offset=2&limit=3&colour=red')
+  const { body } = await call<List>(server, '/v2/live?offset=2&limit=3&color=red')
   const url = `${server.url}/v2/live?offset=`
   assert.deepEqual([body.first, body.current], [`${url}0&limit=3`, `${url}2&limit=3`])
   const last = body.items.at(-1)!

@@ -128,7 +128,7 @@ test('what was asked for shows with its defaults', async () => {
 })
 
 test('a body of nulls, unknown fields and a region are as good as none', async () => {
-  const nothing = { encoding: null, language_config: null, messages_config: null, colour: 'red' }
+  const nothing = { encoding: null, language_config: null, messages_config: null, color: 'red' }
   assert.deepEqual(await paramsOf(nothing), await paramsOf({}))
   const { status } = await call(server, '/v2/live?region=moon', { json: {} })
   assert.equal(status, 201)

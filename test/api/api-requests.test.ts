@@ -381,11 +381,11 @@ test('a legacy request is transcribed like its modern form', async () => {
 test('where the operator wants it, unknown fields are refused', async (t) => {
   const strict = await startServer({ env: { STENO_UNKNOWN_FIELDS: 'reject' } })
   t.after(() => strict.close())
-  const json = { audio_url: 'https://a.example', colour: 'red', language_config: { region: 'eu' } }
+  const json = { audio_url: 'https://a.example', color: 'red', language_config: { region: 'eu' } }
   const { status, body } = await call<ErrorBody>(strict, '/v2/pre-recorded', { json })
   assert.equal(status, 400)
   assert.deepEqual(body.validation_errors, [
     'language_config.region must not be given: unknown field',
-    'colour must not be given: unknown field',
+    'color must not be given: unknown field',
   ])
 })

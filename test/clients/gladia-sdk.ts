@@ -92,7 +92,7 @@ export async function checkRecordings(server: ClientServer, set: ClientSet): Pro
   assert.equal((await failure(wrong.get(done.id))).status, 401)
 }
 
-/** The vendor's JavaScript SDK in a live session: messages, acknowledgements and its end. */
+/** The vendor's JavaScript SDK in a live session: messages, acknowledgments and its end. */
 export async function checkLive(server: ClientServer, set: ClientSet): Promise<void> {
   const { GladiaClient } = loadClient<Sdk>('@gladiaio/sdk', set)
   const client = new GladiaClient({ apiUrl: server.url, apiKey: server.key }).liveV2()

@@ -48,7 +48,7 @@ async function download(id: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** The types of messages in order, acknowledgements of chunks left out. */
+/** The types of messages in order, acknowledgments of chunks left out. */
 function typesOf(messages: readonly LiveMessage[]): string[] {
   return messages.map(({ type }) => type).filter((type) => type !== 'audio_chunk')
 }
@@ -143,7 +143,7 @@ test('speech events alternate, tell when, and come around the partials and befor
   }
 })
 
-test('acknowledgements are half-open and contiguous, whatever the chunks are like', async () => {
+test('acknowledgments are half-open and contiguous, whatever the chunks are like', async () => {
   const { id, url } = await openSession(server)
   const client = await connect(url)
   const pieces = [1, 3199, 0, 3201, 1000, 64_001].map((length, i) => speech.subarray(i, i + length))

@@ -81,8 +81,8 @@ for (const [what, changes, message] of [
   ['a missing key', { body: incomplete }, /required property 'completed_at'/],
   [
     'a field that is not told',
-    { body: { ...job, colour: 'red' } },
-    /additional properties.*colour/,
+    { body: { ...job, color: 'red' } },
+    /additional properties.*color/,
   ],
   [
     'a field that is not told, deep inside',

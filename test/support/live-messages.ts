@@ -17,11 +17,11 @@ type Bodies = {
   start_recording: { data?: undefined }
   end_session: { data?: undefined }
   end_recording: { data: { recording_duration: number } }
-  audio_chunk: Acknowledgement<{
+  audio_chunk: Acknowledgment<{
     byte_range: [number, number]
     time_range: [number, number]
   }>
-  stop_recording: Acknowledgement<{
+  stop_recording: Acknowledgment<{
     recording_duration: number
     recording_left_to_process: number
   }>
@@ -43,7 +43,7 @@ type Bodies = {
   error: { data: { code: string; message: string }; error: LiveError }
 }
 
-type Acknowledgement<T> =
+type Acknowledgment<T> =
   | { acknowledged: true; error: null; data: T }
   | { acknowledged: false; error: LiveError; data: null }
 type AddonMessage = { data: Record<string, unknown> | null; error: LiveError | null }

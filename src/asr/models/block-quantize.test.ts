@@ -84,7 +84,7 @@ test('the product keeps its weights and is nearer to the exact one', async () =>
   assert.ok(after <= before * 1.05 && after < 0.02, `${after} against ${before}`)
 })
 
-test('a row does not depend on its neighbours in the batch', async () => {
+test('a row does not depend on its neighbors in the batch', async () => {
   const together = Float32Array.from([...quiet, ...loud])
   const model = blockQuantize(quantizedProduct())
   const alone = await run(model, quiet)

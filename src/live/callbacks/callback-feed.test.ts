@@ -269,7 +269,7 @@ test('a feed that is closed leaves the rest of the log to the next one', async (
   assert.deepEqual((await session.queued()).bodies.slice(1), expectedOf(session, texts))
 })
 
-test('while too many wait, partials, speech events and acknowledgements are left out, others never', async (t) => {
+test('while too many wait, partials, speech events and acknowledgments are left out, others never', async (t) => {
   const session = await openSession(t, { maxQueued: 3 })
   const dropped: number[] = []
   const feed = await session.openFeed({ onDropped: (count) => dropped.push(count) })

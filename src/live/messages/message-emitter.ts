@@ -178,8 +178,8 @@ export class MessageEmitter {
     partials?.drop(id)
     const view = endedBefore(event.view, seconds())
     if (event.error !== undefined) {
-      log.error({ err: event.error, utterance: id }, 'an utterance could not be recognised')
-      this.error({ code: 'internal_error', message: `utterance ${id} could not be recognised` })
+      log.error({ err: event.error, utterance: id }, 'an utterance could not be recognized')
+      this.error({ code: 'internal_error', message: `utterance ${id} could not be recognized` })
     }
     const hasWords = view.words.length > 0
     // An empty final is sent only if a partial of it was.

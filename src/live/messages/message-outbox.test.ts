@@ -73,7 +73,7 @@ test('what nobody is to have is not stored', () => {
   assert.deepEqual(stored, [])
 })
 
-test('acknowledgements are made for the callback though the client wants none', () => {
+test('acknowledgments are made for the callback though the client wants none', () => {
   const selected = { receive_acknowledgments: true }
   assert.ok(openOutbox({ socket: {}, callback: selected }).outbox.wantsAcks)
   assert.ok(!openOutbox({ socket: {}, callback: {} }).outbox.wantsAcks)

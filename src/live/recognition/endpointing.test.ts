@@ -131,7 +131,7 @@ test('the samples of an utterance begin before its voice, and never in the one b
   assert.equal(pieces({ from: 2 }).segment.start, 0)
 })
 
-test('what was not heard yet is not recognised', () => {
+test('what was not heard yet is not recognized', () => {
   assert.equal(pieces({ recognized: 31 }).segment.end, 31 * 512)
 })
 

@@ -185,7 +185,7 @@ test('from any snapshot on, the rest is heard as if nothing had been', async () 
   }
 })
 
-test('utterances whose final was under way at the snapshot are recognised after it', async () => {
+test('utterances whose final was under way at the snapshot are recognized after it', async () => {
   const held = new Promise<void>(() => {})
   const audio = `${speech}${pause}${'.'.repeat(160)}`
   const first = open([audio], { before: (kind) => (kind === 'final' ? held : undefined) })
@@ -274,7 +274,7 @@ const speakers = { min: 4 }
 const bySpeaker = (all: readonly string[]) =>
   finalsIn(all).map((what) => what.replace(/ [\d.]+-/, ' -'))
 
-test('speakers are counted in the order in which utterances end, whichever is recognised first', async () => {
+test('speakers are counted in the order in which utterances end, whichever is recognized first', async () => {
   const { advance } = open(talk, { speakers })
   const reported = finalsIn(await advance())
   assert.equal(new Set(reported.map((what) => what.at(-1))).size, 4)

@@ -6,7 +6,7 @@ import { type ReadLog, readRecords, type StopReason, writeRecord } from './sessi
 export const warningTexts = {
   unread:
     'messages that no client fetched were left out when one came back (STENO_LIVE_MAX_QUEUED_MESSAGES, STENO_LIVE_MAX_QUEUED_BYTES)',
-  unkept: 'partials and acknowledgements were left out of what is kept (STENO_LIVE_MAX_LOG_BYTES)',
+  unkept: 'partials and acknowledgments were left out of what is kept (STENO_LIVE_MAX_LOG_BYTES)',
   unstored:
     'messages were left out of the result (STENO_LIVE_MAX_STORED_MESSAGES, STENO_LIVE_MAX_STORED_BYTES)',
   tooLarge: 'the session ended because it held too much (STENO_LIVE_MAX_LOG_BYTES)',

@@ -122,7 +122,7 @@ test('add-ons that were asked for have their place in the result', async () => {
   assert.deepEqual(JSON.parse(whole).summarization, { results: 'all' })
 })
 
-test('messages are the last key, in order, acknowledgements among them', async () => {
+test('messages are the last key, in order, acknowledgments among them', async () => {
   const records = [chunk(3200), message('{"type":"a"}'), chunk(6400), message('{"type":"b"}')]
   const acks = [
     acknowledgment({ before: { at: 0, received: 0, audio: 0 }, chunk: chunk(3200).chunk }, options),
@@ -137,7 +137,7 @@ test('messages are the last key, in order, acknowledgements among them', async (
   assert.deepEqual(await messagesOf(records, { hasAcks: false }), ['{"type":"a"}', '{"type":"b"}'])
 })
 
-test('a chunk whose acknowledgement told more stands in the messages only once', async () => {
+test('a chunk whose acknowledgment told more stands in the messages only once', async () => {
   const part = chunk(6400)
   part.chunk.isPart = true
   const sent = message('{"type":"audio_chunk"}')
@@ -146,7 +146,7 @@ test('a chunk whose acknowledgement told more stands in the messages only once',
   assert.equal((await messagesOf([chunk(3200), part, sent], { maxMessages: 2 })).length, 2)
 })
 
-test('with too many messages the oldest acknowledgements are left out, then the oldest others', async () => {
+test('with too many messages the oldest acknowledgments are left out, then the oldest others', async () => {
   const records = [chunk(1), message('"a"'), chunk(2), message('"b"'), chunk(3), message('"c"')]
   const kinds = (messages: readonly string[]) => {
     return messages.map((text) => (text.length < 5 ? text : JSON.parse(text).data.byte_range[1]))
@@ -184,7 +184,7 @@ test('a result tells what it lacks, if it lacks anything', async () => {
   )
 })
 
-test('an acknowledgement that stands in the log as a message is left out like the others', async () => {
+test('an acknowledgment that stands in the log as a message is left out like the others', async () => {
   const timeRange: [number, number] = [0, 0]
   const at = { sessionId: 'a', at: 1000 }
   const ack = acknowledgmentOf({ byteRange: [0, 7], timeRange }, at)

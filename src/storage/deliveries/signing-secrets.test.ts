@@ -70,15 +70,15 @@ test('a shorter overlap ends all earlier secrets sooner, none at all at once', a
 test('rotation deletes what has ended, and touches no other endpoint, nor the account', async (t) => {
   const { add, rotate, valid, stored } = await open(t)
   await add('first', 'ep_1')
-  await add('neighbour', 'ep_2')
+  await add('neighbor', 'ep_2')
   await add('shared', null)
   await rotate('second', 'ep_1', { at: 0, overlapMs: HOUR })
   await rotate('third', 'ep_1', { at: HOUR, overlapMs: HOUR })
-  assert.deepEqual(await stored(), ['neighbour', 'second', 'shared', 'third'])
-  assert.deepEqual(await valid('ep_2', 9 * HOUR), ['neighbour'])
+  assert.deepEqual(await stored(), ['neighbor', 'second', 'shared', 'third'])
+  assert.deepEqual(await valid('ep_2', 9 * HOUR), ['neighbor'])
   await rotate('shared 2', null, { at: HOUR, overlapMs: HOUR })
   assert.deepEqual(await valid('ep_3', HOUR), ['shared 2', 'shared'])
-  assert.deepEqual(await valid('ep_2', 9 * HOUR), ['neighbour'])
+  assert.deepEqual(await valid('ep_2', 9 * HOUR), ['neighbor'])
 })
 
 test('rotation leaves the secrets of other accounts', async (t) => {

@@ -50,7 +50,7 @@ test('right-to-left text and its direction marks stay as they are', () => {
   assert.deepEqual(texts(['\u200fשלום\u200f', 'עולם!']), ['\u200fשלום\u200f', ' עולם!'])
 })
 
-test('a language without blanks is cut between its words, whatever the recogniser calls a word', () => {
+test('a language without blanks is cut between its words, whatever the recognizer calls a word', () => {
   assert.deepEqual(texts(['今天天', '气很好'], { language: 'zh' }), ['今天', '天气', '很好'])
   assert.deepEqual(texts(['สวัสดีชาวโลก'], { language: 'th' }), ['สวัสดี', 'ชาว', 'โลก'])
 })

@@ -23,7 +23,7 @@ test('sounds that differ in voice alone are near, those of another manner far', 
   assert.ok(distance('P', 'S') > 2 * distance('P', 'B'))
 })
 
-test('vowels of neighbouring places are nearer than those across the mouth', () => {
+test('vowels of neighboring places are nearer than those across the mouth', () => {
   assert.ok(distance('IH', 'IY') < distance('IY', 'AA'))
 })
 

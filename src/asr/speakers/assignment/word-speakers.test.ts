@@ -54,7 +54,7 @@ test('a word that sounds like another for a moment does not change the speaker',
   )
 })
 
-test('words that no window holds go with their neighbours', () => {
+test('words that no window holds go with their neighbors', () => {
   const { words, windows } = talk('aaaaaaaa bbbbbbbb')
   const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
   const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]

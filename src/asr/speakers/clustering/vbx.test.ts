@@ -40,7 +40,7 @@ test('voices that begin wrong are put right', () => {
   assert.match(recognized, /^a+b+$/)
 })
 
-test('the neighbours of a window that could be either voice decide for it', () => {
+test('the neighbors of a window that could be either voice decide for it', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(30)}`)
   const between = meanVector(
     embeddings,
