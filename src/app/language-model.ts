@@ -57,7 +57,7 @@ export function openChatModel(
 ): ChatModel {
   const { url, embedded, apiKey } = llm
   if (url === undefined) return openEmbedded(embedded!, llm, models)
-  const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, asking again')
+  const onRetry = (problem: string) => log.warn({ problem }, 'language model failed, retrying')
   return createChatClient({ ...llm, client: createServiceClient({ url, apiKey, onRetry }) })
 }
 

@@ -40,7 +40,7 @@ export function pullIn(
         receive: (message) => {
           if ('step' in message) onStep(message.step)
           else if ('retry' in message)
-            log.warn({ model: model.id, problem: message.retry }, 'pull fails')
+            log.warn({ model: model.id, problem: message.retry }, 'pull failed, retrying')
           else return message
           return undefined
         },

@@ -10,6 +10,6 @@ export function remoteOptions(
 ): RemoteOptions | undefined {
   if (!remote) return undefined
   const { url, apiKey } = remote
-  const onRetry = (problem: string) => log.warn({ problem }, 'remote engine failed, asking again')
+  const onRetry = (problem: string) => log.warn({ problem }, 'remote engine failed, retrying')
   return { ...remote, client: createServiceClient({ url, apiKey, onRetry }) }
 }

@@ -154,7 +154,10 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     ...{ folder, embedded, memory: limits.memory },
     ...(options.describe && { describe: options.describe }),
     onTooLarge: ({ id, memoryBytes }) => {
-      log.error({ model: id, memoryBytes, ...limits }, 'model exceeds STENO_MODEL_MEMORY, left out')
+      log.error(
+        { model: id, memoryBytes, ...limits },
+        'model ignored: it exceeds STENO_MODEL_MEMORY',
+      )
     },
   })
   const remote = options.remote && createRemoteRecognizer(options.remote)

@@ -58,7 +58,7 @@ export class AttemptResults {
       try {
         return await this.#settle(ended)
       } catch (err) {
-        log.error({ err, deliveryId, jobId }, 'cannot write how a delivery went, trying again')
+        log.error({ err, deliveryId, jobId }, 'cannot store the outcome of a delivery, retrying')
         if (signal.aborted) throw err
         await clock.sleep(PAUSE_MS, signal)
       }

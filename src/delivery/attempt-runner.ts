@@ -61,7 +61,7 @@ export class AttemptRunner {
     } catch (error) {
       if (signal.aborted || closing.aborted) return nothing
       const { id: deliveryId, jobId } = delivery
-      log.error({ err: error, deliveryId, jobId }, 'cannot make an attempt at a delivery')
+      log.error({ err: error, deliveryId, jobId }, 'cannot attempt a delivery')
       await clock.sleep(PAUSE_MS, signal)
       return nothing
     }

@@ -157,7 +157,7 @@ export class DeliveryService {
       // Renewed before polling: what is queued meanwhile wakes the loop again.
       this.#woken = Promise.withResolvers()
       const pauseMs = await this.#pass().catch((error) => {
-        this.#log.error({ err: error }, 'cannot read what is to be delivered')
+        this.#log.error({ err: error }, 'cannot read a delivery')
         return ERROR_PAUSE_MS
       })
       this.#notify()
@@ -192,7 +192,7 @@ export class DeliveryService {
         for (const endpoint of endpoints) this.#queues.touch(endpoint)
         if (endpoints.length > 0) this.#woken.resolve()
       },
-      (error) => this.#log.error({ err: error }, 'cannot look for what is to be delivered'),
+      (error) => this.#log.error({ err: error }, 'cannot look up due deliveries'),
     )
     this.#looking = this.#looking.then(() => found)
   }

@@ -28,11 +28,13 @@ export async function trimDeliveryLog(options: LogRetentionOptions): Promise<voi
   while (!signal.aborted) {
     const mayDelete = options.mayDelete?.() ?? true
     if (mayDelete && logDays > 0) {
-      await forget(options).catch((error) => log.error({ err: error }, 'cannot forget deliveries'))
+      await forget(options).catch((error) =>
+        log.error({ err: error }, 'cannot delete old deliveries'),
+      )
     }
     if (mayDelete) {
       await forgetCallbacks(options).catch((error) => {
-        log.error({ err: error }, 'cannot forget receivers of callbacks')
+        log.error({ err: error }, 'cannot delete unused callback receivers')
       })
     }
     await clock.sleep(INTERVAL_MS, signal)
@@ -48,7 +50,7 @@ async function forget({ db, log, clock, logDays, signal }: LogRetentionOptions):
     forgotten += deleted
     if (deleted === 0) break
   }
-  if (forgotten > 0) log.info({ forgotten }, 'forgot deliveries that ended long ago')
+  if (forgotten > 0) log.info({ forgotten }, 'deleted expired deliveries from the log')
 }
 
 async function forgetCallbacks({ db, log, clock, signal }: LogRetentionOptions): Promise<void> {
@@ -58,5 +60,5 @@ async function forgetCallbacks({ db, log, clock, signal }: LogRetentionOptions):
     sum += forgotten
     after = last
   }
-  if (sum > 0) log.info({ forgotten: sum }, 'forgot receivers of callbacks without deliveries')
+  if (sum > 0) log.info({ forgotten: sum }, 'deleted callback receivers without deliveries')
 }

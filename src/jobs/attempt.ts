@@ -157,14 +157,14 @@ async function settleFailure(
   }
   if (code === 'server_stopping') {
     await releaseJob(db, job.lease, { runAfter: steadyNow() })
-    return log.info('job handed back: the server stops')
+    return log.info('job returned to the queue: the server stops')
   }
   const pause = PAUSES.get(code)
   if (pause !== undefined) {
     // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
     const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
     await untilWritten(tools, write)
-    return log.warn({ err: error }, 'the attempt cannot go on, the job waits')
+    return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
   }
   if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
   const isPassing = error instanceof AppError && error.isPassing
@@ -217,7 +217,7 @@ async function dropOriginal(
  * ending.
  */
 async function discard({ log, discard }: AttemptTools, jobId: string): Promise<void> {
-  await discard(jobId).catch((error) => log.warn({ err: error }, 'stages not removed'))
+  await discard(jobId).catch((error) => log.warn({ err: error }, 'checkpoints not removed'))
 }
 
 function nextRun(attempt: number, firstPauseMs: number): number {
@@ -256,7 +256,7 @@ async function untilWritten(
       return await write()
     } catch (error) {
       if (isFatal(error) || stop.aborted) throw error
-      log.error({ err: error }, 'cannot write how the job ended, trying again')
+      log.error({ err: error }, 'cannot store the outcome of a job, retrying')
       await pause(WRITE_PAUSE_MS, stop)
     }
   }

@@ -184,7 +184,7 @@ export class JobSubmission {
       if (await noteDelivered(db, job, { at: wallNow() })) await this.dropDelivered(job.id)
     } catch (error) {
       // Maintenance deletes it when it has waited long enough.
-      log.error({ err: error, jobId: job.id }, 'cannot note that a result was read')
+      log.error({ err: error, jobId: job.id }, 'cannot record that a result was read')
     }
   }
 

@@ -58,7 +58,7 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   const state = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
     await tidy(options, state).catch((error) => {
-      log.error({ err: error }, 'cannot delete what is too old')
+      log.error({ err: error }, 'cannot delete expired data')
     })
     await delay(intervalMs, undefined, { signal }).catch(() => {})
   }
@@ -92,7 +92,7 @@ async function deleteOldOrphans(
   if (Math.abs(now - state.orphansAt) < ORPHANS_MS) return
   state.orphansAt = now
   const removed = await orphans?.deleteBefore(now - orphanDays * DAY_MS, { signal })
-  if (removed) log.info({ removed }, 'deleted objects that nothing referred to for long')
+  if (removed) log.info({ removed }, 'deleted expired orphaned objects')
 }
 
 async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {

@@ -164,7 +164,7 @@ export class QueueLoop {
     this.#running.begin(job, (slot, dismissed) => {
       const stop = AbortSignal.any([this.#stop.signal, dismissed])
       return runAttempt({ ...this.#options, slot, stop }, job).catch((error) =>
-        log.error({ err: error, jobId: job.id }, 'cannot write how the job ended'),
+        log.error({ err: error, jobId: job.id }, 'cannot store the outcome of a job'),
       )
     })
     if (job.isFetched) this.#isWaitersTurn = true
@@ -200,7 +200,7 @@ export class QueueLoop {
     const now = steadyNow()
     const returned = await returnAbandonedJobs(db, { now })
     if (returned > 0) {
-      log.info({ returned }, 'jobs of an earlier run go on')
+      log.info({ returned }, 'resuming jobs of an earlier run')
       db.jobHints?.announce()
     }
     await returnLostJobs(db, { now, running: this.#running.ids() })
@@ -213,7 +213,7 @@ export class QueueLoop {
     for (const jobId of ended) {
       log.warn({ jobId, ...failure }, 'job failed')
       metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
-      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'stages not removed'))
+      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'checkpoints not removed'))
     }
     if (ended.length > 0) this.#notify()
   }

@@ -43,7 +43,7 @@ export async function runSearchIndex(options: SearchIndexOptions): Promise<void>
       await indexFinishedJobs(options)
     } catch (err) {
       if (signal.aborted) return
-      log.warn({ err }, 'cannot index what was said')
+      log.warn({ err }, 'cannot index transcripts')
       pauseMs = ERROR_PAUSE_MS
     }
     await delay(pauseMs, undefined, { signal }).catch(() => {})
@@ -86,7 +86,7 @@ async function indexJob(
   } catch (err) {
     // Of a result that cannot be read nothing is found; the others must not wait for it.
     if (signal.aborted || !(err instanceof AppError) || err.code !== 'internal') throw err
-    log.error({ err, jobId: id }, 'cannot index what was said in a job')
+    log.error({ err, jobId: id }, 'cannot index the transcript of a job')
     await indexUtterances(db, { id, account, version }, [])
   }
 }

@@ -73,12 +73,12 @@ export type LiveServiceOptions = {
 const MAX_LOOKUPS = 100
 /** How often the keys of open sessions are checked for revocation and expiry. */
 const KEY_CHECK_MS = 5000
-/** How often other nodes are told how many sessions run here. */
+/** How often this node reports its number of sessions to others. */
 const REPORT_MS = 1000
-/** How often sessions are looked for whose node has died. */
-const TAKE_UP_MS = 5000
-/** A session that no client joined is ended by another node this much later than by its own. */
-const GIVE_UP_LATER_MS = 15_000
+/** How often the service looks for sessions whose node has died. */
+const RESUME_MS = 5000
+/** Another node ends a session without a client this much later than its own node does. */
+const EXTRA_CONNECT_MS = 15_000
 
 /**
  * The live service: creates sessions, connects clients to them, and resumes those that an earlier
@@ -89,14 +89,14 @@ export class LiveService {
   readonly #log: Log
   readonly #folder: string
   readonly #creation: SessionCreation
-  readonly #held: ActiveSessions
-  readonly #awaited: ConnectTimeouts
+  readonly #active: ActiveSessions
+  readonly #connectTimeouts: ConnectTimeouts
   readonly #closing = new AbortController()
   readonly #keys: ValidKeys
   /** Whether this process, or another node, can run one more session. */
   readonly admission: Admission
-  readonly #comings = new ReconnectLimit()
-  /** The clients that were passed on to other nodes. */
+  readonly #reconnectLimit = new ReconnectLimit()
+  /** The clients that were forwarded to other nodes. */
   readonly forwarded: ForwardedClients
   #lookups = 0
   #timers: NodeJS.Timeout[] = []
@@ -107,7 +107,7 @@ export class LiveService {
     this.#folder = liveFolder(options.config.storage.folder)
     this.#keys = createValidKeys(options.storage.db, options.config.keys)
     this.forwarded = new ForwardedClients({ db: options.storage.db, log: this.#log })
-    this.admission = new Admission({ ...options, keys: this.#keys, active: () => this.#held })
+    this.admission = new Admission({ ...options, keys: this.#keys, active: () => this.#active })
     this.#creation = new SessionCreation({
       ...options,
       admission: this.admission,
@@ -115,9 +115,12 @@ export class LiveService {
     })
     const isOverShare = (account: string) => this.admission.isOverShare(account)
     const { signal } = this.#closing
-    this.#held = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
+    this.#active = new ActiveSessions({ ...options, log: this.#log, signal, isOverShare })
     const timeoutMs = options.config.live.connectTimeout * 1000
-    this.#awaited = new ConnectTimeouts({ timeoutMs, onLate: (id) => void this.#giveUp(id) })
+    this.#connectTimeouts = new ConnectTimeouts({
+      timeoutMs,
+      onLate: (id) => void this.#giveUp(id),
+    })
   }
 
   /**
@@ -157,7 +160,7 @@ export class LiveService {
     if (!holder.job || holder.ended) return 4410
     if (this.#closing.signal.aborted) return 1012
     const { job } = holder
-    if (!this.#comings.take(job)) return 1013
+    if (!this.#reconnectLimit.take(job)) return 1013
     const otherNode = await this.#findNodeOf(holder, options)
     if (otherNode) return { ...otherNode, jobId: job.id }
     if (this.admission.isShared && !this.admission.isOffered) return 1013
@@ -165,8 +168,8 @@ export class LiveService {
     const isFirst = this.admission.isOffered && job.status === 'queued'
     if (isFirst && (await this.admission.findRefusal(job.account))) return 1013
     // The session counts as begun: from here on it can end without a client.
-    this.#awaited.remove(holder.job.id)
-    const opened = await this.#held.hold(holder.job)
+    this.#connectTimeouts.remove(holder.job.id)
+    const opened = await this.#active.open(holder.job)
     if (opened === 'ended') return 4410
     if (opened === 'elsewhere') return 1012
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
@@ -174,12 +177,12 @@ export class LiveService {
 
   /** Returns whether this process runs a session, or tries to. */
   runs(jobId: string): boolean {
-    return this.#held.has(jobId)
+    return this.#active.has(jobId)
   }
 
-  /** Yields the captions of a session while it runs here, for one who only watches. */
+  /** Yields the captions of a session while it runs here, for a viewer. */
   watch(jobId: string, signal: AbortSignal): AsyncGenerator<Caption> {
-    return this.#held.watch(jobId, signal)
+    return this.#active.watch(jobId, signal)
   }
 
   /**
@@ -191,7 +194,7 @@ export class LiveService {
     { isForwarded = false, avoid }: ConnectOptions,
   ): Promise<OtherNode | undefined> {
     const { db } = this.#options.storage
-    if (!this.admission.isShared || isForwarded || this.#held.has(job!.id)) return undefined
+    if (!this.admission.isShared || isForwarded || this.#active.has(job!.id)) return undefined
     const nodes = await listNodes(db)
     const choice = { self: db.owner, avoid }
     const running = findOwningNode(nodes, owner, choice)
@@ -216,8 +219,8 @@ export class LiveService {
    * Sessions that have not ended: `new` ones never had a client, `disconnected` ones have none now.
    */
   get states(): { new: number; connected: number; disconnected: number } {
-    const { size, connected } = this.#held
-    return { new: this.#awaited.size, connected, disconnected: size - connected }
+    const { size, connected } = this.#active
+    return { new: this.#connectTimeouts.size, connected, disconnected: size - connected }
   }
 
   /** Resumes the sessions that an earlier process left, in the background of the start. */
@@ -226,8 +229,8 @@ export class LiveService {
     const jobs = await listOpenLiveJobs(db)
     const begun = jobs.filter(({ status }) => status === 'processing')
     const left = begun.map(({ id }) => id)
-    // The folders of another process are its own affair.
-    if (await isOnlyOwner(db)) await this.#tidyFolders(left)
+    // Another process takes care of its own folders.
+    if (await isOnlyOwner(db)) await this.#cleanFolders(left)
     const every = (ms: number, run: () => Promise<void>) => {
       this.#timers.push(setInterval(() => void run(), ms).unref())
     }
@@ -238,50 +241,53 @@ export class LiveService {
       await this.#report()
       every(REPORT_MS, () => this.#report())
       if (!this.admission.isOffered) return
-      every(TAKE_UP_MS, () => this.takeUp())
+      every(RESUME_MS, () => this.resumeAbandoned())
     }
     for (const job of jobs) if (job.status === 'queued') this.#expect(job)
-    if (left.length > 0) this.#log.info({ sessions: left.length }, 'taking up live sessions')
-    for (const job of begun) void this.#held.hold(job, { onlyIfFree: this.admission.isShared })
+    if (left.length > 0) this.#log.info({ sessions: left.length }, 'resuming live sessions')
+    for (const job of begun) void this.#active.open(job, { onlyIfFree: this.admission.isShared })
   }
 
-  /** Tells other nodes how many sessions run here, if that has changed. */
+  /** Reports the number of sessions of this node to others, if it has changed. */
   async #report(): Promise<void> {
     const { capacity } = this.admission
     if (!capacity) return
-    const live = { capacity: capacity.total, load: capacity.used, sessions: this.#held.size }
+    const live = { capacity: capacity.total, load: capacity.used, sessions: this.#active.size }
     await this.#options.storage.node?.report({ live })
   }
 
-  /** Takes up the sessions whose node has died, as far as there is room for them. */
-  async takeUp(): Promise<void> {
+  /** Resumes the sessions whose node has died, as far as there is capacity. */
+  async resumeAbandoned(): Promise<void> {
     const { config, storage } = this.#options
     try {
       for (const job of await listOpenLiveJobs(storage.db)) {
         if (this.#closing.signal.aborted) return
         const age = wallNow() - job.createdAt
         if (job.status === 'queued') {
-          if (age > config.live.connectTimeout * 1000 + GIVE_UP_LATER_MS) await this.#giveUp(job.id)
-        } else if (!this.#held.has(job.id) && !(await this.admission.findRefusal(job.account))) {
-          this.#log.info({ sessionId: job.id }, 'taking up a live session')
-          void this.#held.hold(job, { onlyIfFree: true })
+          if (age > config.live.connectTimeout * 1000 + EXTRA_CONNECT_MS) await this.#giveUp(job.id)
+        } else if (!this.#active.has(job.id) && !(await this.admission.findRefusal(job.account))) {
+          this.#log.info({ sessionId: job.id }, 'resuming a live session')
+          void this.#active.open(job, { onlyIfFree: true })
         }
       }
     } catch (error) {
-      this.#log.warn({ err: error }, 'cannot look for live sessions of other nodes')
+      this.#log.warn({ err: error }, 'cannot look up live sessions of dead nodes')
     }
   }
 
   /** Ends the sessions whose key was revoked or has expired; what arrived before is kept. */
   async endRevoked(): Promise<void> {
-    const { sessions } = this.#held
+    const { sessions } = this.#active
     if (sessions.size === 0) return
     try {
       const keys = await findSessionKeys(this.#options.storage.db, [...sessions.keys()])
       const gone = await this.#keys.findGone([...new Set(keys.values())])
       for (const [sessionId, hash] of keys) {
         if (!gone.has(hash)) continue
-        this.#log.info({ sessionId }, 'the key of a live session is gone: it ends')
+        this.#log.info(
+          { sessionId },
+          'the key of a live session was revoked or has expired: ending it',
+        )
         sessions.get(sessionId)!.revoke()
       }
     } catch (error) {
@@ -291,7 +297,7 @@ export class LiveService {
 
   /** Renews the leases of the open sessions; those that another server has taken stop. */
   renewLeases(): Promise<void> {
-    return this.#held.renewLeases()
+    return this.#active.renewLeases()
   }
 
   async #isKeyGone(hash: string | null): Promise<boolean> {
@@ -299,7 +305,7 @@ export class LiveService {
   }
 
   /** Reconciles the session folders with their jobs. */
-  async #tidyFolders(open: readonly string[]): Promise<void> {
+  async #cleanFolders(open: readonly string[]): Promise<void> {
     const { db, orphans } = this.#options.storage
     for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
     const ended = await findEndedJobs(db, await listLiveFiles(this.#folder))
@@ -313,9 +319,9 @@ export class LiveService {
     this.#closing.abort()
     for (const timer of this.#timers) clearInterval(timer)
     await this.#options.storage.node?.report({ isDraining: true })
-    this.#awaited.close()
+    this.#connectTimeouts.close()
     this.forwarded.clear()
-    await this.#held.leave()
+    await this.#active.leave()
   }
 
   #created(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
@@ -325,7 +331,7 @@ export class LiveService {
 
   /** Awaits the first client of a session. */
   #expect(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {
-    this.#awaited.add(session)
+    this.#connectTimeouts.add(session)
     const { liveText, speech } = this.#options
     liveText.prepare(textOf(session.params as LiveParams, speech.languages))
   }

@@ -216,7 +216,7 @@ test('the client that came last is heard, and only that', async (t) => {
  * Resumes a stopped session for which an earlier process logged `lines`; counts how often speaker
  * embeddings are computed for it.
  */
-async function takeUp(t: TestContext, lines: readonly string[]) {
+async function resume(t: TestContext, lines: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   const files = await createLiveFiles(join(folder, 'left'))
   t.after(async () => {
@@ -259,10 +259,10 @@ test('speakers at the end are told apart once, also when the process that did is
   }
   const text = JSON.stringify(view(0))
   const sent = writeRecord({ kind: 'utterance', utterance: { channel: 0, number: 0, text } })
-  const cutOff = await takeUp(t, [sent])
+  const cutOff = await resume(t, [sent])
   assert.deepEqual([cutOff.speakers, cutOff.utterances], [1, [view(0)]])
   const diarized = { count: 1, seconds: 1, error: null }
-  const done = await takeUp(t, [
+  const done = await resume(t, [
     sent,
     writeRecord({ kind: 'spoken', text: JSON.stringify(view(7)) }),
     writeRecord({ kind: 'diarized', diarized }),

@@ -72,7 +72,7 @@ export class OwnNode implements OwnerInfo {
       await this.#db.sql.updateTable('owners').set(row).where('id', '=', this.#db.owner).execute()
       this.#written = text
     } catch (err) {
-      this.#log.warn({ err }, 'cannot tell other nodes about this one')
+      this.#log.warn({ err }, 'cannot report this node to others')
     }
   }
 }

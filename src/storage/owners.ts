@@ -49,7 +49,7 @@ export async function registerOwner(
     const seconds = Math.round((await followClock(ask)) / 1000)
     if (seconds === corrected) return
     corrected = seconds
-    log.warn({ seconds }, 'the clock of this machine is wrong: that of the database is followed')
+    log.warn({ seconds }, 'the clock of this machine is wrong: using that of the database')
   }
   await renew()
 
@@ -59,7 +59,7 @@ export async function registerOwner(
       await db.tidy?.()
       const died = await removeOwners(db, hasDied(db))
       if (died === 0) return
-      log.warn({ died }, 'other servers on this database are gone')
+      log.warn({ died }, 'other servers on this database have died')
       onDeaths()
     } catch (err) {
       log.warn({ err }, 'heartbeat not written')

@@ -147,7 +147,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   opened.defer(await registerOwner(db, owning))
   if (place) await refuseOtherObjects(db, place)
   const taken = await takeBackObjects(db, earlierOrphans)
-  if (taken > 0) log.info({ taken }, 'took objects back that are referred to again')
+  if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
   const { done } = await beginSweep(sweeping, { isAlone })
   const closed = closeFilesBelow(open, closing).catch((err) => {
     log.warn({ err }, 'files stay open to others')

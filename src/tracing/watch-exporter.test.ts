@@ -20,7 +20,7 @@ test('a collector that is gone is logged once, and once more when it is back', (
     exporter.export([], ({ code }) => reported.push(code))
   }
   assert.deepEqual(reported, [0, 1, 1, 0, 0, 1], 'whoever exports is told each time')
-  const [gone, back] = ['traces cannot be sent, they are dropped', 'traces are sent again']
+  const [gone, back] = ['cannot send traces, dropping them', 'sending traces again']
   assert.deepEqual(
     lines.map(({ msg, reason }) => [msg, reason]),
     [

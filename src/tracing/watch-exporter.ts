@@ -20,8 +20,8 @@ export function watchExporter(exporter: Exporter, log: Log): Exporter {
     if (fails === isFailing) return
     isFailing = fails
     // Logs neither the body of an answer nor our headers, which may hold a key.
-    if (fails) log.warn({ reason: error?.message }, 'traces cannot be sent, they are dropped')
-    else log.info('traces are sent again')
+    if (fails) log.warn({ reason: error?.message }, 'cannot send traces, dropping them')
+    else log.info('sending traces again')
   }
 
   return {

@@ -225,7 +225,7 @@ test('a collector that is not there harms nothing and is logged once, without ou
   await server.close()
   const reported = lines.filter(({ module }) => module === 'tracing')
   assert.equal(reported.length, 1)
-  assert.equal(reported[0]?.msg, 'traces cannot be sent, they are dropped')
+  assert.equal(reported[0]?.msg, 'cannot send traces, dropping them')
   assert.ok(!JSON.stringify(lines).includes('abc'))
 })
 

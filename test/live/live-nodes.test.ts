@@ -84,7 +84,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
       const awaited = await addLiveJob(db, { createdAt: Date.now() })
       const begun = await addLiveJob(db, { params: defaultLiveParams })
       await beginLiveJob(db, begun.id, { owner: 'dead', at: Date.now() })
-      await server.app.live.takeUp()
+      await server.app.live.resumeAbandoned()
       while (!(await findLiveOwner(db, begun.id)));
       assert.equal(await findLiveOwner(db, begun.id), db.owner)
       const statuses = await db.sql.selectFrom('jobs').select(['id', 'status']).execute()

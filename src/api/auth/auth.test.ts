@@ -109,6 +109,6 @@ test('a use that cannot be noted is logged, without the key, and is one all the 
   sqlite.exec(`create trigger full before update on keys begin select raise(abort, 'full'); end`)
   assert.equal((await use()).account, 'acme')
   const line = await logged
-  assert.match(line, /use of a key not noted/)
+  assert.match(line, /cannot record the use of a key/)
   assert.ok(!line.includes('stored') && !line.includes(HASH), line)
 })

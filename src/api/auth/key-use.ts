@@ -21,6 +21,6 @@ export function createKeyUse({ db, log }: { db: Db; log: Log }) {
   return ({ hash, lastUsedAt }: StoredKey, at: number): void => {
     if (at - (noted.get(hash) ?? lastUsedAt ?? 0) < NOTE_EVERY_MS) return
     noted.set(hash, at)
-    noteKeyUse(db, { hash, at }).catch((err) => log.warn({ err }, 'use of a key not noted'))
+    noteKeyUse(db, { hash, at }).catch((err) => log.warn({ err }, 'cannot record the use of a key'))
   }
 }

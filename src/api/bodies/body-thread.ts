@@ -42,7 +42,7 @@ export class BodyThread {
     this.#worker = new SupervisedWorker({
       start: threads(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),
       // Its message may quote the body.
-      onError: ({ name }) => log.error({ name }, 'the thread of bodies broke down'),
+      onError: ({ name }) => log.error({ name }, 'the body thread crashed'),
     })
   }
 
@@ -87,7 +87,7 @@ export class BodyThread {
     this.#current = undefined
     const { outcome } = current
     if ('lost' in ended) {
-      this.#options.log.error('reading a body broke down or hung')
+      this.#options.log.error('reading a body crashed or hung')
       outcome.reject(new AppError('body_unreadable', 'it takes too much time or memory'))
     } else if (ended.answer.kind === 'read') outcome.resolve(ended.answer.outcome)
     else outcome.reject(fromPlain(ended.answer.error))

@@ -61,7 +61,7 @@ export async function serve(
     // The signal stopped a migration. All other starts continue to their end, which closes what
     // they opened.
     if (!signal.aborted) throw error
-    log.info('stopped before the start was over')
+    log.info('stopped during the start')
   })
   if (!app) return
   try {
@@ -109,7 +109,7 @@ async function noteStart({ storage: { db }, log }: App, env: Terminal['env']): P
   const settings = shownSettings(env, settingNames())
   const details = { version: readVersion(), host: hostname(), settings }
   await noteAudit(db, { action: 'server.started', details }, { source: 'server' }).catch((err) => {
-    log.warn({ err }, 'the start is not in the audit log')
+    log.warn({ err }, 'cannot record the start in the audit log')
   })
 }
 

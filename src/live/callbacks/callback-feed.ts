@@ -126,7 +126,7 @@ export class CallbackFeed {
       try {
         await this.feed()
       } catch (error) {
-        log.error({ err: error, sessionId }, 'cannot queue live callbacks, trying again')
+        log.error({ err: error, sessionId }, 'cannot queue live callbacks, retrying')
         this.#isBehind = true
         pause = retryMs
       }

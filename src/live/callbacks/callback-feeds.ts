@@ -37,7 +37,10 @@ export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallback
       metrics?.liveCallbacksDropped.inc(messages)
       if (hasDropped) return
       hasDropped = true
-      log.warn({ sessionId: job.id, maxQueued }, 'too many live callbacks wait, leaving some out')
+      log.warn(
+        { sessionId: job.id, maxQueued },
+        'too many live callbacks are waiting, dropping some',
+      )
     }
 
     return new CallbackFeed({

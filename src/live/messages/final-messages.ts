@@ -106,7 +106,7 @@ export async function sendFinalMessages(
   ]
   if ((await measureMessages(readLog, options)).isCut) {
     const warning = warningTexts.unstored
-    options.log.warn({ warning }, 'a live session is cut')
+    options.log.warn({ warning }, 'messages of a live session were dropped from its result')
     warnings.push(warning)
   }
   const usage = sumUsage([collected.usage, summaryUsage, promptUsage])

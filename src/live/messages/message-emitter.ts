@@ -178,7 +178,7 @@ export class MessageEmitter {
     partials?.drop(id)
     const view = endedBefore(event.view, seconds())
     if (event.error !== undefined) {
-      log.error({ err: event.error, utterance: id }, 'an utterance could not be recognized')
+      log.error({ err: event.error, utterance: id }, 'cannot recognize an utterance')
       this.error({ code: 'internal_error', message: `utterance ${id} could not be recognized` })
     }
     const hasWords = view.words.length > 0

@@ -34,7 +34,7 @@ export async function retryEngineCall<T>(
       const isDeath = error.code === 'engine_failed'
       if (isDeath && deaths === PAUSES_MS.length) throw error
       if (error.code === 'storage_unreadable' && unreadable++ === MAX_UNREADABLE) throw error
-      log.warn({ err: error }, 'speech engine failed, asking again')
+      log.warn({ err: error }, 'speech engine failed, retrying')
       await delay(isDeath ? PAUSES_MS[deaths++] : waitMs, undefined, { signal })
     }
   }

@@ -166,7 +166,7 @@ export class Journal {
         return true
       } catch (error) {
         if (signal.aborted) return false
-        log.error({ err: error }, 'cannot store a live session, trying again')
+        log.error({ err: error }, 'cannot store a live session, retrying')
         if (!(await this.#canGoOn())) {
           this.#fail(error)
           return false

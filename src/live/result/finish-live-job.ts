@@ -202,7 +202,7 @@ export async function untilStored<T>(
     } catch (error) {
       if (error instanceof LeaseLostError) throw error
       signal.throwIfAborted()
-      log.error({ err: error, sessionId }, 'cannot end a live session, trying again')
+      log.error({ err: error, sessionId }, 'cannot store the end of a live session, retrying')
       await delay(RETRY_MS, undefined, { signal })
     }
   }

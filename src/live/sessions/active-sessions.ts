@@ -80,7 +80,7 @@ export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
 export type Opened = SessionHandle | 'ended' | 'elsewhere' | 'unopened'
 
 /** `onlyIfFree` leaves a session alone that another server runs. */
-export type HoldOptions = { onlyIfFree?: boolean }
+export type OpenSessionOptions = { onlyIfFree?: boolean }
 
 type Parts = {
   lease: Lease
@@ -103,7 +103,7 @@ export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
   readonly #sessionFiles: SessionFiles
-  readonly #held = new Map<string, Promise<Opened>>()
+  readonly #opened = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #captions = new Map<string, CaptionFeed>()
@@ -127,7 +127,7 @@ export class ActiveSessions {
 
   /** The number of sessions. */
   get size(): number {
-    return this.#held.size
+    return this.#opened.size
   }
 
   /** Their loads on the machine, by account; a session that is being opened counts in full. */
@@ -143,7 +143,7 @@ export class ActiveSessions {
     return new Map(opened.map(([id, { session }]) => [id, session!]))
   }
 
-  /** Yields the captions of a session for one who only watches, also of one that runs here later. */
+  /** Yields the captions of a session for a viewer, also of one that runs here later. */
   async *watch(jobId: string, signal: AbortSignal): AsyncGenerator<Caption> {
     const feed = this.#captions.get(jobId) ?? new CaptionFeed()
     this.#captions.set(jobId, feed)
@@ -151,7 +151,7 @@ export class ActiveSessions {
       yield* feed.watch(signal)
     } finally {
       const isCurrent = this.#captions.get(jobId) === feed
-      if (isCurrent && !feed.isWatched && !this.#held.has(jobId)) this.#captions.delete(jobId)
+      if (isCurrent && !feed.isWatched && !this.#opened.has(jobId)) this.#captions.delete(jobId)
     }
   }
 
@@ -169,14 +169,14 @@ export class ActiveSessions {
   }
 
   /** Runs a session, unless it is already running; see `Opened`. */
-  hold(job: LiveJob, options: HoldOptions = {}): Promise<Opened> {
-    if (!this.#held.has(job.id)) void this.#keep(job, options)
-    return this.#held.get(job.id)!
+  open(job: LiveJob, options: OpenSessionOptions = {}): Promise<Opened> {
+    if (!this.#opened.has(job.id)) void this.#runUntilEnded(job, options)
+    return this.#opened.get(job.id)!
   }
 
   /** Returns whether this process runs a session, or tries to. */
   has(jobId: string): boolean {
-    return this.#held.has(jobId)
+    return this.#opened.has(jobId)
   }
 
   /** Renews the leases of all sessions; those that another server has taken stop. */
@@ -186,7 +186,7 @@ export class ActiveSessions {
 
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
   async leave(): Promise<void> {
-    const held = await Promise.all(this.#held.values())
+    const held = await Promise.all(this.#opened.values())
     const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
     const leaving = held.map(async (one, i) => {
       if (typeof one === 'string') return
@@ -197,16 +197,16 @@ export class ActiveSessions {
     await Promise.all(leaving)
   }
 
-  async #keep(job: LiveJob, { onlyIfFree = false }: HoldOptions): Promise<void> {
+  async #runUntilEnded(job: LiveJob, { onlyIfFree = false }: OpenSessionOptions): Promise<void> {
     const { signal } = this.#options
     let pause = FIRST_PAUSE_MS
     let isAgain = false
     this.#loads.set(job.id, { account: job.account })
     try {
       do {
-        const opening = this.#tryToOpen(job, { onlyIfFree: onlyIfFree || isAgain })
+        const opening = this.#tryToStart(job, { onlyIfFree: onlyIfFree || isAgain })
         isAgain = true
-        this.#held.set(job.id, opening)
+        this.#opened.set(job.id, opening)
         const opened = await opening
         if (opened === 'ended' || opened === 'elsewhere') return
         if (opened !== 'unopened') {
@@ -219,25 +219,25 @@ export class ActiveSessions {
     } catch {
       // The server stops.
     } finally {
-      this.#held.delete(job.id)
+      this.#opened.delete(job.id)
       this.#loads.delete(job.id)
       this.#captions.get(job.id)?.end()
       this.#captions.delete(job.id)
     }
   }
 
-  async #tryToOpen(job: LiveJob, options: HoldOptions): Promise<Opened> {
+  async #tryToStart(job: LiveJob, options: OpenSessionOptions): Promise<Opened> {
     try {
-      return await this.#open(job, options)
+      return await this.#claim(job, options)
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot resume a live session')
       return 'unopened'
     }
   }
 
-  async #open(
+  async #claim(
     job: LiveJob,
-    { onlyIfFree = false }: HoldOptions,
+    { onlyIfFree = false }: OpenSessionOptions,
   ): Promise<SessionHandle | 'ended' | 'elsewhere'> {
     const { speech, storage } = this.#options
     const { db } = storage
@@ -295,7 +295,7 @@ export class ActiveSessions {
       })
       feed?.wake()
       const parts = { lease, session, ending, feed, text, files, held, span, unread }
-      return { session, ended: this.#keepAlive(job, parts) }
+      return { session, ended: this.#runToEnd(job, parts) }
     } catch (error) {
       held.release()
       unread.close()
@@ -338,7 +338,7 @@ export class ActiveSessions {
   }
 
   /** Runs a session to its end, and cleans up after it. */
-  async #keepAlive(
+  async #runToEnd(
     job: LiveJob,
     { lease, session, ending, feed, text, files, held, span, unread }: Parts,
   ): Promise<SessionEnd> {
@@ -348,7 +348,7 @@ export class ActiveSessions {
     try {
       end = await session.run()
     } catch (error) {
-      this.#log.error({ err: error, sessionId: job.id }, 'a live session could not be ended')
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot end a live session')
     }
     this.#options.onEvents?.()
     this.#live.delete(session)
@@ -366,7 +366,7 @@ export class ActiveSessions {
       const { signal, storage } = this.#options
       if (end === 'left' && signal.aborted) await releaseLiveJob(storage.db, lease)
     } catch (error) {
-      this.#log.error({ err: error, sessionId: job.id }, 'cannot clear up behind a live session')
+      this.#log.error({ err: error, sessionId: job.id }, 'cannot clean up after a live session')
     }
     if (end === 'left' || end === 'lost') return end
     const seconds = (wallNow() - job.createdAt) / 1000

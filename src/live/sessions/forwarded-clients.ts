@@ -40,12 +40,15 @@ export class ForwardedClients {
         // Not there: it has ended, and its node tells the client.
         if (!owners.has(jobId) || owners.get(jobId) === nodeId || !this.#clients.has(client))
           continue
-        this.#log.info({ sessionId: jobId, nodeId }, 'a live session has left its node')
+        this.#log.info(
+          { sessionId: jobId, nodeId },
+          'a live session was handed over to another node',
+        )
         this.#remove(client)
         client.cut()
       }
     } catch (err) {
-      this.#log.warn({ err }, 'cannot look up where live sessions run')
+      this.#log.warn({ err }, 'cannot look up the nodes of live sessions')
     }
   }
 

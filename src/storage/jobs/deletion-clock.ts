@@ -69,7 +69,7 @@ export async function openDeletionClock({
     saving = saving
       .then(() => writeDurably(file, text))
       .catch((err) => {
-        log.debug({ err }, 'the newest moment cannot be noted')
+        log.debug({ err }, 'cannot store the newest trusted time')
       })
   }
 
@@ -94,7 +94,7 @@ type Change = { before: ClockState; state: ClockState; now: number }
 function logChange(log: Log, { before, state, now }: Change): void {
   const clock = new Date(now).toISOString()
   if (!state.doubt) {
-    log.info({ clock }, 'the clock is believed again, what is old is deleted')
+    log.info({ clock }, 'the clock is trusted again, deletion resumes')
     return
   }
   const fields = { clock, lastSeen: new Date(before.seenAt).toISOString(), setting: TRUST_SETTING }

@@ -67,8 +67,8 @@ async function finishSweep(options: SweepOptions, remove: () => Promise<number>)
       : 'removed objects that nothing refers to'
     if (removed > 0) log.warn({ removed, ...(orphans && { to: 'orphans' }) }, msg)
     const measured = await measureOldResults(db, { signal })
-    if (measured > 0) log.info({ measured }, 'noted the sizes of results')
+    if (measured > 0) log.info({ measured }, 'recorded the sizes of results')
   } catch (error) {
-    log.error({ err: error }, 'cannot remove objects that nothing refers to')
+    log.error({ err: error }, 'cannot remove orphaned objects')
   }
 }

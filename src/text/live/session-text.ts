@@ -69,7 +69,7 @@ export function openSessionText(
     const fault = isLost ? outcome.kind : outcome.fault
     // A step that was already lost or spent in the meantime has been reported.
     if (fault !== undefined && !after) {
-      log.error({ sessionId: id, step: name, fault }, 'a step of a live text failed')
+      log.error({ sessionId: id, step: name, fault }, 'a realtime text step failed')
     }
     if (outcome.kind === 'done') warn(name, outcome.warnings ?? [])
     if (!isLost && !isSummary) spend(name, outcome.ms ?? 0)
@@ -96,7 +96,10 @@ export function openSessionText(
     const isNew = all.length > (warnings.get(name)?.length ?? 0)
     warnings.set(name, all)
     if (!isNew) return
-    log.warn({ sessionId: id, step: name, warning: all.at(-1) }, 'a step of a live text is bounded')
+    log.warn(
+      { sessionId: id, step: name, warning: all.at(-1) },
+      'a realtime text step has a warning',
+    )
   }
 
   /** Loads word lists and prepares vocabularies before an utterance needs them. */

@@ -83,7 +83,7 @@ export class TextThread {
     this.#worker = new SupervisedWorker({
       start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
       // The error message may quote the transcript.
-      onError: ({ name }) => log.error({ name }, 'a thread of live texts broke down'),
+      onError: ({ name }) => log.error({ name }, 'a realtime text thread crashed'),
       onLost: () => this.#known.clear(),
     })
   }

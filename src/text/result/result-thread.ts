@@ -59,7 +59,7 @@ export class ResultThread {
     this.#thread = new SupervisedWorker({
       start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
       // The error message may quote a transcript.
-      onError: ({ name }) => log.error({ name }, 'the thread of results broke down'),
+      onError: ({ name }) => log.error({ name }, 'a result thread crashed'),
     })
   }
 
@@ -92,7 +92,7 @@ export class ResultThread {
     const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(given).length)
     const seconds = (timeout + words * TIMEOUT_PER_WORD) * share
     const note = (step: string | undefined, { name, frames }: SafeError) => {
-      log.error({ step, error: name, frames }, 'an add-on threw what it should not')
+      log.error({ step, error: name, frames }, 'an add-on threw an unexpected error')
     }
     const receive = (message: FromThread): Answered<T> | undefined => {
       if (message.id !== id) return undefined
@@ -112,7 +112,7 @@ export class ResultThread {
     const lost = step !== undefined && !given[step] ? step : undefined
     const isHung = 'lost' in ended && ended.lost.how === 'hung'
     if (lost !== undefined) given[lost] = isHung ? timedOut(lost, seconds) : brokenDown(lost)
-    if (!signal.aborted) log.error({ step: lost }, 'an add-on broke down or hung')
+    if (!signal.aborted) log.error({ step: lost }, 'an add-on crashed or hung')
     return { lost }
   }
 }

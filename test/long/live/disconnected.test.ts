@@ -147,7 +147,7 @@ test('a session that failed keeps what was recorded', async (t) => {
 test('a failure that cannot be stored is stored when that works again', async (t) => {
   const { server, lose } = await startLosing(t)
   const accept = await refuseFailures(server)
-  const refused = server.logged('cannot end a live session, trying again')
+  const refused = server.logged('cannot store the end of a live session, retrying')
   const { id, client } = await begin(server)
   lose()
   await refused
@@ -162,7 +162,7 @@ test('a failure that cannot be stored is stored when that works again', async (t
 test('a server that stops leaves a failure that it could not store to the next one', async (t) => {
   const { server, lose } = await startLosing(t)
   const accept = await refuseFailures(server)
-  const refused = server.logged('cannot end a live session, trying again')
+  const refused = server.logged('cannot store the end of a live session, retrying')
   const { id, client } = await begin(server)
   lose()
   await refused
