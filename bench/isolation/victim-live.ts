@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectLive, type LiveConnection } from '../../src/cli/live/live-connection.ts'
+import { LiveConnection } from '../../src/cli/live/live-connection.ts'
 import { createLatencyWatch } from '../../src/cli/live/live-latency.ts'
 import { readSamples } from './attacks/speech.ts'
 import type { VictimReceiver } from './victim-receiver.ts'
@@ -43,7 +43,7 @@ export async function speakLive(
   const { id, url } = JSON.parse(created.text) as { id: string; url: string }
   const watch = createLatencyWatch(BYTES_PER_SECOND)
   let [acked, finals] = [0, 0]
-  const live = connectLive(url, {
+  const live = LiveConnection.connect(url, {
     onMessage(message, at) {
       watch.received(message, at)
       if (message.type === 'audio_chunk' && message.data?.byte_range) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TranscriptMessage } from '../../src/cli/live/live-api-types.ts'
-import { connectLive } from '../../src/cli/live/live-connection.ts'
+import { LiveConnection } from '../../src/cli/live/live-connection.ts'
 import { createLatencyWatch, type Latencies } from '../../src/cli/live/live-latency.ts'
 import type { Client } from '../../src/cli/server/client.ts'
 import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts'
@@ -40,7 +40,7 @@ export async function streamSpeech(
   const watch = createLatencyWatch(BYTES_PER_SECOND, { onsetOf })
   const texts = createTexts()
   let losses = 0
-  const live = connectLive(url, {
+  const live = LiveConnection.connect(url, {
     onMessage(message, at) {
       watch.received(message, at)
       if (message.type === 'transcript') texts.add(message.data)

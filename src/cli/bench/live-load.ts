@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesPerSecond } from '../live/live-api-types.ts'
 import type { LiveAudioSource } from '../live/live-audio.ts'
-import { connectLive } from '../live/live-connection.ts'
+import { LiveConnection } from '../live/live-connection.ts'
 import { createLatencyWatch, type Latencies, percentile } from '../live/live-latency.ts'
 import type { Client } from '../server/client.ts'
 
@@ -81,7 +81,7 @@ async function stream(
   const perSecond = bytesPerSecond(audio.format)
   const watch = createLatencyWatch(perSecond)
   const ended = new AbortController()
-  const live = connectLive(url, {
+  const live = LiveConnection.connect(url, {
     onMessage: (message, at) => watch.received(message, at),
     onLost: () => ended.abort(),
   })

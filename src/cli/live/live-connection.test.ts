@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { connectLive } from './live-connection.ts'
+import { LiveConnection } from './live-connection.ts'
 
 type Frame = { bytes: Buffer; isBinary: boolean }
 
@@ -41,7 +41,10 @@ test('after a loss the next connection names the first byte that is not acknowle
   const lost: number[] = []
   const { promise: acked, resolve: onMessage } = Promise.withResolvers<unknown>()
   const coming = toy.next()
-  const live = connectLive(toy.url, { onMessage, onLost: (code) => void lost.push(code) })
+  const live = LiveConnection.connect(toy.url, {
+    onMessage,
+    onLost: (code) => void lost.push(code),
+  })
   const first = await coming
   for (const text of ['abc', 'def', 'ghi']) await live.send(Buffer.from(text))
   await first.frames(3)
@@ -63,7 +66,7 @@ test('a stop that was acknowledged is not sent again', async (t) => {
   const toy = await startToy(t)
   const { promise: stopped, resolve: onMessage } = Promise.withResolvers<unknown>()
   const coming = toy.next()
-  const live = connectLive(toy.url, { onMessage, onLost() {} })
+  const live = LiveConnection.connect(toy.url, { onMessage, onLost() {} })
   const first = await coming
   live.stop()
   await first.frames(1)
@@ -81,7 +84,7 @@ test('a stop that was acknowledged is not sent again', async (t) => {
 test('with much that is not acknowledged, who sends waits for an ack', async (t) => {
   const toy = await startToy(t)
   const coming = toy.next()
-  const live = connectLive(toy.url, { onMessage() {}, onLost() {} })
+  const live = LiveConnection.connect(toy.url, { onMessage() {}, onLost() {} })
   const server = await coming
   const megabyte = Buffer.alloc(2 ** 20)
   for (let i = 0; i < 7; i++) await live.send(megabyte)
@@ -101,7 +104,10 @@ test('a server that ends the session for good is not asked again', async (t) => 
   const toy = await startToy(t)
   for (const code of [4401, 4408, 4409, 4500]) {
     const coming = toy.next()
-    const live = connectLive(toy.url, { onMessage() {}, onLost: () => assert.fail('came back') })
+    const live = LiveConnection.connect(toy.url, {
+      onMessage() {},
+      onLost: () => assert.fail('came back'),
+    })
     const { socket } = await coming
     socket.close(code)
     assert.equal((await live.ended).code, code)

@@ -13,22 +13,6 @@ export type LiveEvents = {
   onLost(code: number): void
 }
 
-/** A live session over one or more successive connections. */
-export type LiveConnection = {
-  /**
-   * Sends audio. Resolves when there is buffer space for more: at once, unless much is not
-   * acknowledged.
-   */
-  send(bytes: Uint8Array): Promise<void>
-  /** Ends the audio. */
-  stop(): void
-  readonly ended: Promise<LiveEnd>
-  /**
-   * Disconnects. A server that has received no `stop` then ends the session with the audio it has.
-   */
-  close(): void
-}
-
 /** The server's limit of 1 MiB would also work; the SDKs send half of it. */
 const MAX_FRAME_BYTES = 512 * 1024
 
@@ -53,127 +37,161 @@ const FIRST_GIVE_UP_MS = 10_000
 const HANDSHAKE_MS = 10_000
 
 /**
- * Connects to a session and keeps audio until it is acknowledged. After a lost connection it
- * reconnects and resumes at the byte behind the last ack: it sends the server that position
- * (`offset`), and the server skips what had arrived after all.
+ * A live session over one or more successive connections. It keeps audio until it is acknowledged.
+ * After a lost connection it reconnects and resumes at the byte behind the last ack: it sends the
+ * server that position (`offset`), and the server skips what had arrived after all.
  */
-export function connectLive(url: string, { onMessage, onLost }: LiveEvents): LiveConnection {
-  const { promise: ended, resolve: finish } = Promise.withResolvers<LiveEnd>()
-  const kept: { bytes: Uint8Array; end: number }[] = []
-  let given = 0
-  let acked = 0
-  let socket: WebSocket | undefined
-  let isOpen = false
-  let wasOpen = false
-  let isEnded = false
-  let problem = ''
-  let stop: 'none' | 'wanted' | 'acknowledged' = 'none'
-  let signOfLife = performance.now()
-  let attempt = 0
-  let room = Promise.withResolvers<void>()
+export class LiveConnection {
+  readonly #url: string
+  readonly #events: LiveEvents
+  readonly #ended = Promise.withResolvers<LiveEnd>()
+  readonly #kept: { bytes: Uint8Array; end: number }[] = []
+  readonly #watch: NodeJS.Timeout
+  #sent = 0
+  #acked = 0
+  #socket: WebSocket | undefined
+  #isOpen = false
+  #wasOpen = false
+  #isEnded = false
+  #problem = ''
+  #stop: 'none' | 'wanted' | 'acknowledged' = 'none'
+  #signOfLife = performance.now()
+  #attempt = 0
+  #space = Promise.withResolvers<void>()
 
-  function open(isFirst: boolean): void {
-    const address = new URL(url)
-    if (!isFirst) address.searchParams.set('offset', String(acked))
-    const own = new WebSocket(address, {
+  private constructor(url: string, events: LiveEvents) {
+    this.#url = url
+    this.#events = events
+    this.#watch = setInterval(() => {
+      if (this.#isOpen && this.#silenceMs > SILENCE_MS) this.#socket?.terminate()
+    }, 5000)
+  }
+
+  /** Connects to the session at `url`. */
+  static connect(url: string, events: LiveEvents): LiveConnection {
+    const connection = new LiveConnection(url, events)
+    connection.#open({ isFirst: true })
+    return connection
+  }
+
+  get ended(): Promise<LiveEnd> {
+    return this.#ended.promise
+  }
+
+  /**
+   * Sends audio. Resolves when there is buffer space for more: at once, unless much is not
+   * acknowledged.
+   */
+  async send(bytes: Uint8Array): Promise<void> {
+    this.#sent += bytes.length
+    this.#kept.push({ bytes, end: this.#sent })
+    if (this.#isOpen) this.#sendFrames(bytes)
+    if (this.#isEnded || this.#sent - this.#acked < MAX_KEPT_BYTES) return
+    this.#space = Promise.withResolvers()
+    await this.#space.promise
+  }
+
+  /** Ends the audio. */
+  stop(): void {
+    this.#stop = 'wanted'
+    if (this.#isOpen) this.#sendStop()
+  }
+
+  /**
+   * Disconnects. A server that has received no `stop` then ends the session with the audio it has.
+   */
+  close(): void {
+    this.#end({ code: 1000, reason: '' })
+    this.#socket?.close(1000)
+  }
+
+  get #silenceMs(): number {
+    return performance.now() - this.#signOfLife
+  }
+
+  #open({ isFirst }: { isFirst: boolean }): void {
+    const address = new URL(this.#url)
+    if (!isFirst) address.searchParams.set('offset', String(this.#acked))
+    const socket = new WebSocket(address, {
       perMessageDeflate: false,
       handshakeTimeout: HANDSHAKE_MS,
     })
-    socket = own
+    this.#socket = socket
     const noteLife = () => {
-      signOfLife = performance.now()
+      this.#signOfLife = performance.now()
     }
     // The close event that follows explains the error.
-    own.on('error', (error) => {
-      problem = error.message
+    socket.on('error', (error) => {
+      this.#problem = error.message
     })
-    own.on('open', () => {
+    socket.on('open', () => {
       noteLife()
-      isOpen = true
-      wasOpen = true
-      for (const { bytes, end } of kept)
-        sendFrames(end - acked < bytes.length ? bytes.subarray(acked - end) : bytes)
-      if (stop === 'wanted') sendStop()
+      this.#begin()
     })
-    own.on('ping', noteLife)
-    own.on('message', (text) => {
+    socket.on('ping', noteLife)
+    socket.on('message', (text) => {
       noteLife()
-      attempt = 0
-      receive(JSON.parse(String(text)) as LiveMessage)
+      this.#attempt = 0
+      this.#receive(JSON.parse(String(text)) as LiveMessage)
     })
-    own.on('close', (code, reason) => {
-      isOpen = false
-      if (isEnded) return
-      if (isFinal(code)) end({ code, reason: String(reason) })
-      else void comeBack(code)
+    socket.on('close', (code, reason) => {
+      this.#isOpen = false
+      if (this.#isEnded) return
+      if (isFinal(code)) this.#end({ code, reason: String(reason) })
+      else void this.#reconnect(code)
     })
   }
 
-  function receive(message: LiveMessage): void {
+  /** Sends what an earlier connection did not get acknowledged. */
+  #begin(): void {
+    this.#isOpen = true
+    this.#wasOpen = true
+    const acked = this.#acked
+    for (const { bytes, end } of this.#kept)
+      this.#sendFrames(end - acked < bytes.length ? bytes.subarray(acked - end) : bytes)
+    if (this.#stop === 'wanted') this.#sendStop()
+  }
+
+  #receive(message: LiveMessage): void {
     if (message.type === 'audio_chunk' && message.acknowledged && message.data?.byte_range) {
-      acknowledge(message.data.byte_range[1])
+      this.#acknowledge(message.data.byte_range[1])
     }
-    if (message.type === 'stop_recording') stop = 'acknowledged'
-    onMessage(message, performance.now())
+    if (message.type === 'stop_recording') this.#stop = 'acknowledged'
+    this.#events.onMessage(message, performance.now())
   }
 
-  function acknowledge(end: number): void {
-    acked = Math.max(acked, end)
-    while (kept[0] && kept[0].end <= acked) kept.shift()
-    if (given - acked < MAX_KEPT_BYTES) room.resolve()
+  #acknowledge(end: number): void {
+    this.#acked = Math.max(this.#acked, end)
+    while (this.#kept[0] && this.#kept[0].end <= this.#acked) this.#kept.shift()
+    if (this.#sent - this.#acked < MAX_KEPT_BYTES) this.#space.resolve()
   }
 
-  async function comeBack(code: number): Promise<void> {
-    if (wasOpen && attempt === 0) onLost(code)
-    if (performance.now() - signOfLife > (wasOpen ? GIVE_UP_MS : FIRST_GIVE_UP_MS)) {
-      end({ code: 1006, reason: problem })
+  async #reconnect(code: number): Promise<void> {
+    if (this.#wasOpen && this.#attempt === 0) this.#events.onLost(code)
+    if (this.#silenceMs > (this.#wasOpen ? GIVE_UP_MS : FIRST_GIVE_UP_MS)) {
+      this.#end({ code: 1006, reason: this.#problem })
       return
     }
-    const seconds = RETRY_AFTER[Math.min(attempt++, RETRY_AFTER.length - 1)]!
+    const seconds = RETRY_AFTER[Math.min(this.#attempt++, RETRY_AFTER.length - 1)]!
     if (seconds > 0) await sleep(seconds * 1000)
-    if (!isEnded) open(false)
+    if (!this.#isEnded) this.#open({ isFirst: false })
   }
 
-  function end(how: LiveEnd): void {
-    clearInterval(watch)
-    isEnded = true
-    room.resolve()
-    finish(how)
+  #end(end: LiveEnd): void {
+    clearInterval(this.#watch)
+    this.#isEnded = true
+    this.#space.resolve()
+    this.#ended.resolve(end)
   }
 
-  function sendFrames(bytes: Uint8Array): void {
+  #sendFrames(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += MAX_FRAME_BYTES) {
-      socket?.send(bytes.subarray(at, at + MAX_FRAME_BYTES))
+      this.#socket?.send(bytes.subarray(at, at + MAX_FRAME_BYTES))
     }
   }
 
-  function sendStop(): void {
-    socket?.send(JSON.stringify({ type: 'stop_recording' }))
-  }
-
-  const watch = setInterval(() => {
-    if (isOpen && performance.now() - signOfLife > SILENCE_MS) socket?.terminate()
-  }, 5000)
-  open(true)
-
-  return {
-    async send(bytes) {
-      given += bytes.length
-      kept.push({ bytes, end: given })
-      if (isOpen) sendFrames(bytes)
-      if (isEnded || given - acked < MAX_KEPT_BYTES) return
-      room = Promise.withResolvers()
-      await room.promise
-    },
-    stop() {
-      stop = 'wanted'
-      if (isOpen) sendStop()
-    },
-    ended,
-    close() {
-      end({ code: 1000, reason: '' })
-      socket?.close(1000)
-    },
+  #sendStop(): void {
+    this.#socket?.send(JSON.stringify({ type: 'stop_recording' }))
   }
 }
 

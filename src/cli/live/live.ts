@@ -10,7 +10,7 @@ import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
 import { prepareOutputs } from '../transcribe/results.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openAudio } from './live-audio.ts'
-import { connectLive, type LiveEnd } from './live-connection.ts'
+import { LiveConnection, type LiveEnd } from './live-connection.ts'
 import { createLatencyWatch, describeLatency, type Latencies } from './live-latency.ts'
 import { type LiveOptions, readLiveOptions } from './live-options.ts'
 import { createLiveScreen, type LiveScreen } from './live-screen.ts'
@@ -77,7 +77,7 @@ async function stream({ options, audio, server, terminal }: Streaming): Promise<
   const session = await server.client.createLive(paramsOf(options, audio.format))
   const watch = createLatencyWatch(bytesPerSecond(audio.format))
   const recognized = createRecognized(screen)
-  const live = connectLive(session.url, {
+  const live = LiveConnection.connect(session.url, {
     onMessage(message, at) {
       watch.received(message, at)
       recognized.add(message)

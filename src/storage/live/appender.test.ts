@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { makeFolder } from '../../../test/support/test-storage.ts'
-import { createAppender } from './appender.ts'
+import { Appender } from './appender.ts'
 
 async function makeFiles(t: TestContext, paths: { audio?: string; log?: string } = {}) {
   const folder = await makeFolder(t)
@@ -14,7 +14,7 @@ async function makeFiles(t: TestContext, paths: { audio?: string; log?: string }
   }
   const audio = await open_(paths.audio ?? join(folder, 'sound'))
   const log = await open_(paths.log ?? join(folder, 'log'))
-  return createAppender({ audio, log, audioStart: 0 }, { audioBytes: 0, logBytes: 0 })
+  return new Appender({ audio, log, audioStart: 0 }, { audioBytes: 0, logBytes: 0 })
 }
 
 const devices = { skip: process.platform !== 'linux' && 'needs /dev/full' }

@@ -3,18 +3,6 @@ import { writeAt } from '../objects/file-io.ts'
 import { storageError } from '../sqlite/storage-error.ts'
 import type { SessionStore, StoredSizes } from './session-store.ts'
 
-/** Appends to the two files of a live session; see `SessionStore` for its guarantees. */
-export type Appender = Pick<SessionStore, 'write' | 'sync'> & {
-  /** How many bytes of each file are valid. */
-  readonly sizes: StoredSizes
-  /** Bytes of the log that survive a power loss. */
-  readonly storedLogBytes: number
-  /** Resolves when everything given to `write` is written, or has failed. */
-  settled(): Promise<void>
-  /** Completes pending writes, and accepts nothing more. */
-  close(): Promise<void>
-}
-
 /** The arguments of one `write` call. */
 type Entry = {
   audio: Uint8Array | undefined
@@ -22,128 +10,147 @@ type Entry = {
   written: PromiseWithResolvers<void>
 }
 
-/**
- * Appends after `sizes`, up to which everything is on disk. One write runs at a time, with
- * everything that has arrived since the last one; syncs work the same way.
- */
-export function createAppender(
-  files: { audio: FileHandle; log: FileHandle; audioStart: number },
-  { audioBytes, logBytes }: StoredSizes,
-): Appender {
-  const { audio, log, audioStart } = files
-  let waiting: Entry[] = []
-  let isWriting = false
-  /** Settles with the last call of `write`. */
-  let lastWrite: Promise<void> = Promise.resolve()
-  /** The sync that has not begun yet, and the last one. */
-  let nextSync: Promise<StoredSizes> | undefined
-  let lastSync: Promise<unknown> = Promise.resolve()
-  /** Files whose bytes may not be on disk yet. */
-  const unsynced = new Set<FileHandle>()
-  /** A write that failed since the last sync. */
-  let failure: { error: unknown } | undefined
-  /** Why nothing works any more. */
-  let end: { error: unknown } | undefined
-  let storedLogBytes = logBytes
+/** The two files of a session, and where the audio begins in its file. */
+export type AppendedFiles = { audio: FileHandle; log: FileHandle; audioStart: number }
 
-  async function writeWaiting(): Promise<void> {
-    isWriting = true
-    while (waiting.length > 0) {
-      const entries = waiting
-      waiting = []
+/**
+ * Appends to the two files of a live session, after `sizes`, up to which everything is on disk; see
+ * `SessionStore` for its guarantees. One write runs at a time, with everything that has arrived since
+ * the last one; syncs work the same way.
+ */
+export class Appender implements Pick<SessionStore, 'write' | 'sync'> {
+  readonly #files: AppendedFiles
+  #sizes: StoredSizes
+  #waiting: Entry[] = []
+  #isWriting = false
+  /** Settles with the last call of `write`. */
+  #lastWrite: Promise<void> = Promise.resolve()
+  /** The sync that has not begun yet, and the last one. */
+  #nextSync: Promise<StoredSizes> | undefined
+  #lastSync: Promise<unknown> = Promise.resolve()
+  /** Files whose bytes may not be on disk yet. */
+  readonly #unsynced = new Set<FileHandle>()
+  /** A write that failed since the last sync. */
+  #failure: { error: unknown } | undefined
+  /** Why nothing works any more. */
+  #end: { error: unknown } | undefined
+  #storedLogBytes: number
+
+  constructor(files: AppendedFiles, sizes: StoredSizes) {
+    this.#files = files
+    this.#sizes = sizes
+    this.#storedLogBytes = sizes.logBytes
+  }
+
+  /** How many bytes of each file are valid. */
+  get sizes(): StoredSizes {
+    return { ...this.#sizes }
+  }
+
+  /** Bytes of the log that survive a power loss. */
+  get storedLogBytes(): number {
+    return this.#storedLogBytes
+  }
+
+  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void> {
+    if (this.#end) return Promise.reject(this.#end.error)
+    if (lines.some((line) => line.includes('\n'))) throw new TypeError('a line with a line break')
+    const written = Promise.withResolvers<void>()
+    this.#waiting.push({ audio, lines, written })
+    this.#lastWrite = written.promise
+    if (!this.#isWriting) void this.#writeWaiting()
+    return written.promise
+  }
+
+  sync(): Promise<StoredSizes> {
+    if (!this.#nextSync) {
+      this.#nextSync = settled(this.#lastSync).then(() => this.#syncNow())
+      this.#lastSync = this.#nextSync
+    }
+    return this.#nextSync
+  }
+
+  /** Resolves when everything given to `write` is written, or has failed. */
+  settled(): Promise<void> {
+    return settled(this.#lastWrite)
+  }
+
+  /** Completes pending writes, and accepts nothing more. */
+  async close(): Promise<void> {
+    await settled(this.#lastWrite)
+    await settled(this.#lastSync)
+    this.#end ??= { error: new Error('the session is closed') }
+  }
+
+  async #writeWaiting(): Promise<void> {
+    this.#isWriting = true
+    while (this.#waiting.length > 0) {
+      const entries = this.#waiting
+      this.#waiting = []
       try {
-        await append(entries)
+        await this.#append(entries)
         for (const { written } of entries) written.resolve()
       } catch (cause) {
         const error = storageError(cause)
-        await takeBack(error)
-        failure = { error }
-        entries.push(...waiting)
-        waiting = []
+        await this.#truncate(error)
+        this.#failure = { error }
+        entries.push(...this.#waiting)
+        this.#waiting = []
         for (const { written } of entries) written.reject(error)
       }
     }
-    isWriting = false
+    this.#isWriting = false
   }
 
   /**
    * Writes the audio first: a process killed in between leaves no line that reports too much audio.
    */
-  async function append(entries: readonly Entry[]): Promise<void> {
-    const sounds = entries.flatMap(({ audio }) => (audio && audio.length > 0 ? [audio] : []))
+  async #append(entries: readonly Entry[]): Promise<void> {
+    const { audio: audioFile, log, audioStart } = this.#files
+    const chunks = entries.flatMap(({ audio }) => (audio && audio.length > 0 ? [audio] : []))
     const lines = entries.flatMap(({ lines }) => lines.map((line) => `${line}\n`))
     const text = Buffer.from(lines.join(''))
-    const audioLength = sounds.reduce((sum, { length }) => sum + length, 0)
-    await writeAt(audio, sounds, audioStart + audioBytes)
+    const audioLength = chunks.reduce((sum, { length }) => sum + length, 0)
+    const { audioBytes, logBytes } = this.#sizes
+    await writeAt(audioFile, chunks, audioStart + audioBytes)
     await writeAt(log, [text], logBytes)
-    if (audioLength > 0) unsynced.add(audio)
-    if (text.length > 0) unsynced.add(log)
-    audioBytes += audioLength
-    logBytes += text.length
+    if (audioLength > 0) this.#unsynced.add(audioFile)
+    if (text.length > 0) this.#unsynced.add(log)
+    this.#sizes = { audioBytes: audioBytes + audioLength, logBytes: logBytes + text.length }
   }
 
   /** Removes the remains of a failed write: its lines would count after a crash. */
-  async function takeBack(error: unknown): Promise<void> {
+  async #truncate(error: unknown): Promise<void> {
+    const { audio, log, audioStart } = this.#files
     try {
-      await log.truncate(logBytes)
-      await audio.truncate(audioStart + audioBytes)
+      await log.truncate(this.#sizes.logBytes)
+      await audio.truncate(audioStart + this.#sizes.audioBytes)
     } catch {
-      end ??= { error }
+      this.#end ??= { error }
     }
   }
 
-  async function syncNow(): Promise<StoredSizes> {
-    nextSync = undefined
-    await settled(lastWrite)
-    if (end) throw end.error
-    if (failure) {
-      const { error } = failure
-      failure = undefined
+  async #syncNow(): Promise<StoredSizes> {
+    this.#nextSync = undefined
+    await settled(this.#lastWrite)
+    if (this.#end) throw this.#end.error
+    if (this.#failure) {
+      const { error } = this.#failure
+      this.#failure = undefined
       throw error
     }
-    const files = [...unsynced]
-    const sizes = { audioBytes, logBytes }
-    unsynced.clear()
+    const files = [...this.#unsynced]
+    const sizes = this.sizes
+    this.#unsynced.clear()
     try {
       for (const file of files) await file.datasync()
-      storedLogBytes = sizes.logBytes
+      this.#storedLogBytes = sizes.logBytes
       return sizes
     } catch (cause) {
       // Linux forgets what it could not write: a second sync would succeed without those bytes.
-      end ??= { error: storageError(cause) }
-      throw end.error
+      this.#end ??= { error: storageError(cause) }
+      throw this.#end.error
     }
-  }
-
-  return {
-    get sizes() {
-      return { audioBytes, logBytes }
-    },
-    get storedLogBytes() {
-      return storedLogBytes
-    },
-    write(audio, lines) {
-      if (end) return Promise.reject(end.error)
-      if (lines.some((line) => line.includes('\n'))) throw new TypeError('a line with a line break')
-      const written = Promise.withResolvers<void>()
-      waiting.push({ audio, lines, written })
-      lastWrite = written.promise
-      if (!isWriting) void writeWaiting()
-      return written.promise
-    },
-    sync() {
-      if (!nextSync) {
-        nextSync = settled(lastSync).then(syncNow)
-        lastSync = nextSync
-      }
-      return nextSync
-    },
-    settled: () => settled(lastWrite),
-    async close() {
-      await settled(lastWrite)
-      await settled(lastSync)
-      end ??= { error: new Error('the session is closed') }
-    },
   }
 }
 

@@ -6,7 +6,7 @@ import { type LogLine, readAt, readLog, writeAt } from '../objects/file-io.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { Orphans } from '../objects/orphans.ts'
 import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
-import { createAppender } from './appender.ts'
+import { Appender } from './appender.ts'
 import type { SessionStore, StoredSizes } from './session-store.ts'
 
 /** A session store in a folder of its own: a file for the audio, and one for the log. */
@@ -22,7 +22,7 @@ export type LiveFiles = SessionStore & {
 }
 
 /** The header of a RIFF file with one format and one data chunk. */
-const SOUND_START = 44
+const AUDIO_START = 44
 
 /** Ends the name of a folder while it is created: a kill may leave it, with nothing acknowledged in it. */
 const UNFINISHED = '.new'
@@ -64,9 +64,9 @@ export async function openLiveFiles(
   try {
     for (const path of [paths.audio, paths.log]) handles.push(await open(path, 'r+'))
     const [audio, log] = handles as [FileHandle, FileHandle]
-    const audioSize = Math.max(0, (await audio.stat()).size - SOUND_START)
+    const audioSize = Math.max(0, (await audio.stat()).size - AUDIO_START)
     const sent = await readSent(log, { audioAfter, audioSize })
-    await cutTo(audio, SOUND_START + sent.audioBytes)
+    await cutTo(audio, AUDIO_START + sent.audioBytes)
     await cutTo(log, sent.logBytes)
     if (sent.logBytes > 0) for (const handle of handles) await handle.datasync()
     return liveFilesOf({ folder, audio, log }, sent)
@@ -80,24 +80,24 @@ function liveFilesOf(
   { folder, audio, log }: { folder: string; audio: FileHandle; log: FileHandle },
   sizes: StoredSizes,
 ): LiveFiles {
-  const appender = createAppender({ audio, log, audioStart: SOUND_START }, sizes)
+  const appender = new Appender({ audio, log, audioStart: AUDIO_START }, sizes)
   return {
     audioPath: pathsOf(folder).audio,
-    audioStart: SOUND_START,
+    audioStart: AUDIO_START,
     get audioBytes() {
       return appender.sizes.audioBytes
     },
     get logBytes() {
       return appender.sizes.logBytes
     },
-    write: appender.write,
-    sync: appender.sync,
+    write: (audio, lines) => appender.write(audio, lines),
+    sync: () => appender.sync(),
     async readAudio(from, to) {
       const { audioBytes } = appender.sizes
       if (from < 0 || to < from || to > audioBytes) {
         throw new RangeError(`bytes ${from} to ${to} of ${audioBytes}`)
       }
-      const bytes = await readAt(audio, { from: SOUND_START + from, to: SOUND_START + to })
+      const bytes = await readAt(audio, { from: AUDIO_START + from, to: AUDIO_START + to })
       if (bytes.length === to - from) return bytes
       throw new AppError('storage_unreadable', 'the audio of the session is cut short')
     },
