@@ -11,7 +11,7 @@ import { normalizeLevel } from '../../src/asr/gain.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { readSamples } from '../../src/asr/read-samples.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
-import { alignWords, comparableWords } from '../../src/transcript/word-errors.ts'
+import { alignWords, comparableWords } from '../../test/support/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'
 

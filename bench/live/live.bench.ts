@@ -11,13 +11,13 @@ import { Readable } from 'node:stream'
 import { parseArgs } from 'node:util'
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { readConfig } from '../../src/config.ts'
-import { wordErrors } from '../../src/transcript/word-errors.ts'
 import {
   type ChatCall,
   startChatProvider,
   textsToTranslate,
 } from '../../test/support/chat-provider.ts'
 import { createRandom } from '../../test/support/random.ts'
+import { wordErrors } from '../../test/support/word-errors.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'
 import { type LiveBenchServer, startLiveServer } from './live-server.ts'

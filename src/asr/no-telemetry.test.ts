@@ -4,7 +4,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { writeBandEnergyModel, writePitchModel } from './speakers/stand-in-models.fixture.ts'
+import {
+  writeBandEnergyModel,
+  writePitchModel,
+} from '../../test/support/stand-in-speaker-models.ts'
 
 test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))

@@ -6,9 +6,15 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import {
+  behave,
+  type Manner,
+  refuse,
+  sendPart,
+  startModelServer,
+} from '../../test/support/model-server.ts'
 import { createDownloadClient, type Download, downloadFile } from './download.ts'
 import { DownloadError } from './download-error.ts'
-import { behave, type Manner, refuse, sendPart, startModelServer } from './model-server.fixture.ts'
 
 const limits = { stallMs: 300, tries: 3, pauseMs: 5 }
 const folder = mkdtempSync(join(tmpdir(), 'steno-download-'))

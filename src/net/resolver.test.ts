@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
+import { type NameAnswer, openNameServer } from '../../test/support/name-server.ts'
 import { parseHosts } from './hosts-file.ts'
-import { type NameAnswer, openNameServer } from './name-server.fixture.ts'
 import { createResolver, type Resolve, type ResolverSources } from './resolver.ts'
 
 async function openTestServer(t: TestContext, answer: (name: string) => NameAnswer) {

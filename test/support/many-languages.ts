@@ -5,14 +5,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createSpeechEngine, type SpeechEngineOptions } from '../../src/asr/engine.ts'
 import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
-import {
-  describeTones,
-  embeddedTones,
-  type Spoken,
-  speak,
-} from '../../src/asr/workers/tones.fixture.ts'
 import { wavHeader } from '../../src/audio/wav-header.ts'
 import { createLog } from '../../src/log.ts'
+import { describeTones, embeddedTones, type Spoken, speak } from './tones.ts'
 
 /** A model to install; `memoryBytes` also orders models: the larger, the better and slower. */
 export type TestModel = {
@@ -52,7 +47,7 @@ export async function createTonesEngine(
   const speech = createSpeechEngine({
     ...{ folder, workers: 1, log: createLog('silent'), describe: describeTones },
     recognizers: { finals: [embedded], partials: [embedded] },
-    entry: new URL('../../src/asr/workers/tones-worker.fixture.ts', import.meta.url),
+    entry: new URL('./tones-worker.ts', import.meta.url),
     ...options,
   })
   t.after(async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { audioAfter, audioAt, lineOf } from '../../src/storage/live/live-files.fixture.ts'
 import type { SessionStore } from '../../src/storage/live/session-store.ts'
+import { audioAfter, audioAt, lineOf } from './session-audio.ts'
 
 /** A new session in a store, and what opens it again once it is closed. */
 export type TestedSession = { store: SessionStore; reopen(): Promise<SessionStore> }

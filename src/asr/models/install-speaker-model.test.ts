@@ -13,11 +13,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
-  checkFile,
-  readInstalledModel,
-  type SpeakerModelKind,
-} from '../../models/speaker-models.ts'
-import {
   embeddingMetadata,
   segmentationMetadata,
   writeBandEnergyModel,
@@ -25,7 +20,12 @@ import {
   writeMeanSquareModel,
   writePitchModel,
   writeTwoInputModel,
-} from '../speakers/stand-in-models.fixture.ts'
+} from '../../../test/support/stand-in-speaker-models.ts'
+import {
+  checkFile,
+  readInstalledModel,
+  type SpeakerModelKind,
+} from '../../models/speaker-models.ts'
 import { installModel, removeModel } from './install-speaker-model.ts'
 
 const { signal } = new AbortController()

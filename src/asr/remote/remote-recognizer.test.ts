@@ -3,11 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import {
+  answer,
+  speak,
+  startTranscriptionServer,
+} from '../../../test/support/transcription-server.ts'
 import type { AppError } from '../../errors.ts'
 import { createServiceClient } from '../../net/service-client.ts'
 import type { Segment } from '../recognizer.ts'
 import { createRemoteRecognizer, type RemoteOptions } from './remote-recognizer.ts'
-import { answer, speak, startTranscriptionServer } from './transcription-server.fixture.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'steno-remote-'))
 const path = join(folder, 'channel')

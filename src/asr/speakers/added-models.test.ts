@@ -5,6 +5,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import {
+  writeBandContrastModel,
+  writeBandEnergyModel,
+  writeBandLevelModel,
+  writeMeanSquareModel,
+  writePitchModel,
+} from '../../../test/support/stand-in-speaker-models.ts'
 import { createLog } from '../../log.ts'
 import { hashFile } from '../../models/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
@@ -20,13 +27,6 @@ import {
 } from '../speech-engine.ts'
 import { readEmbeddings } from './embedding/embedding-files.ts'
 import { chooseSpeakerModel } from './embedding/speaker-model.ts'
-import {
-  writeBandContrastModel,
-  writeBandEnergyModel,
-  writeBandLevelModel,
-  writeMeanSquareModel,
-  writePitchModel,
-} from './stand-in-models.fixture.ts'
 
 const { signal } = new AbortController()
 

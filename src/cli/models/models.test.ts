@@ -13,18 +13,18 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import { startModelServer } from '../../../test/support/model-server.ts'
 import { runHere } from '../../../test/support/run-here.ts'
-import { writeTransducer } from '../../asr/sherpa/tone-models.fixture.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
   writeMeanSquareModel,
   writePitchModel,
-} from '../../asr/speakers/stand-in-models.fixture.ts'
+} from '../../../test/support/stand-in-speaker-models.ts'
+import { writeTransducer } from '../../asr/sherpa/tone-models.fixture.ts'
 import { randomModel, writeCTranslate2 } from '../../asr/whisper/random-model.fixture.ts'
 import { readConfig } from '../../config.ts'
 import { readStoredModels, storeFolder } from '../../models/installed.ts'
-import { startModelServer } from '../../models/model-server.fixture.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 import { checkStoredModels } from './check-stored-models.ts'

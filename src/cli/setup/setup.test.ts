@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { startModelServer } from '../../../test/support/model-server.ts'
 import { runHere } from '../../../test/support/run-here.ts'
-import { startModelServer } from '../../models/model-server.fixture.ts'
 import { setupCommand } from './setup.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-setup-'))

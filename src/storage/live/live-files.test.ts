@@ -19,6 +19,7 @@ import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRandom } from '../../../test/support/random.ts'
+import { audioAfter, audioAt, lineOf, openOrCreate } from '../../../test/support/session-audio.ts'
 import {
   assertStored,
   linesOf,
@@ -29,7 +30,6 @@ import { makeFolder } from '../../../test/support/test-storage.ts'
 import { openDiskObjects } from '../objects/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
 import { openOrphans } from '../objects/orphans.ts'
-import { audioAfter, audioAt, lineOf, openOrCreate } from './live-files.fixture.ts'
 import {
   createLiveFiles,
   keepRecording,
@@ -139,7 +139,7 @@ test('after a loss of power the log ends where it tells of sound that is gone, o
 
 test('whenever the process is killed, what was written is there, and nothing half', async (t) => {
   const folder = join(await makeFolder(t), 'live', randomUUID())
-  const fixture = fileURLToPath(new URL('./live-files.fixture.ts', import.meta.url))
+  const fixture = fileURLToPath(new URL('../../../test/support/session-audio.ts', import.meta.url))
   const random = createRandom(11)
   let before = 0
   for (let kills = 0; kills < 12; kills++) {

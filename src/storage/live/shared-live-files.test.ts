@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { audioAfter, audioAt, lineOf } from '../../../test/support/session-audio.ts'
 import {
   assertStored,
   linesOf,
@@ -14,7 +15,6 @@ import { noPostgres, openTestPostgres } from '../../../test/support/test-postgre
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import type { Db } from '../db.ts'
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './live-batches.ts'
-import { audioAfter, audioAt, lineOf } from './live-files.fixture.ts'
 import { createLiveFiles, type LiveFiles } from './live-files.ts'
 import { copyLeftFiles, openSharedFiles } from './shared-live-files.ts'
 

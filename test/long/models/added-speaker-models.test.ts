@@ -8,14 +8,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../../src/asr/engine.ts'
 import { installModel } from '../../../src/asr/models/install-speaker-model.ts'
-import {
-  writeBandEnergyModel,
-  writePitchModel,
-} from '../../../src/asr/speakers/stand-in-models.fixture.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
 import { call, upload } from '../../support/http-client.ts'
+import { writeBandEnergyModel, writePitchModel } from '../../support/stand-in-speaker-models.ts'
 import { startServer } from '../../support/start-server.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SpeechEngineOptions } from '../../../src/asr/engine.ts'
-import { type Spoken, speak } from '../../../src/asr/workers/tones.fixture.ts'
 import { AppError } from '../../../src/errors.ts'
 import { call, upload } from '../../support/http-client.ts'
 import {
@@ -16,6 +15,7 @@ import {
   type TestModel,
 } from '../../support/many-languages.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
+import { type Spoken, speak } from '../../support/tones.ts'
 
 type Utterance = {
   language: string

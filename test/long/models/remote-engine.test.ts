@@ -2,12 +2,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { remoteOptions } from '../../../src/app/remote-asr.ts'
-import {
-  answer,
-  speak as say,
-  startTranscriptionServer,
-} from '../../../src/asr/remote/transcription-server.fixture.ts'
-import { type Spoken, speak } from '../../../src/asr/workers/tones.fixture.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog, type Log } from '../../../src/log.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -16,6 +10,12 @@ import { connect, openSession } from '../../support/live-client.ts'
 import { finalsOf } from '../../support/live-messages.ts'
 import { createTonesEngine, speakWav, type TestModel } from '../../support/many-languages.ts'
 import { startServer } from '../../support/start-server.ts'
+import { type Spoken, speak } from '../../support/tones.ts'
+import {
+  answer,
+  speak as say,
+  startTranscriptionServer,
+} from '../../support/transcription-server.ts'
 
 const KEY = 'remote-key-that-nobody-may-see'
 

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { createLogMel } from '../features/log-mel.ts'
 import {
   writeFiftiethFrameModel,
   writeFrameModel,
   writeMeanSquareModel,
   writeTwoInputModel,
-} from '../stand-in-models.fixture.ts'
+} from '../../../../test/support/stand-in-speaker-models.ts'
+import { createLogMel } from '../features/log-mel.ts'
 import { openFbankEmbedder } from './fbank-embedder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-fbank-'))

@@ -1,4 +1,4 @@
-import type { RecognizedWords } from '../../../../src/text/document.ts'
+import type { Interjection } from '../../../../src/text/document.ts'
 import type { Entity, EntityType } from '../../../../src/text/entities/entity-types.ts'
 import type { LabeledSentence } from './sentences.ts'
 
@@ -23,7 +23,7 @@ const parents: Partial<Record<EntityType, EntityType>> = {
   BANK_ACCOUNT: 'ACCOUNT_NUMBER',
 }
 
-type Finder = (document: { text: string; interjections: RecognizedWords[] }) => Entity[]
+type Finder = (document: { text: string; interjections: Interjection[] }) => Entity[]
 
 /**
  * Counts the correct results of a finder, by type. Correct is the same or a more general type with

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { RecognizedWords } from '../../../../src/text/document.ts'
+import type { Interjection } from '../../../../src/text/document.ts'
 import type { EntityType } from '../../../../src/text/entities/entity-types.ts'
 
 /** A sentence with known entities. Offsets as in entities, `to` exclusive. */
 export type LabeledSentence = {
   text: string
   /** The words of the other channel in between, as in a document. */
-  interjections: RecognizedWords[]
+  interjections: Interjection[]
   entities: { type: EntityType; from: number; to: number }[]
 }
 

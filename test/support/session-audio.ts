@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import { createRandom } from '../../../test/support/random.ts'
-import { createLiveFiles, openLiveFiles } from './live-files.ts'
+import { createLiveFiles, openLiveFiles } from '../../src/storage/live/live-files.ts'
+import { createRandom } from './random.ts'
 
 /** Returns the audio of every session in these tests, byte by byte. */
 export function audioAt(from: number, to: number): Buffer {

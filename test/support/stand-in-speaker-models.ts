@@ -5,7 +5,7 @@ import {
   type OnnxNode,
   type OnnxTensor,
   writeModel,
-} from '../models/onnx.ts'
+} from '../../src/asr/models/onnx.ts'
 
 type Shape = readonly (string | number)[]
 type Graph = {

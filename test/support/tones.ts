@@ -1,8 +1,9 @@
 /** Speech for tests: tones, whose pitch is the language, and models that recognize it. */
-import type { StoredModel } from '../../models/installed.ts'
-import { moonshineProfile } from '../moonshine/description.ts'
-import type { LanguageProbability, Recognizer, RecognizerInfo } from '../recognizer.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+
+import { moonshineProfile } from '../../src/asr/moonshine/description.ts'
+import type { LanguageProbability, Recognizer, RecognizerInfo } from '../../src/asr/recognizer.ts'
+import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
+import type { StoredModel } from '../../src/models/installed.ts'
 
 /** The pitch of each language, in hertz. */
 const pitches: Readonly<Record<string, number>> = { en: 200, fr: 300, de: 400, es: 500 }

@@ -1,16 +1,17 @@
-/** A worker process with the models of `tones.fixture.ts`; what is loud is speech. */
-import type { StoredModel } from '../../models/installed.ts'
-import { createLiveVad } from '../live/live-vad.ts'
-import { createDiarizer } from '../speakers/diarizer.ts'
-import { VAD_FRAME } from '../vad-frames.ts'
+/** A worker process with the models of `tones.ts`; what is loud is speech. */
+
+import { createLiveVad } from '../../src/asr/live/live-vad.ts'
+import { createDiarizer } from '../../src/asr/speakers/diarizer.ts'
+import { VAD_FRAME } from '../../src/asr/vad-frames.ts'
 import {
   createBatchTasks,
   createFinalTasks,
   createModelTasks,
   createPartialTasks,
-} from './recognition-tasks.ts'
-import { serveTasks } from './serve-tasks.ts'
-import { embeddedTones, loadTones } from './tones.fixture.ts'
+} from '../../src/asr/workers/recognition-tasks.ts'
+import { serveTasks } from '../../src/asr/workers/serve-tasks.ts'
+import type { StoredModel } from '../../src/models/installed.ts'
+import { embeddedTones, loadTones } from './tones.ts'
 
 const [, role, stored] = process.argv.slice(2)
 
