@@ -20,6 +20,7 @@ import { observeRequests } from './observe-requests.ts'
 import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
 import { requestTurns } from './pipelined-requests.ts'
 import { newRequestId } from './request-id.ts'
+import { closeConnectionsOnStop } from './shutdown.ts'
 
 /**
  * The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds
@@ -32,11 +33,6 @@ const REQUEST_TIMEOUT_MS = 3_600_000
 const HEADER_TIMEOUTS = { headersTimeout: 20_000, connectionsCheckingInterval: 5000 }
 /** Longer than the minute for which most proxies keep an idle connection for reuse. */
 const IDLE_TIMEOUT_MS = 72_000
-/**
- * During shutdown, a new connection must send something within this time: a request may be on its
- * way.
- */
-const FIRST_BYTE_MS = 500
 /** A connection without traffic for this long is dead. */
 const SILENCE_TIMEOUT_MS = 300_000
 
@@ -50,9 +46,12 @@ export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 export function createServer(app: ServerParts): FastifyInstance {
   const { config, log } = app
   const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
+  const refuse = (socket: Socket, problem: string) => {
+    const error = new AppError('request_unreadable', problem)
+    answerClientError(error, socket, { requestIdHeaderNames })
+  }
   const CountedRequest = countedRequests((socket) => {
-    const refused = new AppError('request_unreadable', 'its body comes in too small pieces')
-    answerClientError(refused, socket, { requestIdHeaderNames })
+    refuse(socket, 'its body comes in too small pieces')
   })
   const turns = requestTurns(CountedRequest)
   const http: FastifyInstance = Fastify({
@@ -89,15 +88,12 @@ export function createServer(app: ServerParts): FastifyInstance {
     },
   })
   observeRequests(http, app)
-  turns.handle(http.server, (socket) => {
-    const refused = new AppError('request_unreadable', 'too many requests wait on one connection')
-    answerClientError(refused, socket, { requestIdHeaderNames })
-  })
+  const isStopping = closeConnectionsOnStop(http)
+  turns.handle(http.server, (socket) => refuse(socket, 'too many requests wait on one connection'))
   // By default, Node would close the connection silently.
-  http.server.on('connect', (_request, socket: Socket) => {
-    const refused = new AppError('request_unreadable', 'this server is no proxy')
-    answerClientError(refused, socket, { requestIdHeaderNames })
-  })
+  http.server.on('connect', (_request, socket: Socket) =>
+    refuse(socket, 'this server is not a proxy'),
+  )
   // An unknown expectation is no reason to refuse a request.
   http.server.on('checkExpectation', (request, response) => http.routing(request, response))
 
@@ -123,32 +119,11 @@ export function createServer(app: ServerParts): FastifyInstance {
     // Probes and scrapers beside the server may use any host name; their responses contain no URL.
     const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
     requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
-    if (stopping && routeOptions.url !== '/health') throw new AppError('server_stopping')
+    if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')
   })
   answerUnknownRoutes(http, { config })
 
-  let stopping = false
-  const connections = new Set<Socket>()
-  http.server.on('connection', (socket) => {
-    connections.add(socket)
-    // Node takes its own listener off a socket that asks for a tunnel or an upgrade.
-    socket.on('error', () => {})
-    socket.once('close', () => connections.delete(socket))
-  })
-  http.addHook('preClose', async () => {
-    stopping = true
-    // Node takes a connection without any bytes for one with a running request.
-    setTimeout(() => {
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
-    }, FIRST_BYTE_MS).unref()
-  })
-  http.addHook('onSend', async (_request, reply) => {
-    // A client that keeps its connection for a next request would delay the shutdown.
-    if (stopping) reply.header('connection', 'close')
-  })
   http.addHook('onResponse', async ({ log, method, routeOptions }, reply) => {
-    // A response whose head was sent before the shutdown promised to keep the connection.
-    if (stopping) http.server.closeIdleConnections()
     const fields = { method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
   })

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { type ListedJob, listJobs } from '../../storage/jobs/job-lists.ts'
-import { findJob, findJobs, type JobKind } from '../../storage/jobs/jobs.ts'
+import { findJob, findJobs, type Job, type JobId, type JobKind } from '../../storage/jobs/jobs.ts'
 import { noteWhenSent } from '../answers/delivered.ts'
 import { findJobFile } from '../answers/job-file.ts'
 import { toJobText, writeText } from '../answers/job-text.ts'
@@ -40,106 +40,49 @@ export type JobRouteOptions = {
   kind?: JobKind
 }
 
+/** What all routes of a kind of jobs need. */
+type RouteTools = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
+
 /** List, get, delete and file, which are the same for every kind of job (contract 2.4 to 2.7). */
 export function jobRoutes(
   { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
-  { path, kind }: JobRouteOptions,
+  options: JobRouteOptions,
 ): FastifyPluginAsyncTypebox {
-  const operations = jobOperations(kind)
-  const inTurn = limitByKey(LISTS_AT_ONCE)
-  const costlyInTurn = limitByKey()
-  // Both are sent as text: results as they are stored, lists while their jobs are loaded.
-  const Streamed = Type.Unsafe<Readable>(jobListOf(kind))
-  const Stored = Type.Unsafe<Readable | string>(jobViewOf(kind))
-
+  const tools = { ...options, config, storage, jobs }
   return async (http) => {
     ignoreBodies(http)
+    await http.register(listRoute(tools))
+    await http.register(getRoute(tools))
+    await http.register(deleteRoute(tools))
+    await http.register(fileRoute(tools))
+  }
+}
 
-    http.get(
-      path,
-      {
-        schema: {
-          ...operations.list,
-          querystring: listQueryOf(kind),
-          response: { 200: Streamed, ...errorAnswers(400) },
-        },
-      },
-      async ({ account, method, query, raw }, reply) => {
-        checkMetadataLength(query, config.requests)
-        const limit = Math.min(query.limit, config.http.listMaxLimit)
-        const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
-        const part = toPart(query, limit)
-        const isCostly = filter.metadata !== undefined || query.offset > FAR_OFFSET
-        const limited = isCostly ? costlyInTurn : inTurn
-        const page = await limited(account, () => listJobs(storage.db, filter, part))
-        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-        reply.type(JSON_TYPE)
-        // The framework would read what it discards for HEAD.
-        const places = method === 'HEAD' ? [] : page.places
-        return reply.send(
-          Readable.from(
-            writeList(urls, loadJobs(places, { account, omitResult: query.results === false })),
-          ),
-        )
-      },
-    )
+function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey(LISTS_AT_ONCE)
+  const costlyInTurn = limitByKey()
+  const schema = {
+    ...jobOperations(kind).list,
+    querystring: listQueryOf(kind),
+    // Sent as text, while the jobs are loaded.
+    response: { 200: Type.Unsafe<Readable>(jobListOf(kind)), ...errorAnswers(400) },
+  }
 
-    http.get(
-      `${path}/:id`,
-      {
-        schema: {
-          ...operations.get,
-          params: IdParams,
-          response: { 200: Stored, ...errorAnswers(404) },
-        },
-      },
-      async ({ account, params: { id }, method }, reply) => {
-        const job = await requireJob({ id, account })
-        const text = await toJobText(job, storage)
-        if (!text) throw new AppError('job_not_found', id)
-        if (job.zeroRetention && job.completedAt !== null) noteWhenSent(jobs, reply, job)
-        reply.type(JSON_TYPE)
-        if (typeof text === 'string') return reply.send(text)
-        reply.header('content-length', text.bytes)
-        if (method !== 'HEAD') {
-          const stream = Readable.from(writeText(text))
-          // If a client disconnects at once, the generator never starts, and so never cleans up.
-          stream.once('close', () => text.body.destroy())
-          return reply.send(stream)
-        }
-        text.body.destroy()
-        // A stream that ends at once: the framework would set the length of any other empty body to
-        // 0.
-        return reply.send(Readable.from([]))
-      },
-    )
-
-    http.delete(
-      `${path}/:id`,
-      { schema: { ...operations.remove, params: IdParams, response: deletionAnswers } },
-      async ({ account, scopes, keyId, raw, params: { id } }, reply) => {
-        // Routes of both kinds must not bypass the scope of one.
-        const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
-        const address = clientAddressOf(raw, config.http)
-        const by = { source: 'api', keyId, address } as const
-        await jobs.submission.remove({ id, account, kind: deletable }, by)
-        return reply.code(202).send()
-      },
-    )
-
-    const fileSchema = {
-      ...operations.file,
-      params: IdParams,
-      querystring: JobFileQuery,
-      headers: RangeHeaders,
-      response: { ...downloadAnswers(['application/octet-stream']), ...errorAnswers(400) },
-    }
-    http.get(`${path}/:id/file`, { schema: fileSchema }, async (request, reply) => {
-      const { account, params, query } = request
-      const job = await requireJob({ id: params.id, account })
-      const file = await findJobFile(job, { db: storage.db, redacted: query.redacted ?? false })
-      const contentType = 'application/octet-stream'
-      return sendFile(request, reply, { file, contentType, objects: storage.objects })
+  return async (http) => {
+    http.get(path, { schema }, async ({ account, method, query, raw }, reply) => {
+      checkMetadataLength(query, config.requests)
+      const limit = Math.min(query.limit, config.http.listMaxLimit)
+      const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
+      const part = toPart(query, limit)
+      const isCostly = filter.metadata !== undefined || query.offset > FAR_OFFSET
+      const limited = isCostly ? costlyInTurn : inTurn
+      const page = await limited(account, () => listJobs(storage.db, filter, part))
+      const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+      reply.type(JSON_TYPE)
+      // The framework would read what it discards for HEAD.
+      const places = method === 'HEAD' ? [] : page.places
+      const texts = loadJobs(places, { account, omitResult: query.results === false })
+      return reply.send(Readable.from(writeList(urls, texts)))
     })
   }
 
@@ -160,10 +103,77 @@ export function jobRoutes(
       yield () => toJobText(job, storage, { omitMessages, omitResult })
     }
   }
+}
 
-  async function requireJob({ id, account }: { id: string; account: string }) {
-    const job = await findJob(storage.db, { id, account, kind })
-    if (!job) throw new AppError('job_not_found', id)
-    return job
+function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...jobOperations(kind).get,
+    params: IdParams,
+    // Sent as text: results are stored as such.
+    response: { 200: Type.Unsafe<Readable | string>(jobViewOf(kind)), ...errorAnswers(404) },
   }
+  return async (http) => {
+    http.get(`${path}/:id`, { schema }, async ({ account, params: { id }, method }, reply) => {
+      const job = await requireJob(storage, { id, account, kind })
+      const text = await toJobText(job, storage)
+      if (!text) throw new AppError('job_not_found', id)
+      if (job.zeroRetention && job.completedAt !== null) noteWhenSent(jobs, reply, job)
+      reply.type(JSON_TYPE)
+      if (typeof text === 'string') return reply.send(text)
+      reply.header('content-length', text.bytes)
+      if (method !== 'HEAD') {
+        const stream = Readable.from(writeText(text))
+        // If a client disconnects at once, the generator never starts, and so never cleans up.
+        stream.once('close', () => text.body.destroy())
+        return reply.send(stream)
+      }
+      text.body.destroy()
+      // A stream that ends at once: the framework would set the length of any other empty body to
+      // 0.
+      return reply.send(Readable.from([]))
+    })
+  }
+}
+
+function deleteRoute({ config, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const schema = { ...jobOperations(kind).remove, params: IdParams, response: deletionAnswers }
+  return async (http) => {
+    http.delete(
+      `${path}/:id`,
+      { schema },
+      async ({ account, scopes, keyId, raw, params: { id } }, reply) => {
+        // Routes of both kinds must not bypass the scope of one.
+        const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
+        const address = clientAddressOf(raw, config.http)
+        const by = { source: 'api', keyId, address } as const
+        await jobs.submission.remove({ id, account, kind: deletable }, by)
+        return reply.code(202).send()
+      },
+    )
+  }
+}
+
+function fileRoute({ storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...jobOperations(kind).file,
+    params: IdParams,
+    querystring: JobFileQuery,
+    headers: RangeHeaders,
+    response: { ...downloadAnswers(['application/octet-stream']), ...errorAnswers(400) },
+  }
+  return async (http) => {
+    http.get(`${path}/:id/file`, { schema }, async (request, reply) => {
+      const { account, params, query } = request
+      const job = await requireJob(storage, { id: params.id, account, kind })
+      const file = await findJobFile(job, { db: storage.db, redacted: query.redacted ?? false })
+      const contentType = 'application/octet-stream'
+      return sendFile(request, reply, { file, contentType, objects: storage.objects })
+    })
+  }
+}
+
+async function requireJob({ db }: Pick<App['storage'], 'db'>, id: JobId): Promise<Job> {
+  const job = await findJob(db, id)
+  if (!job) throw new AppError('job_not_found', id.id)
+  return job
 }

@@ -31,44 +31,17 @@ const open = { tags: ['Server'], security: [], params: SecretParams }
 
 const form = { format: 'json', words: true, speakers: true } as const
 
-/** Shows one job to whoever has a link to it, and nothing else. Our extension of the API. */
+/** What the routes of links need, and how they find the job of a link. */
+type SharedTools = Pick<App, 'config' | 'storage' | 'jobs'> & {
+  findShared(secret: string): Promise<{ share: Share; job: Job }>
+}
+
+/** Shows one job to anyone with a link to it, and nothing else. An extension of the API. */
 export function sharedRoutes(
-  { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
+  app: Pick<App, 'config' | 'storage' | 'jobs'>,
   captions: CaptionStreams,
 ): FastifyPluginAsyncTypebox {
-  const { db } = storage
-  const inTurn = limitByKey()
-  const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
-
-  async function findShared(secret: string): Promise<{ share: Share; job: Job }> {
-    const hash = sha256(secret).toString('hex')
-    const share = await findShare(db, hash, { now: wallNow() })
-    if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
-    takeToken?.(hash)
-    const job = await findJob(db, { id: share.jobId, account: share.account })
-    // A session may fail after the link to it was made.
-    if (!job || job.status === 'error') {
-      throw new AppError('share_not_found', 'there is nothing to show')
-    }
-    return { share, job }
-  }
-
-  /** The sound may hold what the transcript hides. */
-  function findAudio(job: Job): Promise<SentFile> {
-    const { pii_redaction } = JSON.parse(job.requestParams ?? '{}') as { pii_redaction?: boolean }
-    return findJobFile(job, { db, redacted: pii_redaction === true })
-  }
-
-  async function hasAudio(job: Job): Promise<boolean> {
-    try {
-      await findAudio(job)
-      return true
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'file_not_found') return false
-      throw error
-    }
-  }
-
+  const tools = { ...app, findShared: createFindShared(app) }
   return async (http) => {
     ignoreBodies(http)
     http.addHook('onRequest', async (_request, reply) => {
@@ -78,16 +51,55 @@ export function sharedRoutes(
       reply.header('x-content-type-options', 'nosniff')
       reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
     })
+    await http.register(viewRoute(tools))
+    await http.register(captionsRoute(tools, captions))
+    await http.register(fileRoute(tools))
+  }
+}
 
-    const view = {
-      ...open,
-      operationId: 'getShared',
-      summary: 'Get what a link shows',
-      description:
-        'The transcript of one job, for whoever has the link. It needs no key, and tells no id. An extension.',
-      response: { 200: Type.Unsafe<string>(SharedView), ...errorAnswers(404, 429) },
+/** Finds the job of a link by its secret, within the rate limit of the link. */
+function createFindShared({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): SharedTools['findShared'] {
+  const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
+  return async (secret) => {
+    const hash = sha256(secret).toString('hex')
+    const share = await findShare(db, hash, { now: wallNow() })
+    if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
+    takeToken?.(hash)
+    const job = await findJob(db, { id: share.jobId, account: share.account })
+    // A session may fail after the link to it was created.
+    if (!job || job.status === 'error') {
+      throw new AppError('share_not_found', 'there is nothing to show')
     }
-    http.get('/v2/shared/:secret', { schema: view }, async ({ params: { secret } }, reply) => {
+    return { share, job }
+  }
+}
+
+function viewRoute({ storage, jobs, findShared }: SharedTools): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  const schema = {
+    ...open,
+    operationId: 'getShared',
+    summary: 'Get what a link shows',
+    description:
+      'The transcript of one job, for anyone with the link. It needs no key, and reveals no id. An extension.',
+    response: { 200: Type.Unsafe<string>(SharedView), ...errorAnswers(404, 429) },
+  }
+
+  async function hasAudio(job: Job): Promise<boolean> {
+    try {
+      await findAudio(storage, job)
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'file_not_found') return false
+      throw error
+    }
+  }
+
+  return async (http) => {
+    http.get('/v2/shared/:secret', { schema }, async ({ params: { secret } }, reply) => {
       const { share, job } = await findShared(secret)
       const { id, account, file } = job
       const isLive = isOpenSession(job)
@@ -105,39 +117,56 @@ export function sharedRoutes(
       reply.type('application/json; charset=utf-8')
       return reply.send(`${head.slice(0, -1)},"transcript":${transcript}}`)
     })
+  }
+}
 
-    const watch = {
-      ...open,
-      operationId: 'getSharedCaptions',
-      summary: 'Watch the session that a link shows',
-      description: captionsDescription,
-      response: captionAnswers,
-    }
-    http.get('/v2/shared/:secret/captions', { schema: watch }, async (request, reply) => {
+function captionsRoute(
+  { storage: { db }, findShared }: SharedTools,
+  captions: CaptionStreams,
+): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...open,
+    operationId: 'getSharedCaptions',
+    summary: 'Watch the session that a link shows',
+    description: captionsDescription,
+    response: captionAnswers,
+  }
+  return async (http) => {
+    http.get('/v2/shared/:secret/captions', { schema }, async (request, reply) => {
       const { secret } = request.params
       const { job } = await findShared(secret)
       const hash = sha256(secret).toString('hex')
       const isAllowed = async () => (await findShare(db, hash, { now: wallNow() })) !== undefined
       return captions.open(job, { request, reply, isAllowed })
     })
+  }
+}
 
-    const file = {
-      ...open,
-      operationId: 'getSharedFile',
-      summary: 'Get the recording that a link shows',
-      description:
-        'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
-      headers: RangeHeaders,
-      response: {
-        ...downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
-        ...errorAnswers(429),
-      },
-    }
-    http.get('/v2/shared/:secret/file', { schema: file }, async (request, reply) => {
+function fileRoute({ storage, findShared }: SharedTools): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...open,
+    operationId: 'getSharedFile',
+    summary: 'Get the recording that a link shows',
+    description:
+      'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
+    headers: RangeHeaders,
+    response: {
+      ...downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
+      ...errorAnswers(429),
+    },
+  }
+  return async (http) => {
+    http.get('/v2/shared/:secret/file', { schema }, async (request, reply) => {
       const { job } = await findShared(request.params.secret)
-      const audio = await findAudio(job)
-      const contentType = mediaTypeOf(audio.extension)
-      return sendFile(request, reply, { file: audio, contentType, objects: storage.objects })
+      const file = await findAudio(storage, job)
+      const contentType = mediaTypeOf(file.extension)
+      return sendFile(request, reply, { file, contentType, objects: storage.objects })
     })
   }
+}
+
+/** Finds the audio of a job; the recording may contain what the transcript hides. */
+function findAudio({ db }: Pick<App['storage'], 'db'>, job: Job): Promise<SentFile> {
+  const { pii_redaction } = JSON.parse(job.requestParams ?? '{}') as { pii_redaction?: boolean }
+  return findJobFile(job, { db, redacted: pii_redaction === true })
 }
