@@ -87,7 +87,7 @@ function serveModel(
   chat: ChatModel,
   { allowedModels, concurrency, metrics, quota }: Setup,
 ): LanguageModel {
-  // One place is left to others, whatever an account has in hand.
+  // One place is left to others, however many an account has.
   const perAccount = Math.max(1, concurrency - 1)
   const inTurn = createSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
   const complete = measured(chat, metrics)

@@ -1,7 +1,7 @@
 import type { Db } from '../storage/db.ts'
 import { findActive } from '../storage/jobs/jobs.ts'
 
-/** Another server may end a job: then nothing tells this one. */
+/** Another server may end a job without notifying this one. */
 const POLL_MS = 1000
 
 type Wait = { id: string; resolve: () => void; reject: (error: unknown) => void }

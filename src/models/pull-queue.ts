@@ -5,7 +5,7 @@ import type { InstallStep } from './install.ts'
 import { suggestModel } from './recommend.ts'
 import { createTransferRate } from './transfer-rate.ts'
 
-/** How far a pull is: 0 to 1, and the seconds left while that can be told. */
+/** The progress of a pull, 0 to 1, and the seconds left if they are known. */
 export type PullProgress = { fraction: number; secondsLeft: number | null }
 
 /** A pull that runs or waits, or that failed a moment ago. */
@@ -44,7 +44,7 @@ type Pull = {
 
 /** The share of a download in a pull; the rest is conversion and checks. */
 const DOWNLOAD = 0.9
-/** How often the log tells how far a pull is. */
+/** How often the log reports the progress of a pull. */
 const LOG_INTERVAL_MS = 10_000
 /** After a failure, live sessions do not ask for the same model again for so long. */
 const FAILURE_MS = 60_000

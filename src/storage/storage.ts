@@ -48,7 +48,7 @@ export type Storage = {
   orphans: Orphans | undefined
   /** Checked before anything is deleted because of its age. */
   deletionClock: DeletionClock
-  /** What this process tells others on the same database. */
+  /** What this process reports to others on the same database. */
   node: OwnNode
   /** Resolves when objects that nothing refers to have been moved away from the others. */
   swept: Promise<void>
@@ -74,7 +74,7 @@ export type StorageOptions = SpaceSettings & {
    * the folder is locked, and an earlier server is known to be gone.
    */
   isShared?: boolean
-  /** What others on the same database are told about this process at first. */
+  /** What this process reports to others on the same database at first. */
   node?: NodeState | undefined
   /** For tests: milliseconds between heartbeats. */
   heartbeatMs?: number | undefined

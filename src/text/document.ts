@@ -18,18 +18,18 @@ export type Token = {
 }
 
 /** The words of another channel right before the word at the offset `at` of a document. */
-export type RecognizedWords = { at: number; text: string }
+export type Interjection = { at: number; text: string }
 
 /**
  * The speech of one channel in one language as one text, so that an entity may span utterances.
- * `heard` is ordered by offset: an answer does not repeat the question it answers.
+ * `interjections` are ordered by offset: an answer does not repeat the question it answers.
  */
 export type Document = {
   channel: number
   language: string
   text: string
   tokens: Token[]
-  interjections: RecognizedWords[]
+  interjections: Interjection[]
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { PullState } from '../../models/pull-queue.ts'
 
-/** What an event of the type `model` tells. */
+/** The data of an event of the type `model`. */
 type ModelEvent = {
   name: string
   status: 'pulling' | 'installed' | 'failed'
@@ -11,7 +11,7 @@ type ModelEvent = {
 
 /**
  * Returns a function that compares the pulls with those of its last call, and returns the events
- * about what has changed, as JSON. The first call tells only of those that run.
+ * about what has changed, as JSON. The first call reports only running pulls.
  */
 export function createModelEvents(pulls: () => PullState[]): () => string[] {
   let before = new Map<string, string>()

@@ -1,6 +1,6 @@
 /** Longer items are no names. */
 const MAX_ITEM_WORDS = 4
-/** More words cost time and are heard where nobody said them. */
+/** More words cost time and are recognized where nobody said them. */
 const MAX_ITEMS = 100
 const MAX_LENGTH = 100
 

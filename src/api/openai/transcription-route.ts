@@ -124,7 +124,7 @@ export function transcriptionRoute(
 
 const subtitles = { speakers: false, words: false }
 
-/** Yields comments until the events are there: the status line cannot tell an error any more. */
+/** Yields comments until the events are there: the status line can no longer report an error. */
 async function* streamEvents(
   events: Promise<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array> {

@@ -56,7 +56,7 @@ export function modelStoreRoutes({
           summary: 'Install a model of the catalog',
           description:
             'Downloads, checks and converts it on the node that answers, in the background: `pull` in the list and ' +
-            `events of the type \`model\` tell how far it is. Running servers use it at once. ${ADMIN}`,
+            `events of the type \`model\` report its progress. Running servers use it at once. ${ADMIN}`,
           params: Params,
           response: { 202: StoredModel, ...errorAnswers(404) },
         },

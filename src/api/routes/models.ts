@@ -28,7 +28,7 @@ export function modelRoutes({
           operationId: 'listModels',
           summary: 'The models that requests may name',
           description:
-            'In the form of OpenAI’s API, with the languages that are installed. `GET /v2/capabilities` tells which ' +
+            'In the form of OpenAI’s API, with the languages that are installed. `GET /v2/capabilities` shows which ' +
             'models stand behind them.',
           response: { 200: ModelList },
         },

@@ -53,7 +53,7 @@ export function preRecordedRoutes(
       },
       async ({ account, params: { id }, query: { wait } }, reply) => {
         const job = { id, account, kind: 'pre-recorded' } as const
-        // First of all, so that the time of the answer tells nothing about jobs of others.
+        // First of all, so that the response time reveals nothing about jobs of others.
         let status = await statusOf(job)
         if (wait > 0 && status !== 'done' && status !== 'error') {
           await untilEnded(job, { wait, reply })

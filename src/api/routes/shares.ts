@@ -60,7 +60,7 @@ export function shareRoutes(
       const stored = await insertShare(db, { ...share, hash: sha256(secret).toString('hex') })
       if (stored === 'gone') throw new AppError('job_not_found', params.id)
       if (stored === 'full') throw new AppError('too_many_shares')
-      // Behind the hash sign, browsers keep it out of logs and of what they tell other sites.
+      // Behind the hash sign, browsers keep it out of logs and of what they send to other sites.
       const url = `${baseUrlOf(raw, config.http)}/#/shared/${secret}`
       reply.header('cache-control', 'no-store')
       return reply.code(201).send({ ...viewShare(share), url })

@@ -16,7 +16,7 @@ const TranscriptionForm = Type.Object(
     model: Type.Optional(
       Type.String({
         description:
-          'A name of `GET /v1/models`. OpenAI’s own names stand for the default model; `…-diarize` tells speakers apart',
+          'A name of `GET /v1/models`. OpenAI’s own names stand for the default model; `…-diarize` labels speakers',
       }),
     ),
     language: Type.Optional(

@@ -75,7 +75,7 @@ export function jobOperations(kind: JobKind | undefined) {
     share: operation(
       'share*',
       `Make a link to ${one}`,
-      'Whoever has the link reads the transcript and hears the recording, without a key, until it ends; of a session that ' +
+      'Anyone with the link can read the transcript and play the recording, without a key, until it ends; of a session that ' +
         'runs, the captions. Needs the scope `write`. An extension.',
     ),
     shares: operation('list*Shares', `List the links to ${one}`, 'Those that work. An extension.'),

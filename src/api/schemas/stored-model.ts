@@ -11,7 +11,7 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(
 
 const Pull = Type.Object({
   fraction: Type.Number({ description: 'How far it is, 0 to 1.' }),
-  seconds_left: nullable(Type.Integer(), 'Null while that cannot be told.'),
+  seconds_left: nullable(Type.Integer(), 'Null while unknown.'),
 })
 
 /** A model that is on this machine or could be. */

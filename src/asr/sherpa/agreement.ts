@@ -2,7 +2,7 @@ import type { Word } from '../../transcript/transcript.ts'
 
 /**
  * Gives words a confidence where a model returns none: how much of a word comes back when the model
- * hears the audio a second time, a little later in its frames. Of n letters of which k come back
+ * decodes the audio a second time, a little later in its frames. Of n letters of which k come back
  * the confidence is (k + 1) / (n + 2), the rule of succession, so no word is certain.
  */
 export function withAgreement<T extends Word>(words: readonly T[], second: string): T[] {

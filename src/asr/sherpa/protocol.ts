@@ -10,7 +10,7 @@ export type SherpaTask =
   | {
       kind: 'recognize'
       samples: Float32Array
-      /** For models that want to be told it. */
+      /** For models that need it. */
       language?: string
       /** Listed words, as pieces with blanks between and a slash between words. */
       hotwords?: string

@@ -8,8 +8,8 @@ const MOST_STREAMS = 64
 const TAIL = 1
 
 /**
- * Returns a function that continues streams: each call gives the audio that the model has not heard
- * yet, so an utterance is heard once however often its text is asked for.
+ * Returns a function that continues streams: each call passes the audio that the model has not
+ * received yet, so it decodes an utterance once however often its text is requested.
  */
 export function createStreams(
   recognizer: Pick<OnlineRecognizer, 'createStream' | 'isReady' | 'decode' | 'getResult'>,

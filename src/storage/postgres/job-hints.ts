@@ -10,7 +10,7 @@ const CHANNEL = 'steno_jobs'
 const TOGETHER_MS = 20
 /** Pause before another try to listen. */
 const RETRY_MS = 1000
-/** How often the connection is checked: one that was cut off does not tell. */
+/** How often the connection is checked: a broken one reports nothing. */
 const CHECK_MS = 15_000
 /** A check or connection that takes longer has failed. */
 const LIMIT_MS = 5000

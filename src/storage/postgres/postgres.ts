@@ -42,7 +42,7 @@ export type OpenPostgresOptions = {
 const SEARCH_SHARE = 0.3
 /** Pause before another try to reach the database. */
 const RETRY_MS = 500
-/** PostgreSQL 15, as the server tells it. */
+/** PostgreSQL 15, as the server reports it. */
 const OLDEST = 150_000
 
 /** Lists walk indexes in their order and stop at the end of a page; nothing is sorted. */

@@ -4,7 +4,7 @@ export type Replacement = { from: number; to: number; words: readonly string[] }
 /** The speaker of the words `from` to `to` (exclusive) of an utterance. */
 export type Assignment = { from: number; to: number; speaker: number }
 
-/** Whom a name is for: a speaker, or where nobody told speakers apart, a channel. */
+/** Whom a name is for: a speaker, or without diarization, a channel. */
 export type Named = { speaker: number } | { channel: number }
 
 /**

@@ -1,4 +1,4 @@
-import type { RecognizedWords } from '../document.ts'
+import type { Interjection } from '../document.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import type { Entity } from './entity-types.ts'
 
@@ -19,7 +19,7 @@ const asks =
  * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
  * a number that is being dictated.
  */
-export function withQuestions(text: string, interjections: readonly RecognizedWords[]): Answered {
+export function withQuestions(text: string, interjections: readonly Interjection[]): Answered {
   let merged = ''
   let done = 0
   const pieces: { own: number; merged: number; length: number }[] = []

@@ -13,7 +13,7 @@ export type Style = 'MARKER' | 'MASK'
  */
 export type MaskedSpan = { text: string; at: number[] }
 
-/** Several utterances as one text; `heard` is what others said in between. */
+/** Several utterances as one text; `interjections` are what others said in between. */
 export type View = MaskedSpan & Pick<Document, 'interjections'>
 
 /** At no place: a blank between two words. */
