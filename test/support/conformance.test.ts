@@ -79,11 +79,7 @@ const { completed_at: _, ...incomplete } = job
 for (const [what, changes, message] of [
   ['a status that is not told', { status: 418 }, /answered 418, which is not in the description/],
   ['a missing key', { body: incomplete }, /required property 'completed_at'/],
-  [
-    'a field that is not told',
-    { body: { ...job, color: 'red' } },
-    /additional properties.*color/,
-  ],
+  ['a field that is not told', { body: { ...job, color: 'red' } }, /additional properties.*color/],
   [
     'a field that is not told, deep inside',
     { body: { ...job, result: { ...result, chapterization: null } } },

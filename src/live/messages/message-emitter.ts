@@ -22,7 +22,6 @@ import {
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { rememberAnswers } from './session-answers.ts'
 import type { Remember, ServiceEnvelope } from './session-services.ts'
-import { endedBefore, utteranceId } from './live-utterance.ts'
 
 /** Options of the message emitter. */
 export type MessageEmitterOptions = {

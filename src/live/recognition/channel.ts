@@ -16,6 +16,7 @@ import {
   type UtteranceSegments,
   type UtteranceSpan,
 } from './endpointing.ts'
+import type { FinalOrder } from './final-order.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
 import { beginsEarly, partialIntervals } from './under-load.ts'
@@ -38,18 +39,6 @@ export type RecognizedFinal = {
   view: UtteranceView
   error?: unknown
   endedAt?: number | undefined
-}
-
-/**
- * The order in which finals are emitted: that in which their utterances ended. Each channel has its
- * own order, or the session has one for all: the speaker of a final depends on all finals emitted
- * before it.
- */
-export type FinalOrder = { last: Promise<void>; begun: number }
-
-/** Creates an order in which nothing has been emitted yet. */
-export function createFinalOrder(): FinalOrder {
-  return { last: Promise.resolve(), begun: 0 }
 }
 
 /** An utterance whose final text is not emitted yet, and its place in the order of `FinalOrder`. */
@@ -96,7 +85,7 @@ const MAX_ENDED = 8
  * After this many failed attempts, a final is requested without its speaker embedding: that may be
  * the cause of the failure.
  */
-const VOICE_ATTEMPTS = 2
+const EMBEDDING_ATTEMPTS = 2
 
 type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
 type LastPartial = { number: number; text: string; draft: readonly number[]; embedding: number }
@@ -367,7 +356,7 @@ export class Channel {
     const began = performance.now()
     const final = await retryEngineCall(
       () => {
-        const wantsSpeaker = speakers !== undefined && attempts++ < VOICE_ATTEMPTS
+        const wantsSpeaker = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
         const current = this.#options.language.current ?? decided
         return models.recognizeFinal(utterance, {
           ...{ signal, isBehind, wantsSpeaker, ...settingsFor(route, 'finals', current) },
