@@ -3,18 +3,28 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../src/cli/live/live-latency.ts'
 import { checkAccount, list, untilSettled } from '../test/support/account-checks.ts'
 import { type BusyAccount, createBusyAccount } from '../test/support/busy-account.ts'
+import type { ChildServer } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
 import { within } from '../test/support/live-chance.ts'
 import { runHere } from '../test/support/run-here.ts'
-import type { UnreliableReceiver } from '../test/support/unreliable-receiver.ts'
+import {
+  causeFaults,
+  chooseFault,
+  type Fault,
+  type FaultPlace,
+  HARMLESS,
+  REFUSING,
+} from './faults.ts'
+import { checkModels, type ModelPlace } from './models.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
 /** Where a round happens. */
-export type RoundOptions = {
+export type RoundOptions = FaultPlace & {
   round: number
-  server: SoakedServer
-  receivers: readonly UnreliableReceiver[]
-  random: () => number
+  /** Most milliseconds of 95 % of the small requests, in rounds without a fault of the server. */
+  barMs: number
+  /** Where models are. */
+  models: Omit<ModelPlace, 'random'>
 }
 
 /** What happened in a round, for people who read along. */
@@ -30,71 +40,56 @@ export type RoundReport = {
   p95: number
 }
 
-/** Most rounds are without a kill, so that memory is seen to stay flat in one process. */
-const faults = ['none', 'none', 'away', 'pause', 'none', 'away', 'stop', 'kill'] as const
-type Fault = (typeof faults)[number]
-
 const ROUND_MS = 20_000
 const ACTORS = 3
 const ACT_PAUSE_MS = 250
-const MAX_KILLS = 3
-const MAX_PAUSE_MS = 6000
 const SESSIONS = 6
 const SETTLE_MS = 120_000
 const PROBE_MS = 500
+/** Pulls take seconds of a process, and write to the log when they fail. */
+const ROUNDS_PER_PULL = 3
 
 /** Runs load with one kind of fault; throws when something is lost, doubled or out of order. */
 export async function runRound(options: RoundOptions): Promise<RoundReport> {
-  const { round, server, receivers, random } = options
-  const account = createBusyAccount({ receivers, random, maxSessions: SESSIONS })
+  const { round, server, receivers, models, random, barMs } = options
+  const account = createBusyAccount({ receivers, random, maxSessions: SESSIONS, isVaried: true })
   const before = receivers.map(({ arrivals }) => arrivals.length)
-  const fault = round === 1 ? 'none' : faults[Math.floor(random() * faults.length)]!
-  const over = AbortSignal.timeout(ROUND_MS)
+  const fault = chooseFault(round, options)
   await server.running()
+  const over = AbortSignal.timeout(ROUND_MS)
   const [, times] = await Promise.all([
-    causeFaults(fault, options, over),
+    causeFaults(fault, options, { ms: ROUND_MS, over }),
     probe(server, over),
-    ...Array.from({ length: ACTORS }, () => act(account, server, over)),
+    ...Array.from({ length: ACTORS }, () => act(account, server, { over, fault })),
   ])
   const last = await server.running()
   await within(SETTLE_MS, Promise.all(account.clients.map((client) => client.ended)))
   await within(SETTLE_MS, untilSettled(last))
   await checkKeys(server)
+  if (round % ROUNDS_PER_PULL === 1) {
+    await checkModels(await asAdmin(server), { ...models, random })
+  }
+  await checkLists(last)
   const checked = await checkAccount(last, { account, receivers, before })
   await checkDeletion(server)
-  return {
-    ...{ fault, ...checked },
-    sessions: account.clients.length,
-    deleted: account.deleted.size,
-    p50: Math.round(percentile(times, 0.5) ?? 0),
-    p95: Math.round(percentile(times, 0.95) ?? 0),
-  }
-}
-
-async function causeFaults(
-  fault: Fault,
-  { server, receivers, random }: RoundOptions,
-  over: AbortSignal,
-): Promise<void> {
-  if (fault === 'none') return
-  for (let kills = 0; !over.aborted && kills < MAX_KILLS; kills++) {
-    await delay((ROUND_MS / MAX_KILLS) * random(), undefined, { signal: over }).catch(() => {})
-    if (over.aborted) return
-    if (fault === 'away') {
-      for (const receiver of receivers) receiver.leave(Math.ceil(20 * random()))
-    } else if (fault === 'pause') await server.pause(MAX_PAUSE_MS * random())
-    else if (fault === 'kill') await server.kill()
-    else await server.stop()
-    await server.running()
-  }
+  const [p50, p95] = [0.5, 0.95].map((share) => Math.round(percentile(times, share) ?? 0))
+  const isLate = HARMLESS.has(fault) && p95! > barMs
+  assert.ok(!isLate, `95 % of the requests took up to ${p95} ms, more than ${barMs}`)
+  const [sessions, deleted] = [account.clients.length, account.deleted.size]
+  return { fault, ...checked, sessions, deleted, p50: p50!, p95: p95! }
 }
 
 /** Acts until the round is over; what a fault interrupts is tried no more. */
-async function act(account: BusyAccount, server: SoakedServer, over: AbortSignal): Promise<void> {
+async function act(
+  account: BusyAccount,
+  server: SoakedServer,
+  { over, fault }: { over: AbortSignal; fault: Fault },
+): Promise<void> {
   while (!over.aborted) {
     const child = await server.running()
     await account.act(child).catch(async (error) => {
-      const isHit = error instanceof TypeError || child !== (await server.running())
+      const isLost = error instanceof TypeError || child !== (await server.running())
+      const isHit = isLost || REFUSING.has(fault)
       if (!isHit) throw error
     })
     await delay(ACT_PAUSE_MS)
@@ -116,6 +111,26 @@ async function probe(server: SoakedServer, over: AbortSignal): Promise<number[]>
     await delay(PROBE_MS)
   }
   return times
+}
+
+/** Returns the server with the key of an operator; there is one for the whole soak. */
+async function asAdmin(server: SoakedServer): Promise<ChildServer> {
+  return { ...(await server.running()), key: await server.adminKey() }
+}
+
+/** Lists are in order, whole in pages of any size, and filters find what they name. */
+async function checkLists(server: ChildServer): Promise<void> {
+  type Job = { id: string; kind: string; status: string; created_at: string }
+  const all = await list<Job>(server, '/v2/transcription?limit=200')
+  const ids = (jobs: readonly Job[]) => jobs.map(({ id }) => id)
+  const times = all.map(({ created_at }) => created_at)
+  assert.deepEqual(times, times.toSorted().reverse(), 'the newest come first')
+  assert.deepEqual(ids(await list<Job>(server, '/v2/transcription?limit=7')), ids(all))
+  for (const status of ['done', 'error']) {
+    const some = await list<Job>(server, `/v2/pre-recorded?limit=50&status=${status}`)
+    const wanted = all.filter((job) => job.kind === 'pre-recorded' && job.status === status)
+    assert.deepEqual(ids(some), ids(wanted))
+  }
 }
 
 /** A new key works at once, and no more once it is revoked. */

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -8,35 +9,64 @@ import {
   startPostgres,
   whyNoPostgres,
 } from '../scripts/test-postgres.ts'
+import { startModelServer } from '../src/models/model-server.fixture.ts'
 import { WEBHOOK_PATH } from '../test/support/expected-lanes.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { createRandom } from '../test/support/random.ts'
 import { openUnreliable, type UnreliableReceiver } from '../test/support/unreliable-receiver.ts'
+import {
+  type Fault,
+  fillFolder,
+  lockSqlite,
+  openSlowPostgres,
+  type SlowPostgres,
+} from './faults.ts'
 import { runRound } from './round.ts'
 import { describeSlopes, type Sample, sampleOf } from './samples.ts'
 import { SoakedServer } from './soaked-server.ts'
 
 /** How long to run, on which database, and what the random numbers start with. */
-export type SoakOptions = { minutes: number; database: 'sqlite' | 'postgres'; seed: number }
+export type SoakOptions = {
+  minutes: number
+  database: 'sqlite' | 'postgres'
+  seed: number
+  /** The bar for small requests, see `RoundOptions`. */
+  barMs: number
+  only?: Fault | undefined
+}
 
+/** Of the disk for data: more than a round stores, and soon filled. */
+const DISK = '256m'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /** Runs rounds for so many minutes; resolves to the exit code. */
-export async function soak({ minutes, database, seed }: SoakOptions): Promise<number> {
+export async function soak(options: SoakOptions): Promise<number> {
+  const { minutes, database, seed, barMs, only } = options
   const reason = database === 'postgres' ? whyNoPostgres() : undefined
   if (reason) {
     console.error(`Cannot run with PostgreSQL: ${reason}`)
     return 1
   }
   await using made = new AsyncDisposableStack()
+  // A mounted disk and a database would outlive it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void made.disposeAsync().finally(() => process.exit(1)))
+  }
   const random = createRandom(seed)
-  const folder = await mkdtemp(join(tmpdir(), 'steno-soak-'))
-  made.defer(() => rm(folder, { recursive: true, force: true }))
+  const root = await mkdtemp(join(tmpdir(), 'steno-soak-'))
+  made.defer(() => rm(root, { recursive: true, force: true }))
+  const [folder, models] = [join(root, 'data'), join(root, 'models')]
+  await mkdir(folder)
+  const hasDisk = mountDisk(folder)
+  if (hasDisk) made.defer(() => void spawnSync('umount', [folder]))
+  const mirror = await startModelServer()
+  made.defer(() => mirror.close())
   const receivers: UnreliableReceiver[] = []
   for (let i = 0; i < 2; i++) {
     receivers.push(await openUnreliable({ secret: SECRET, random }))
     made.defer(() => receivers[i]!.close())
   }
+  const postgres = database === 'postgres' ? await startDatabase(made, root) : undefined
   const env = {
     STENO_PORT: await freePort(),
     STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
@@ -45,18 +75,25 @@ export async function soak({ minutes, database, seed }: SoakOptions): Promise<nu
     STENO_MAX_LIVE_SESSIONS: '1000',
     STENO_LIVE_CONNECT_TIMEOUT_S: '5',
     FAKE_RETRY_MS: '100',
-    ...(database === 'postgres' && { STENO_DATABASE_URL: await startDatabase(made) }),
+    STENO_MODELS_DIR: models,
+    STENO_MODELS_MIRROR: mirror.url,
+    ...(postgres && { STENO_DATABASE_URL: postgres.url }),
   }
   const server = new SoakedServer({ folder, env })
   made.defer(() => server.kill())
   console.log(`seed ${seed}, ${database}, ${minutes} minutes`)
 
+  const place = {
+    ...{ server, receivers, random, barMs, only, models: { folder: models, mirror } },
+    slowDatabase: (ms: number) => postgres?.slow(ms) ?? lockSqlite(folder, ms),
+    fillDisk: hasDisk ? (ms: number) => fillFolder(folder, ms) : undefined,
+  }
   const samples: Sample[] = []
   const end = performance.now() + minutes * 60_000
   let failures = 0
   for (let round = 1; performance.now() < end; round++) {
     try {
-      const report = await runRound({ round, server, receivers, random })
+      const report = await runRound({ ...place, round })
       const { url } = await server.running()
       await server.collectGarbage()
       const sample = await sampleOf({ pid: server.pid, url, folder })
@@ -66,6 +103,7 @@ export async function soak({ minutes, database, seed }: SoakOptions): Promise<nu
     } catch (error) {
       failures++
       console.error(`round ${round}, seed ${seed}:`, error)
+      console.error(server.takeLog())
       // What it left behind is not judged twice.
       await server.clear().catch((problem) => console.error(problem))
     }
@@ -75,9 +113,16 @@ export async function soak({ minutes, database, seed }: SoakOptions): Promise<nu
   return failures === 0 ? 0 : 1
 }
 
-async function startDatabase(made: AsyncDisposableStack): Promise<string> {
+/** Gives the data a disk of its own, which can be filled; false where that is not allowed. */
+function mountDisk(folder: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', folder]).status === 0
+}
+
+async function startDatabase(made: AsyncDisposableStack, root: string): Promise<SlowPostgres> {
   const folder = makePostgresFolder()
   made.defer(() => removePostgres(folder))
   await startPostgres(folder, { isDurable: true })
-  return postgresUrl(folder, 'postgres')
+  const way = await openSlowPostgres(postgresUrl(folder, 'postgres'), root)
+  made.defer(() => way.close())
+  return way
 }

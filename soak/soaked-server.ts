@@ -2,8 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { list, untilSettled } from '../test/support/account-checks.ts'
 import { type ChildServer, kill, startChild } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
+import { runHere } from '../test/support/run-here.ts'
 
 const STOP_MS = 60_000
+/** Faults make many lines; the last ones are shown when a round fails. */
+const LOG_CHARACTERS = 10_000
 
 /** One server after the other on the same folder, port and database. */
 export class SoakedServer {
@@ -12,6 +15,8 @@ export class SoakedServer {
   #child: ChildServer | undefined
   #starting: Promise<ChildServer> | undefined
   #ending: Promise<void> | undefined
+  #adminKey: string | undefined
+  #log = ''
 
   constructor({ folder, env }: { folder: string; env: Record<string, string> }) {
     this.#folder = folder
@@ -21,6 +26,23 @@ export class SoakedServer {
   /** The settings of commands that concern the same store. */
   get env(): Record<string, string> {
     return { ...this.#env, STENO_DATA_DIR: this.#folder }
+  }
+
+  /** Returns a key that may manage the server. */
+  async adminKey(): Promise<string> {
+    if (this.#adminKey) return this.#adminKey
+    const args = ['keys', 'create', '--account', 'operator', '--scopes', 'admin,read']
+    const { code, stdout, stderr } = await runHere(args, this.env)
+    if (code !== 0) throw new Error(`no key can be made: ${stderr}`)
+    this.#adminKey = /\S+$/.exec(stdout.trim())![0]
+    return this.#adminKey
+  }
+
+  /** The end of its log, without what was shown before. */
+  takeLog(): string {
+    const log = this.#log
+    this.#log = ''
+    return log
   }
 
   /** The running process. */
@@ -36,9 +58,14 @@ export class SoakedServer {
   }
 
   async #start(): Promise<ChildServer> {
-    const child = await startChild({ after() {} }, this.#folder, { env: this.#env })
+    const child = await startChild({ after() {} }, this.#folder, { env: this.#env, silent: true })
     if (!child) throw new Error('the server does not start')
     this.#child = child
+    for (const output of [child.process.stdout!, child.process.stderr!]) {
+      output.setEncoding('utf8').on('data', (text: string) => {
+        this.#log = (this.#log + text).slice(-LOG_CHARACTERS)
+      })
+    }
     return child
   }
 

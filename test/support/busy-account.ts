@@ -7,7 +7,7 @@ import { randomManner } from './live-chance.ts'
 import type { OpenedSession } from './live-client.ts'
 import { hum } from './recordings.ts'
 import { type SlowClosingClient, startSlowClosingClient } from './slow-closing-client.ts'
-import type { UnreliableReceiver } from './unreliable-receiver.ts'
+import { SOURCE_PATH, type UnreliableReceiver } from './unreliable-receiver.ts'
 
 /** The request of the n-th creation. */
 export type RequestKind = {
@@ -39,10 +39,20 @@ export type BusyAccountOptions = {
   receivers: readonly UnreliableReceiver[]
   random: () => number
   maxSessions: number
+  /** Whether recordings are also fetched, and with add-ons; otherwise all are uploaded and plain. */
+  isVaried?: boolean
 }
 
 /** The address guard refuses it: the job fails at once. */
 const NOWHERE = 'http://10.255.0.1/talk.wav'
+
+/** Parameters of recorded jobs of several kinds. */
+const kinds = [
+  {},
+  { sentences: true, subtitles: true, subtitles_config: { formats: ['srt', 'vtt'] } },
+  { custom_spelling: true, custom_spelling_config: { spelling_dictionary: { Two: ['two'] } } },
+  { sentiment_analysis: true, named_entity_recognition: true },
+]
 
 const flags = [
   'partial_transcripts',
@@ -59,7 +69,7 @@ const everything = Object.fromEntries(flags.map((flag) => [`receive_${flag}`, tr
 
 /** Creates an account without any actions yet. */
 export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
-  const { receivers, random, maxSessions } = options
+  const { receivers, random, maxSessions, isVaried = false } = options
   const wishes: RequestKind[] = []
   const accepted = new Map<string, number>()
   const requested = new Set<string>()
@@ -78,9 +88,12 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
 
   async function createJob(server: ChildServer): Promise<void> {
     const isBad = random() < 0.2
-    const audio_url = isBad ? NOWHERE : await upload(server, hum(1 + 4 * random()))
+    const isFetched = isVaried && !isBad && random() < 0.3
+    const source = isFetched ? receivers[0]!.url + SOURCE_PATH : NOWHERE
+    const audio_url = isBad || isFetched ? source : await upload(server, hum(1 + 4 * random()))
+    const params = isVaried ? kinds[Math.floor(random() * kinds.length)] : {}
     const { n, url, method, common } = request('pre-recorded')
-    const json = { audio_url, ...common, callback_config: { url, method } }
+    const json = { audio_url, ...params, ...common, callback_config: { url, method } }
     const { status, body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
     assert.equal(status, 201, JSON.stringify(body))
     accepted.set(body.id, n)

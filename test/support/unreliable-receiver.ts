@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
+import { hum } from './recordings.ts'
 
 /** A delivery that arrived completely, with a valid signature. */
 export type Arrival = {
@@ -36,6 +37,8 @@ export type UnreliableReceiver = {
   readonly foreign: readonly string[]
   /** Cuts all connections, and the next so many as soon as they are made. */
   leave(connections: number): void
+  /** Has all answers wait for so long, the requests accepted. */
+  stall(ms: number): void
   /** Returns a place from which on nothing sent before the call can begin. */
   place(): Promise<number>
   close(): Promise<void>
@@ -54,6 +57,9 @@ export type UnreliableOptions = {
 /** The longest delay of an answer: long enough for a kill to come between. */
 const MAX_ANSWER_MS = 30
 
+/** A recording to be fetched. */
+export const SOURCE_PATH = '/talk.wav'
+
 /** Opens a receiver on a free port. */
 export async function openUnreliable(options: UnreliableOptions): Promise<UnreliableReceiver> {
   const { secret, random, onArrival, host = '127.0.0.1' } = options
@@ -62,11 +68,13 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
   const foreign: string[] = []
   let places = 0
   let toRefuse = 0
+  let stalledUntil = 0
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '' } = request
     const begun = ++places
     if (path === '/place') return void response.end(String(begun))
+    if (path === SOURCE_PATH) return void response.end(hum(2))
     const dice = random()
     if (dice < 0.04) return void request.socket.destroy()
     const body = await text(request)
@@ -84,6 +92,7 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
     onArrival?.()
     if (dice < 0.08) return void request.socket.destroy()
     if (dice < 0.3) await delay(MAX_ANSWER_MS * random())
+    await delay(Math.max(0, stalledUntil - performance.now()))
     arrival.status = dice < 0.16 ? 500 : 204
     if (arrival.status === 204) arrival.taken = ++places
     response.writeHead(arrival.status).end()
@@ -106,6 +115,9 @@ export async function openUnreliable(options: UnreliableOptions): Promise<Unreli
     leave(connections) {
       toRefuse = connections
       server.closeAllConnections()
+    },
+    stall(ms) {
+      stalledUntil = performance.now() + ms
     },
     async place() {
       // Over a connection of its own: connections made before it are read before it.
