@@ -172,6 +172,8 @@ export class JobSubmission {
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
     }
+    // Where others share it, soon; SQLite would do it at once, for each request.
+    if (db.isShared) await db.dialect.scrub(db)
     this.#options.onDeleted?.(job.id)
     for (const id of deleted.objects) await db.objects.delete(id)
     await removeCheckpoints(workFolder, job.id)

@@ -120,4 +120,14 @@ describe('with a server', { skip: noPostgres }, () => {
       assert.notDeepEqual(await findTraces([needle]), [], needle.toString())
     }
   })
+
+  test('a job that is deleted by request has the next vacuum free its space', async (t) => {
+    const headers = { 'x-service-key': OTHER_KEY }
+    const id = await create(headers)
+    await server.app.jobs.idle()
+    const scrub = t.mock.method(server.app.storage.db.dialect, 'scrub')
+    const path = `/v2/pre-recorded/${id}`
+    assert.equal((await call(server, path, { method: 'DELETE', headers })).status, 202)
+    assert.equal(scrub.mock.callCount(), 1)
+  })
 })
