@@ -9,9 +9,9 @@ import {
   startPostgres,
   whyNoPostgres,
 } from '../scripts/test-postgres.ts'
-import { startModelServer } from '../src/models/model-server.fixture.ts'
 import { WEBHOOK_PATH } from '../test/support/expected-lanes.ts'
 import { freePort } from '../test/support/free-port.ts'
+import { startModelServer } from '../test/support/model-server.ts'
 import { createRandom } from '../test/support/random.ts'
 import { openUnreliable, type UnreliableReceiver } from '../test/support/unreliable-receiver.ts'
 import {
