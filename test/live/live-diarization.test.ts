@@ -269,7 +269,7 @@ test('who speaks goes on being known in the next process, and its samples are wh
   const start = async () => {
     const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: 'test:key' })
     const onEmbeddings = async (to: string) => {
-      const samples = await readFile(to.replace(/\.voices.*/, ''))
+      const samples = await readFile(to.replace(/\.embeddings.*/, ''))
       read.push(samples.length, samples.filter((byte) => byte !== 0).length)
     }
     const speech = createFakeSpeechEngine(SAID, { onEmbeddings })

@@ -926,7 +926,7 @@ export type ApiStoredModel = {
   pull: {
     /** How far it is, 0 to 1. */
     fraction: number
-    /** Null while that cannot be told. */
+    /** Null while unknown. */
     seconds_left: number | null
   } | null
   /** Why a pull failed in the last minute. */
