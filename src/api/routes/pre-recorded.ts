@@ -10,7 +10,7 @@ import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, JobProgressView } from '../schemas/job.ts'
 import { Type } from '../schemas/type.ts'
 import { cancellationRoute } from './cancellation.ts'
-import { createRoute } from './create-route.ts'
+import { jobCreation } from './job-creation.ts'
 import { jobRoutes } from './job-routes.ts'
 import { shareRoutes } from './shares.ts'
 import { transcriptRoute } from './transcript.ts'
@@ -30,7 +30,7 @@ export function preRecordedRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
-    await http.register(createRoute(app, { path }))
+    await http.register(jobCreation(app, { path }))
     await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))

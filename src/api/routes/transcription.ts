@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import type { Bodies } from '../bodies/bodies.ts'
-import { createRoute } from './create-route.ts'
+import { jobCreation } from './job-creation.ts'
 import { jobRoutes } from './job-routes.ts'
 import { shareRoutes } from './shares.ts'
 import { transcriptRoute } from './transcript.ts'
@@ -21,7 +21,7 @@ export function transcriptionRoutes(
     http.addHook('onSend', async (_request, reply) => {
       reply.header('deprecation', 'true')
     })
-    await http.register(createRoute(app, { path }))
+    await http.register(jobCreation(app, { path }))
     await http.register(jobRoutes(app, { path }))
     await http.register(transcriptRoute(app, { path }))
     await http.register(transcriptEditRoutes(app, { path }))

@@ -11,7 +11,7 @@ import { CreationHeaders, creationOperation } from '../schemas/operations.ts'
 import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 
 /** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
-export function createRoute(
+export function jobCreation(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
   { path }: { path: string },
 ): FastifyPluginAsyncTypebox {
