@@ -20,7 +20,8 @@ jobs were deleted, with which key and from which address, and when servers start
 how long entries stay.
 
   --action ACTIONS  only these actions, comma-separated:
-                    ${auditActions.join(', ')}
+                    ${auditActions.slice(0, 5).join(', ')},
+                    ${auditActions.slice(5).join(', ')}
   --account NAME    only entries about this account
   --key ID          only actions with this key
   --subject ID      only entries about this job or key
