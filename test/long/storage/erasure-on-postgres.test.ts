@@ -81,6 +81,15 @@ describe('with a server', { skip: noPostgres }, () => {
     while ((await client.query('select 1 from jobs')).rows.length > 0) await setImmediate()
   }
 
+  /** Jobs are indexed some seconds after their end. */
+  async function untilSearched(word: string, headers: Record<string, string>): Promise<void> {
+    for (;;) {
+      const { body } = await call<{ items: unknown[] }>(server, `/v2/search?q=${word}`, { headers })
+      if (body.items.length > 0) return
+      await setImmediate()
+    }
+  }
+
   /** What the page on data protection tells whoever cannot wait. */
   async function eraseAtOnce(): Promise<void> {
     await client.query('vacuum full')
@@ -116,6 +125,7 @@ describe('with a server', { skip: noPostgres }, () => {
     const id = await create(headers)
     await server.app.jobs.idle()
     assert.equal((await call(server, `/v2/pre-recorded/${id}`, { headers })).status, 200)
+    await untilSearched('zanzibar', headers)
     for (const needle of [...content, ...beside]) {
       assert.notDeepEqual(await findTraces([needle]), [], needle.toString())
     }

@@ -64,7 +64,7 @@ export const plans: readonly Plan[] = [
     page: 'docs/add-ons.md',
     has: 'FILE.onnx',
     before: `${modelFolder}
-node -e "import('${root}/src/asr/speakers/stand-in-models.fixture.ts').then((made) => made.writeBandEnergyModel('FILE.onnx'))"`,
+node -e "import('${root}/test/support/stand-in-speaker-models.ts').then((made) => made.writeBandEnergyModel('FILE.onnx'))"`,
   },
   {
     page: 'docs/add-ons.md',
