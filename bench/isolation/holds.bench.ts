@@ -13,6 +13,7 @@ import { type Served, serve } from '../served.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { wavOf } from '../wav.ts'
 import { type Attacker, createAttacker } from './attacker.ts'
+import { derived } from './attacks/bytes.ts'
 import { attacks } from './attacks.ts'
 import { openSources } from './sources.ts'
 
@@ -21,16 +22,8 @@ const BAR_MS = 20
 const REPETITIONS = 7
 /** An attack whose one act does not end is ended. */
 const ACT_MS = 3000
-const addOns = {
-  subtitles: true,
-  subtitles_config: { formats: ['srt', 'vtt'] },
-  sentences: true,
-  named_entity_recognition: true,
-  sentiment_analysis: true,
-  summarization: true,
-  pii_redaction: true,
-  diarization: true,
-}
+/** What else needs no language model. */
+const others = { pii_redaction: true, diarization: true }
 const RECORDING_SECONDS = 3600
 const RATE = 16_000
 
@@ -114,7 +107,7 @@ async function measureReading(): Promise<void> {
     id = await finishJob({ audio_url })
   })
   await measure('the job with all that needs no model', async () => {
-    id = await finishJob({ audio_url, ...addOns })
+    id = await finishJob({ audio_url, ...derived, ...others })
   })
   const job = `/v2/pre-recorded/${id}`
   const paths = [job, `${job}/file`, '/v2/transcription?limit=1000', '/v2/search?q=country']

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { wallNow } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../storage/db.ts'
 import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
@@ -29,7 +30,7 @@ export async function sendTestEvent(
   { id: endpointId, account, url }: Webhook,
   { signal }: { signal: AbortSignal },
 ): Promise<TestOutcome> {
-  const secrets = await findSecrets(db, config.delivery, { account, endpointId, now: Date.now() })
+  const secrets = await findSecrets(db, config.delivery, { account, endpointId, now: wallNow() })
   const [id, event] = [randomUUID(), 'webhook.test']
   const body = JSON.stringify({ event, payload: { id } })
   const attempt = await sendOnce(config, { id, account, url, body, secrets, signal })

@@ -39,7 +39,8 @@ function jobs(params: () => Record<string, unknown>): Attack['run'] {
   }
 }
 
-const derived = {
+/** Add-ons that derive their results from the text, without a model. */
+export const derived = {
   subtitles: true,
   subtitles_config: { formats: ['srt', 'vtt'] },
   sentences: true,

@@ -56,11 +56,13 @@ export class LoadHistory {
     return this.#points
   }
 
+  /** Notes the load now and at every interval, until `close`. */
   start(): void {
     void this.note()
     this.#timer = setInterval(() => void this.note(), INTERVAL_MS).unref()
   }
 
+  /** Ends with what is being noted. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#noting

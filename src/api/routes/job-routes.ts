@@ -11,9 +11,9 @@ import { sendFile } from '../answers/send-file.ts'
 import { baseUrlOf } from '../answers/urls.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
-import { limitByKey } from '../limit-by-key.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
+import { createListTurns } from '../lists/list-turns.ts'
 import { loadInBatches } from '../lists/load-in-batches.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, jobListOf, jobViewOf } from '../schemas/job.ts'
@@ -28,10 +28,6 @@ import {
 import { Type } from '../schemas/type.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
-/** Lists of one account that read the database at once; those that cost more take turns. */
-const LISTS_AT_ONCE = 4
-/** From here on the database counts many jobs, unless the place is known. */
-const FAR_OFFSET = 10_000
 
 /** The path of the routes, and the jobs that they serve. */
 export type JobRouteOptions = {
@@ -59,8 +55,7 @@ export function jobRoutes(
 }
 
 function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey(LISTS_AT_ONCE)
-  const costlyInTurn = limitByKey()
+  const turns = createListTurns()
   const schema = {
     ...jobOperations(kind).list,
     querystring: listQueryOf(kind),
@@ -74,9 +69,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
       const limit = Math.min(query.limit, config.http.listMaxLimit)
       const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
       const part = toPart(query, limit)
-      const isCostly = filter.metadata !== undefined || query.offset > FAR_OFFSET
-      const limited = isCostly ? costlyInTurn : inTurn
-      const page = await limited(account, () => listJobs(storage.db, filter, part))
+      const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       reply.type(JSON_TYPE)
       // The framework would read what it discards for HEAD.
@@ -96,7 +89,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
   ): AsyncGenerator<LazyText> {
     const load = (some: readonly ListedJob[]) => {
       const ids = some.map(({ id }) => id)
-      return inTurn(account, () => findJobs(storage.db, { ids, account }))
+      return turns.load(account, () => findJobs(storage.db, { ids, account }))
     }
     for await (const job of loadInBatches(places, load)) {
       const omitMessages = config.http.listOmitMessages
