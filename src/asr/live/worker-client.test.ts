@@ -67,12 +67,32 @@ test('an utterance becomes its words, at their times in the session', async () =
 
 test('work that yields to others counts as no load', async () => {
   const utterance = { path: jfk.path, segment: seconds(0, 11) }
-  const before = live.load
-  await live.recognizeFinal(utterance, { ...finals, isBehind: true })
-  assert.ok(live.load <= before)
-  const between = live.load
-  await live.recognizeFinal(utterance, finals)
-  assert.ok(live.load > between)
+  const recognize = {
+    final: (how: { isBehind?: boolean }) => live.recognizeFinal(utterance, { ...finals, ...how }),
+    partial: (how: { isBehind?: boolean }) => {
+      return live.recognizePartial(utterance, { ...partials, ...how })
+    },
+  }
+  for (const [kind, run] of Object.entries(recognize)) {
+    const before = live.load
+    await run({ isBehind: true })
+    assert.ok(live.load <= before, kind)
+    const between = live.load
+    await run({})
+    assert.ok(live.load > between, kind)
+  }
+})
+
+test('a partial of a session that is behind lets one of another session pass', async () => {
+  const utterance = { path: jfk.path, segment: seconds(0, 11) }
+  const undisturbed = await live.recognizePartial(utterance, partials)
+  const order: string[] = []
+  const behind = live.recognizePartial(utterance, { ...partials, isBehind: true })
+  const urgent = live.recognizePartial({ path: jfk.path, segment: seconds(0, 3) }, partials)
+  const late = behind.finally(() => order.push('behind'))
+  await Promise.all([late, urgent.finally(() => order.push('urgent'))])
+  assert.deepEqual(order, ['urgent', 'behind'])
+  assert.deepEqual(await behind, undisturbed)
 })
 
 test('a final of a session that is behind lets another one pass, and comes whole', async () => {
