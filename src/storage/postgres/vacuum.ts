@@ -20,7 +20,7 @@ export type VacuumOptions = {
 }
 
 /** The tables with what customers say, in parameters, names, addresses, audio and words. */
-const TABLES = [
+export const VACUUMED_TABLES = [
   'jobs',
   'files',
   'job_metadata',
@@ -28,6 +28,8 @@ const TABLES = [
   'delivery_attempts',
   'live_batches',
   'idempotency_keys',
+  'transcript_edits',
+  'utterances',
 ]
 /** Each time reads the pages that changed since the last one. */
 const PAUSE_MS = 300_000
@@ -48,7 +50,7 @@ export function createVacuum({ main, open, onError, pauseMs = PAUSE_MS }: Vacuum
           connection,
         )
         pid = rows[0]!.pid
-        for (const table of TABLES) {
+        for (const table of VACUUMED_TABLES) {
           if (isClosed) return
           // A table that another server vacuums is left to it.
           await sql`vacuum (skip_locked) ${sql.table(table)}`.execute(connection)
