@@ -6,7 +6,7 @@ import { claim } from '../../test/support/test-jobs.ts'
 import { inTransaction } from '../storage/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'
-import { deleteEndedJob } from '../storage/jobs/jobs.ts'
+import { deleteEndedJob } from '../storage/jobs/delete-job.ts'
 import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
 
 test('what a job asked for goes out as soon as it is woken, signed, and is noted', async (t) => {

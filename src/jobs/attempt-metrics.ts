@@ -1,6 +1,6 @@
 import { steadyNow } from '../clock.ts'
 import { type JobOutcome, type Metrics, outcomeOf } from '../metrics.ts'
-import type { JobFailure } from '../storage/jobs/lease.ts'
+import type { JobFailure } from '../storage/jobs/end-job.ts'
 import type { ClaimedJob } from '../storage/jobs/queue.ts'
 import { noTracing, type Tracing, traced } from '../tracing.ts'
 import type { Stage } from './progress.ts'

@@ -14,7 +14,8 @@ import {
   type IdempotencyKey,
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
-import { deleteEndedJob, findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
+import { deleteEndedJob } from '../storage/jobs/delete-job.ts'
+import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/zero-retention.ts'
 import { findFile, type StoredFile } from '../storage/objects/files.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addJob, claim } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
-import { finishJob } from '../storage/jobs/lease.ts'
+import { finishJob } from '../storage/jobs/end-job.ts'
 import { JobWaits } from './job-waits.ts'
 
 /** So long that only `look` can end a wait. */

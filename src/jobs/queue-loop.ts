@@ -1,7 +1,7 @@
 import { steadyNow, wallNow } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { outcomeOf } from '../metrics.ts'
-import type { JobFailure } from '../storage/jobs/lease.ts'
+import type { JobFailure } from '../storage/jobs/end-job.ts'
 import { type ClaimedJob, claimJob } from '../storage/jobs/queue.ts'
 import {
   failExhaustedJobs,

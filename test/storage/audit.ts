@@ -7,8 +7,8 @@ import {
   noteAudit,
 } from '../../src/storage/audit/audit-log.ts'
 import { type Db, inTransaction } from '../../src/storage/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
-import { failJob } from '../../src/storage/jobs/lease.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { failJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
 import { deleteKey, insertKey } from '../../src/storage/keys.ts'
 import { addJob, claim } from '../support/test-jobs.ts'

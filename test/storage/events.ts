@@ -9,7 +9,7 @@ import {
   readEvents,
   type StoredEvent,
 } from '../../src/storage/events.ts'
-import { failJob } from '../../src/storage/jobs/lease.ts'
+import { failJob } from '../../src/storage/jobs/end-job.ts'
 import { addJob, claim } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import {
   type JobFilter,
   listJobs,
   type Part,
   type Place,
 } from '../../src/storage/jobs/job-lists.ts'
-import { deleteEndedJob, type JobKind, type JobStatus } from '../../src/storage/jobs/jobs.ts'
+import type { JobKind, JobStatus } from '../../src/storage/jobs/jobs.ts'
 import { addJob } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

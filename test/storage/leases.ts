@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Db } from '../../src/storage/db.ts'
+import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
-import {
-  failJob,
-  finishJob,
-  type Lease,
-  releaseJob,
-  renewLease,
-  retryJob,
-} from '../../src/storage/jobs/lease.ts'
+import { type Lease, releaseJob, renewLease, retryJob } from '../../src/storage/jobs/lease.ts'
 import { recordProgress } from '../../src/storage/jobs/progress.ts'
 import { addJob, atTime, claim, returnLost } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../src/storage/db.ts'
 import { createJobWriter, findRepeated } from '../../src/storage/jobs/create-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { listJobs } from '../../src/storage/jobs/job-lists.ts'
-import {
-  deleteEndedJob,
-  findJob,
-  type JobId,
-  replacePostSessionMetadata,
-} from '../../src/storage/jobs/jobs.ts'
+import { findJob, type JobId, replacePostSessionMetadata } from '../../src/storage/jobs/jobs.ts'
 import { renewLease } from '../../src/storage/jobs/lease.ts'
 import {
   failExhaustedJobs,

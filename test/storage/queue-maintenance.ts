@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
-import { finishJob } from '../../src/storage/jobs/lease.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,

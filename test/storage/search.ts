@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Db } from '../../src/storage/db.ts'
 import { inTransaction } from '../../src/storage/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import type { TermPhrase, TermQuery } from '../../src/storage/search/term-query.ts'
 import {
   findRemoved,

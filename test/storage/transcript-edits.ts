@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Db } from '../../src/storage/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/jobs.ts'
-import { finishJob } from '../../src/storage/jobs/lease.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
 import {
   findEditedSize,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../src/storage/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
-import { failJob, finishJob } from '../../src/storage/jobs/lease.ts'
+import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import { enqueueJob } from '../../src/storage/jobs/queue.ts'
 import {
   deleteDeliveredJobs,

@@ -7,7 +7,7 @@ import {
   settleDelivery,
   toDelivery,
 } from '../../src/storage/deliveries/deliveries.ts'
-import { failJob, finishJob } from '../../src/storage/jobs/lease.ts'
+import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import type { JobResult } from '../../src/storage/jobs/results.ts'
 import type { EndpointRow } from '../../src/storage/tables.ts'
 import { addJob, claim, type TestJob } from './test-jobs.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { finishJob } from '../../storage/jobs/end-job.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { finishJob } from '../../storage/jobs/lease.ts'
 import { findJobFile } from './job-file.ts'
 
 test('a redacted recording is named for the original, or for the id of that', async (t) => {

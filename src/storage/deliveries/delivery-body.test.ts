@@ -4,7 +4,7 @@ import test from 'node:test'
 import { callbackTo, endNewJob, takeAll } from '../../../test/support/test-deliveries.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { type Db, inTransaction } from '../db.ts'
-import { deleteEndedJob } from '../jobs/jobs.ts'
+import { deleteEndedJob } from '../jobs/delete-job.ts'
 import { MAX_INLINE_RESULT_BYTES, replaceResult } from '../jobs/results.ts'
 import { type DeliveryBody, openDeliveryBody } from './delivery-body.ts'
 

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { noteJobEnd, usageColumns } from '../usage/usage.ts'
+import { ended, type JobFailure } from './end-job.ts'
 import type { JobId } from './jobs.ts'
-import { ended, type JobFailure } from './lease.ts'
 
 /**
  * Ends a recorded job that has not ended, waiting or running, and queues its notifications, in one

@@ -1,11 +1,6 @@
 import { sql, type UpdateObject } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
-import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { deleteFileWithoutJobs } from '../objects/files.ts'
+import type { Db } from '../db.ts'
 import type { Tables } from '../tables.ts'
-import { type JobUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
-import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
-import { dropResult, storeResult, type WrittenResult } from './results.ts'
 
 /** The right to write to a job. It ends as soon as another claim increments the epoch. */
 export type Lease = { id: string; epoch: number }
@@ -20,58 +15,6 @@ export async function renewLease(
   { leaseMs }: { leaseMs: number },
 ): Promise<boolean> {
   return changesJob(db, lease, { lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}` })
-}
-
-/** What a job ends with. A redacted recording replaces the original. */
-export type JobEnd = {
-  result: WrittenResult
-  redactedAudio?: RedactedAudio | undefined
-  /** Whether nothing is kept of the job once it was delivered. */
-  zeroRetention?: boolean
-  usage?: JobUsage | undefined
-  at: number
-}
-
-/**
- * Ends a job with its result, queues the notifications and counts what it used, in one transaction. With a redacted
- * recording, also deletes the file row of the original unless another job uses it. Returns false,
- * and changes nothing, if the lease was lost.
- */
-export async function finishJob(
-  db: Db,
-  lease: Lease,
-  { result, redactedAudio, zeroRetention = false, usage, at }: JobEnd,
-): Promise<boolean> {
-  const stored = await storeResult(db, result, { isErasable: zeroRetention })
-  let done = false
-  try {
-    const redacted = redactedAudio && redactedColumns(redactedAudio)
-    done = await endJob(db, lease, {
-      change: { ...stored, ...redacted, status: 'done' },
-      usage,
-      at,
-    })
-    return done
-  } finally {
-    if (!done) await dropResult(db, stored)
-  }
-}
-
-/** Why a job failed, as its client sees it. `reason` is for programs, where they need one. */
-export type JobFailure = { code: number; message: string; reason?: 'cancelled' }
-
-/** Ends a job with the reason why it failed, likewise in one transaction under the lease. */
-export async function failJob(
-  db: Db,
-  lease: Lease,
-  { failure, at }: { failure: JobFailure; at: number },
-): Promise<boolean> {
-  const change = {
-    status: 'error' as const,
-    error_code: failure.code,
-    post_session_metadata: JSON.stringify({ failure }),
-  }
-  return endJob(db, lease, { change, at })
 }
 
 /**
@@ -106,7 +49,7 @@ export async function releaseJob(
 }
 
 /** The columns to clear when nobody works on a job. */
-const idle = {
+export const idle = {
   lease_owner: null,
   lease_until: null,
   progress_stage: null,
@@ -115,34 +58,7 @@ const idle = {
 }
 const waiting = { ...idle, status: 'queued' } as const
 
-/**
- * The columns of a job that ends. A job created in a burst may have a creation time slightly ahead
- * of the clock; it never ends before it began.
- */
-export function ended(at: number) {
-  const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
-  return { ...idle, completed_at: latest }
-}
-
 type Change = UpdateObject<Tables, 'jobs', 'jobs'>
-
-function endJob(
-  db: Db,
-  lease: Lease,
-  { change, usage, at }: { change: Change; usage?: JobUsage | undefined; at: number },
-): Promise<boolean> {
-  return inTransaction(db, async (tx) => {
-    const job = await whereLeased(tx, lease)
-      .set({ ...ended(at), ...change })
-      .returning([...endedJobColumns, ...usageColumns, 'file_id', 'redacted_object'])
-      .executeTakeFirst()
-    if (!job) return false
-    if (job.redacted_object) await deleteFileWithoutJobs(tx, job.file_id!)
-    await queueJobEnd(tx, job, { at })
-    await noteJobEnd(tx, job, usage)
-    return true
-  })
-}
 
 async function changesJob(db: Db, lease: Lease, change: Change): Promise<boolean> {
   const result = await whereLeased(db, lease).set(change).executeTakeFirst()

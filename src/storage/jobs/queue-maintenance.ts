@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { isAbandoned } from '../owners.ts'
 import { noteJobEnd, startOfDay, type UsageJob, usageColumns } from '../usage/usage.ts'
-import type { JobFailure } from './lease.ts'
+import type { JobFailure } from './end-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
 /** Makes every waiting job due: for a start, as the clock may have been turned back since. */

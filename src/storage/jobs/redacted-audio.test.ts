@@ -8,8 +8,9 @@ import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../db.ts'
 import { findFile } from '../objects/files.ts'
 import { openStorage } from '../storage.ts'
-import { deleteEndedJob, findJob } from './jobs.ts'
-import { finishJob } from './lease.ts'
+import { deleteEndedJob } from './delete-job.ts'
+import { finishJob } from './end-job.ts'
+import { findJob } from './jobs.ts'
 
 const account = 'acme'
 

@@ -5,8 +5,9 @@ import { makeFolder, openTestStorage } from '../../../test/support/test-storage.
 import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../db.ts'
 import { openStorage } from '../storage.ts'
-import { deleteEndedJob, findJob } from './jobs.ts'
-import { finishJob } from './lease.ts'
+import { deleteEndedJob } from './delete-job.ts'
+import { finishJob } from './end-job.ts'
+import { findJob } from './jobs.ts'
 import {
   dropResult,
   MAX_INLINE_RESULT_BYTES,

@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../db.ts'
-import { deleteEndedJob } from './jobs.ts'
+import { deleteEndedJob } from './delete-job.ts'
 
 /** Jobs deleted per transaction, so that others can write in between. */
 const BATCH = 100

@@ -7,8 +7,9 @@ import {
   queueLiveCallbacks,
   queueWebhooks,
 } from '../deliveries/delivery-outbox.ts'
+import { ended, type JobFailure } from '../jobs/end-job.ts'
 import type { JobStatus } from '../jobs/jobs.ts'
-import { ended, type JobFailure, type Lease, whereLeased } from '../jobs/lease.ts'
+import { type Lease, whereLeased } from '../jobs/lease.ts'
 import type { SessionMessage } from '../jobs/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { insertFile } from '../objects/files.ts'

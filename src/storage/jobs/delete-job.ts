@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { type Actor, noteAudit } from '../audit/audit-log.ts'
+import type { Db } from '../db.ts'
+import { deleteJobDeliveries } from '../deliveries/deliveries.ts'
+import { recordSessionEnd } from '../live/live-sessions.ts'
+import { deleteFileWithoutJobs } from '../objects/files.ts'
+import type { JobRow } from '../tables.ts'
+import type { JobId } from './jobs.ts'
+import { metadataTokens } from './metadata-tokens.ts'
+import { deleteSharesOfJob } from './shares.ts'
+import { deleteTranscriptEdits } from './transcript-edits.ts'
+
+/** The objects that lost their last row, for the caller to delete. */
+export type DeletedJob = { objects: string[] }
+
+/**
+ * Deletes a job that has ended, with its deliveries, corrections and links, and its file unless
+ * another job uses it, and notes who did in the audit log.
+ * Returns undefined if there is no such job or it has not ended. The deleting statement itself
+ * checks the status.
+ */
+export async function deleteEndedJob(
+  tx: Db,
+  { id, account, kind }: JobId,
+  by: Actor = { source: 'retention' },
+): Promise<DeletedJob | undefined> {
+  const { rows } = await sql<JobRow>`
+    delete from jobs
+    where id = ${id} and account = ${account} and (status = 'done' or status = 'error')
+      and kind = ${kind ?? sql.ref('kind')}
+    returning *`.execute(tx.sql)
+  const job = rows[0]
+  if (!job) return undefined
+  const details = { kind: job.kind, created_at: new Date(job.created_at).toISOString() }
+  await noteAudit(tx, { action: 'job.deleted', account, subject: id, details }, by)
+  await forgetMetadata(tx, job)
+  await deleteTranscriptEdits(tx, id)
+  await deleteSharesOfJob(tx, id)
+  if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
+  const { objects } = await deleteJobDeliveries(tx, id)
+  if (job.result_object) objects.push(job.result_object)
+  if (job.redacted_object) objects.push(job.redacted_object)
+  if (job.file_id && (await deleteFileWithoutJobs(tx, job.file_id))) objects.push(job.file_id)
+  return { objects }
+}
+
+async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {
+  if (job.custom_metadata === null) return
+  const tokens = metadataTokens(job.account, JSON.parse(job.custom_metadata))
+  if (tokens.length === 0) return
+  await sql`delete from job_metadata
+    where token in (${sql.join(tokens)})
+      and created_at = ${job.created_at} and id = ${job.id}`.execute(tx.sql)
+}

@@ -1,0 +1,90 @@
+import { sql, type UpdateObject } from 'kysely'
+import { type Db, inTransaction } from '../db.ts'
+import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
+import { deleteFileWithoutJobs } from '../objects/files.ts'
+import type { Tables } from '../tables.ts'
+import { type JobUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
+import { idle, type Lease, whereLeased } from './lease.ts'
+import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
+import { dropResult, storeResult, type WrittenResult } from './results.ts'
+
+/** What a job ends with. A redacted recording replaces the original. */
+export type JobEnd = {
+  result: WrittenResult
+  redactedAudio?: RedactedAudio | undefined
+  /** Whether nothing is kept of the job once it was delivered. */
+  zeroRetention?: boolean
+  usage?: JobUsage | undefined
+  at: number
+}
+
+/**
+ * Ends a job with its result, queues the notifications and counts what it used, in one
+ * transaction. With a redacted recording, also deletes the file row of the original unless another
+ * job uses it. Returns false, and changes nothing, if the lease was lost.
+ */
+export async function finishJob(
+  db: Db,
+  lease: Lease,
+  { result, redactedAudio, zeroRetention = false, usage, at }: JobEnd,
+): Promise<boolean> {
+  const stored = await storeResult(db, result, { isErasable: zeroRetention })
+  let done = false
+  try {
+    const redacted = redactedAudio && redactedColumns(redactedAudio)
+    done = await endJob(db, lease, {
+      change: { ...stored, ...redacted, status: 'done' },
+      usage,
+      at,
+    })
+    return done
+  } finally {
+    if (!done) await dropResult(db, stored)
+  }
+}
+
+/** Why a job failed, as its client sees it. `reason` is for programs, where they need one. */
+export type JobFailure = { code: number; message: string; reason?: 'cancelled' }
+
+/** Ends a job with the reason why it failed, likewise in one transaction under the lease. */
+export async function failJob(
+  db: Db,
+  lease: Lease,
+  { failure, at }: { failure: JobFailure; at: number },
+): Promise<boolean> {
+  const change = {
+    status: 'error' as const,
+    error_code: failure.code,
+    post_session_metadata: JSON.stringify({ failure }),
+  }
+  return endJob(db, lease, { change, at })
+}
+
+type JobChange = UpdateObject<Tables, 'jobs', 'jobs'>
+
+function endJob(
+  db: Db,
+  lease: Lease,
+  { change, usage, at }: { change: JobChange; usage?: JobUsage | undefined; at: number },
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const job = await whereLeased(tx, lease)
+      .set({ ...ended(at), ...change })
+      .returning([...endedJobColumns, ...usageColumns, 'file_id', 'redacted_object'])
+      .executeTakeFirst()
+    if (!job) return false
+    if (job.redacted_object) await deleteFileWithoutJobs(tx, job.file_id!)
+    await queueJobEnd(tx, job, { at })
+    await noteJobEnd(tx, job, usage)
+    return true
+  })
+}
+
+/**
+ * The columns of a job that ends. A job created in a burst may have a creation time slightly ahead
+ * of the clock; it never ends before it began.
+ */
+export function ended(at: number) {
+  const latest = sql<number>`case when created_at > ${at} then created_at else ${at} end`
+  return { ...idle, completed_at: latest }
+}
