@@ -30,7 +30,11 @@ export type Tables = {
   live_batches: LiveBatchRow
 }
 
-/** A row of `jobs`. */
+/**
+ * A row of `jobs`. The table also has a column `priority`, always 0. Nothing reads it; it stays,
+ * because SQLite writes the whole table anew to drop a column, and because servers of an older
+ * version on the same PostgreSQL still read it.
+ */
 export type JobRow = {
   id: string
   account: string
@@ -68,7 +72,6 @@ export type JobRow = {
   run_after: number
   /** Since when it has been waiting repeatedly for disk space. */
   storage_wait_since: number | null
-  priority: number
   progress_stage: string | null
   progress_fraction: number | null
   progress_seconds_left: number | null

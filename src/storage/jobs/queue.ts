@@ -192,9 +192,9 @@ const unfetched = sql<SqlBool>`(waiting.file_source is not null
   and not exists (select 1 from files where files.id = waiting.file_id))`
 
 /**
- * Assigns the next waiting job to `owner`, if there is one: higher priority first, then the account
- * with the fewest running jobs, then the oldest. It is one statement, so two owners can never hold
- * one job, an attempt is counted before it begins, and the limit of an account holds.
+ * Assigns the next waiting job to `owner`, if there is one: that of the account with the fewest
+ * running jobs first, then the oldest. It is one statement, so two owners can never hold one job, an
+ * attempt is counted before it begins, and the limit of an account holds.
  */
 export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   return inTurn(db, 'claims', (tx) => claim(tx, options))
@@ -218,7 +218,7 @@ async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefi
         and waiting.run_after <= ${now} and waiting.attempt < ${maxAttempts}
         and waiting.interruptions < ${MAX_INTERRUPTIONS}
         and coalesce(running.jobs, 0) < ${maxPerAccount} ${isWanted}
-      order by waiting.priority desc, coalesce(running.jobs, 0), waiting.created_at, waiting.id
+      order by coalesce(running.jobs, 0), waiting.created_at, waiting.id
       limit 1 ${db.dialect.takeRows('waiting')})
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
