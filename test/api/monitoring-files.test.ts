@@ -10,8 +10,21 @@ const folder = join(import.meta.dirname, '../../deploy/monitoring')
 const read = (name: string) => readFile(join(folder, name), 'utf8')
 
 /** What Prometheus adds to each metric, and functions and words of its language. */
-const added = ['instance', 'job', 'le']
+const added = ['instance', 'job', 'le', 'namespace', 'pod']
 const words = /^(sum|by|rate|increase|histogram_quantile|topk|min|max|and|label_values|up)$/
+
+/** The metrics that the rules of prometheus-adapter read. */
+async function adapterQueries(): Promise<string[]> {
+  type Rule = { seriesQuery: string; metricsQuery: string }
+  const { rules } = parse(await read('prometheus-adapter.yaml'))
+  const all: Rule[] = [...rules.custom, ...rules.external]
+  return all.flatMap(({ seriesQuery, metricsQuery }) => {
+    const query = metricsQuery
+      .replaceAll('<<.GroupBy>>', 'pod')
+      .replaceAll(',<<.LabelMatchers>>', '')
+    return [seriesQuery.replaceAll('!=""', '=""'), query]
+  })
+}
 
 /** The metrics and labels that expressions use. */
 function usedBy(expressions: readonly string[]): { metrics: string[]; labels: string[] } {
@@ -32,7 +45,7 @@ function usedBy(expressions: readonly string[]): { metrics: string[]; labels: st
   return { metrics: [...metrics], labels: [...labels] }
 }
 
-test('the dashboard and the alerts use metrics and labels that the server reports', async (t) => {
+test('the dashboard, the alerts and the rules of autoscaling use metrics and labels that the server reports', async (t) => {
   const server = await startServer()
   t.after(() => server.close())
   await fetch(`${server.url}/health`)
@@ -48,7 +61,7 @@ test('the dashboard and the alerts use metrics and labels that the server report
   type Panel = { type: string; targets?: { expr: string }[] }
   const { panels } = JSON.parse(await read('grafana-dashboard.json')) as { panels: Panel[] }
   const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
-  const used = usedBy([...rules.map(({ expr }) => expr), ...shown])
+  const used = usedBy([...rules.map(({ expr }) => expr), ...shown, ...(await adapterQueries())])
 
   const stem = (name: string) => (known.has(name) ? name : name.replace(/_(bucket|count|sum)$/, ''))
   assert.ok(used.metrics.length > 25, used.metrics.join())

@@ -68,6 +68,15 @@ test('the roles of the examples exist and are all given to some server', () => {
   assert.deepEqual([...given].sort(), [...roles].sort())
 })
 
+test('the chart scales by metrics that the rules for it make', () => {
+  const chart = read('deploy/helm/steno/templates/deployments.yaml')
+  const [document] = yaml.parseAllDocuments(read('deploy/monitoring/prometheus-adapter.yaml'))
+  const { rules } = document!.toJS() as { rules: Record<string, { name: { as: string } }[]> }
+  const made = ['custom', 'external'].flatMap((kind) => rules[kind]!.map(({ name }) => name.as))
+  const scaled = [...chart.matchAll(/metric: \{ name: (\w+) \}/g)].map(([, name]) => name)
+  assert.deepEqual(scaled, made)
+})
+
 test('ports and folders agree between the image and whatever runs it', () => {
   const port = String(readConfig({}).http.port)
   const image = read('deploy/container/Dockerfile')
