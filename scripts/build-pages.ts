@@ -1,6 +1,7 @@
 /**
  * `npm run build` writes what browsers load, each file also compressed: the dashboard to
- * `dashboard/dist`, and the documentation to `guide/dist`. npm runs it at `npm ci` as well
+ * `dashboard/dist`, the documentation to `guide/dist`, and the script of the reference page to
+ * `reference/dist`. npm runs it at `npm ci` as well
  * (`--if-needed`): then it skips a build that is current, and an installation without development
  * dependencies goes on without them.
  */
@@ -15,6 +16,8 @@ const COMPRESSED = /\.(?:js|css|svg|html)$/
 type Build = {
   name: string
   folder: string
+  /** The file that every build writes. */
+  main: string
   sources: readonly string[]
   build(folder: string): Promise<void>
 }
@@ -23,6 +26,7 @@ const builds: readonly Build[] = [
   {
     name: 'dashboard',
     folder: 'dashboard/dist',
+    main: 'index.html',
     sources: ['dashboard/index.html', 'dashboard/vite.config.ts', 'dashboard/src/**/*.*'],
     async build(folder) {
       const { build } = await import('vite')
@@ -35,6 +39,7 @@ const builds: readonly Build[] = [
   {
     name: 'documentation',
     folder: 'guide/dist',
+    main: 'index.html',
     sources: [
       ...['README.md', 'CHANGELOG.md', 'docs/*.md', 'docs/guides/*.md', 'guide/*.*'],
       ...['scripts/guide/*.ts', 'scripts/compress.ts'],
@@ -44,11 +49,21 @@ const builds: readonly Build[] = [
       buildGuide(folder)
     },
   },
+  {
+    name: 'reference page',
+    folder: 'reference/dist',
+    main: 'scalar.js',
+    sources: ['scripts/build-reference-script.ts'],
+    async build(folder) {
+      const { buildReferenceScript } = await import('./build-reference-script.ts')
+      await buildReferenceScript(folder)
+    },
+  },
 ]
 
 /** Returns whether the built pages are newer than everything they are made of. */
-function isCurrent({ folder, sources }: Build): boolean {
-  const built = statSync(join(root, folder, 'index.html'), { throwIfNoEntry: false })
+function isCurrent({ folder, main, sources }: Build): boolean {
+  const built = statSync(join(root, folder, main), { throwIfNoEntry: false })
   if (!built) return false
   const files = ['package-lock.json', ...sources.flatMap((one) => globSync(one, { cwd: root }))]
   return files.every((file) => statSync(join(root, file)).mtimeMs < built.mtimeMs)

@@ -19,8 +19,11 @@ const permissive = new Set([
   ...['ISC', 'MIT', 'MIT-0', 'Python-2.0', 'Unlicense', 'Zlib'],
 ])
 
-/** Development packages whose code is in the built dashboard and documentation. */
-const bundled = ['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js', 'minisearch']
+/** Development packages whose code is in the built dashboard, documentation and reference page. */
+const bundled = [
+  ...['preact', '@preact/signals', '@preact/signals-core', 'wavesurfer.js', 'minisearch'],
+  '@scalar/fastify-api-reference',
+]
 
 type Review = {
   name: RegExp
@@ -64,7 +67,7 @@ const reviews: readonly Review[] = [
 
 /**
  * Sorts the packages of a release, which are those of the lock file that are no development
- * packages and those in the built dashboard.
+ * packages and those in the built pages.
  */
 export function reportLicenses(packages: Record<string, LockedPackage>): LicenseReport {
   const report: LicenseReport = { accepted: [], refused: [] }

