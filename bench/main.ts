@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME…] [--corpus DIR] [--events N] [--attack NAME] [--seconds N] [--fake] [--save]`: runs
  * benchmarks, one JSON line each on stdout. `--events` makes `delivery` shorter; `--attack`, `--seconds` and `--fake` are
- * for `isolation`, `--sessions` and `--no-partials` for `live`; `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
+ * for `isolation`, `--sessions`, `--no-partials` and `--translate` for `live`; `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
  */
 import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'
@@ -19,6 +19,7 @@ const { values, positionals } = parseArgs({
     fake: { type: 'boolean', default: false },
     sessions: { type: 'string', multiple: true, default: [] },
     'no-partials': { type: 'boolean', default: false },
+    translate: { type: 'boolean', default: false },
     save: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -30,7 +31,7 @@ const benches = new Map(files.sort().map((file) => [basename(file, '.bench.ts'),
 if (values.help) {
   console.log('npm run bench [-- NAME…] [--corpus DIR] [--events N] [--save]')
   console.log('npm run bench -- isolation [--attack NAME]… [--seconds N] [--fake]')
-  console.log('npm run bench -- live [--sessions N]… [--no-partials]')
+  console.log('npm run bench -- live [--sessions N]… [--no-partials] [--translate]')
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
   console.log('npm run bench -- cluster needs PostgreSQL with pg_stat_statements')
   console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
@@ -70,7 +71,9 @@ async function run(file: string): Promise<string> {
 
 function liveArgs(): string[] {
   const args = values.sessions.flatMap((count) => ['--sessions', count])
-  return values['no-partials'] ? [...args, '--no-partials'] : args
+  if (values['no-partials']) args.push('--no-partials')
+  if (values.translate) args.push('--translate')
+  return args
 }
 
 function isolationArgs(): string[] {

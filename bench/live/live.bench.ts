@@ -1,13 +1,15 @@
 /**
  * Latency, accuracy and processor time of live sessions, from one session at a time to as many as the
  * machine carries: a line for each number of sessions until a bar breaks, or for each `--sessions N`.
- * `--no-partials` requests finals only, `--translate` also translations of finals and partials, from a
- * stand-in for a model on another machine. Real speech at its pace, the sessions out of step with each other.
+ * `--no-partials` requests finals only. `--translate` repeats each number of sessions with translations of
+ * finals and partials, from a stand-in for a model on another machine, so that one run compares both.
+ * Real speech at its pace, the sessions out of step with each other.
  * Moments count from when the sample in question was sent: the one at the first word of the reference,
  * the one at `speech_end`. Processor seconds are per second of one session's audio.
  */
 import { loadavg } from 'node:os'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { readConfig } from '../../src/config.ts'
@@ -34,6 +36,8 @@ const BARS = { ack: 300, firstPartial: 500, finalAlone: 200, finalTogether: 500 
 const ENDPOINTING_SECONDS = 0.05
 /** Sessions start within so many seconds of each other. */
 const SPREAD_SECONDS = 5
+/** How long the stand-in for a model takes for an answer, in milliseconds. */
+const ANSWER_MS = 300
 
 const { values: options } = parseArgs({
   strict: false,
@@ -50,36 +54,46 @@ const translation = {
   translation: true,
   translation_config: { target_languages: ['fr'], partials: receive_partial_transcripts },
 }
-const params = {
-  messages_config: { receive_partial_transcripts },
-  ...(translator && { realtime_processing: translation }),
-}
 const waiting = (ENDPOINTING_SECONDS + readConfig(process.env).live.vadHangover) * 1000
 const { corpus, speeches } = await readSpeech()
 const server = await startLiveServer(
   translator && { STENO_LLM_URL: translator.url, STENO_LLM_MODEL: 'stand-in' },
 )
-const random = createRandom(2)
 await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
 const fileTexts = await transcribeFiles(server)
 for (const count of asked.length > 0 ? asked : COUNTS) {
-  const before = readProcessorTime(server.pid)
-  const recognized = await run(count)
-  const processorTime = timeOf(recognized, before)
-  const outcome = describe(count, recognized)
-  report({ ...outcome, processorTime })
-  if (!outcome.barsHeld && asked.length === 0) break
+  const outcomes = [await measure(count, { translates: false })]
+  if (translator) outcomes.push(await measure(count, { translates: true }))
+  if (outcomes.some(({ barsHeld }) => !barsHeld) && asked.length === 0) break
 }
 await server.stop()
 translator?.close()
 
-function translateAll(call: ChatCall): string {
+async function translateAll(call: ChatCall): Promise<string> {
+  await sleep(ANSWER_MS)
   return JSON.stringify({ translations: textsToTranslate(call) })
+}
+
+type Variant = { translates: boolean }
+
+async function measure(count: number, variant: Variant) {
+  const before = readProcessorTime(server.pid)
+  const recognized = await run(count, variant)
+  const processorTime = timeOf(recognized, before)
+  const outcome = { ...describe(count, recognized, variant), processorTime }
+  report(outcome)
+  return outcome
 }
 
 type Recognized = { speech: Speech; streamed: Streamed }
 
-async function run(count: number): Promise<Recognized[]> {
+async function run(count: number, { translates }: Variant): Promise<Recognized[]> {
+  // The same delays in both variants.
+  const random = createRandom(2)
+  const params = {
+    messages_config: { receive_partial_transcripts },
+    ...(translates && { realtime_processing: translation }),
+  }
   const recognize = async (speech: Speech, delay: number): Promise<Recognized> => {
     return {
       speech,
@@ -102,7 +116,7 @@ function timeOf(recognized: readonly Recognized[], before: ProcessorTime): Proce
   return usedPerSecond(before, readProcessorTime(server.pid), heard)
 }
 
-function describe(count: number, recognized: readonly Recognized[]) {
+function describe(count: number, recognized: readonly Recognized[], { translates }: Variant) {
   const all = (pick: (streamed: Streamed) => number[]) =>
     recognized.flatMap((h) => pick(h.streamed))
   const sum = (pick: (streamed: Streamed) => number) => {
@@ -121,7 +135,6 @@ function describe(count: number, recognized: readonly Recognized[]) {
     bench: 'live',
     corpus,
     partials: receive_partial_transcripts,
-    translated: translator !== undefined,
     sessions: count,
     ackMs: ack,
     firstPartialMs: { ...firstPartial, of: firstPartials.length },
@@ -132,11 +145,27 @@ function describe(count: number, recognized: readonly Recognized[]) {
     wer: werOf(recognized.map(({ speech, streamed }) => [speech.transcript, streamed.text])),
     fileWer: werOf(recognized.map(({ speech }) => [speech.transcript, fileTexts.get(speech)!])),
     losses: sum((s) => s.losses),
+    ...(translates && { translations: describeTranslations(recognized) }),
     load: loadavg()[0],
     barsHeld:
       ack.p99 <= BARS.ack &&
       (firstPartials.length === 0 || firstPartial.p95 <= BARS.firstPartial) &&
       finalP95 <= (count === 1 ? BARS.finalAlone : BARS.finalTogether),
+  }
+}
+
+function describeTranslations(recognized: readonly Recognized[]) {
+  const all = recognized.map(({ streamed }) => streamed.translated)
+  const delays = all.flatMap((one) => one.delays)
+  const sum = (name: 'partials' | 'failed') => all.reduce((total, one) => total + one[name], 0)
+  return {
+    afterFinalMs: {
+      p50: percentile(delays, 0.5),
+      p95: percentile(delays, 0.95),
+      of: delays.length,
+    },
+    partials: sum('partials'),
+    failed: sum('failed'),
   }
 }
 

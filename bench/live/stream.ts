@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TranscriptMessage } from '../../src/cli/live/live-api-types.ts'
+import type { LiveMessage, TranscriptMessage } from '../../src/cli/live/live-api-types.ts'
 import { LiveConnection } from '../../src/cli/live/live-connection.ts'
 import { createLatencyWatch, type Latencies } from '../../src/cli/live/live-latency.ts'
 import type { Client } from '../../src/cli/server/client.ts'
@@ -16,7 +16,11 @@ export type Streamed = Latencies & {
   partials: number
   /** Lost connections. */
   losses: number
+  translated: Translated
 }
+
+/** Milliseconds from each final to its translation, and how many translations there were of what. */
+export type Translated = { delays: number[]; partials: number; failed: number }
 
 /** How sound is given: at its pace in pieces of 100 ms after so many seconds, or as fast as it is taken. */
 export type Pace = { kind: 'live'; delay: number } | { kind: 'fast' }
@@ -39,11 +43,16 @@ export async function streamSpeech(
   })
   const watch = createLatencyWatch(BYTES_PER_SECOND, { onsetOf })
   const texts = createTexts()
+  const translated: Translated = { delays: [], partials: 0, failed: 0 }
+  const finalAt = new Map<string, number>()
   let losses = 0
   const live = LiveConnection.connect(url, {
     onMessage(message, at) {
       watch.received(message, at)
-      if (message.type === 'transcript') texts.add(message.data)
+      if (message.type === 'translation') addTranslation(message, at)
+      if (message.type !== 'transcript') return
+      texts.add(message.data)
+      if (message.data.is_final) finalAt.set(message.data.id, at)
     },
     onLost: () => void losses++,
   })
@@ -55,6 +64,12 @@ export async function streamSpeech(
       return best === undefined || distance(start) < distance(best) ? start : best
     }, undefined)
     return nearest !== undefined && distance(nearest) < ONSET_TOLERANCE ? nearest : time
+  }
+
+  function addTranslation({ data }: Extract<LiveMessage, { type: 'translation' }>, at: number) {
+    if (!data) translated.failed++
+    else if (data.is_final === false) translated.partials++
+    else translated.delays.push(at - finalAt.get(data.utterance_id)!)
   }
 
   const started = performance.now()
@@ -69,7 +84,7 @@ export async function streamSpeech(
   live.stop()
   const { code, reason } = await live.ended
   if (code !== 1000) throw new Error(`the session ended with ${code} ${reason}`)
-  return { ...watch.latencies, ...texts.result(), losses }
+  return { ...watch.latencies, ...texts.result(), losses, translated }
 }
 
 function createTexts() {

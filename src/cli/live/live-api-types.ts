@@ -8,8 +8,14 @@ export type TranscriptMessage = {
   data: { id: string; is_final: boolean; utterance: ApiUtterance }
 }
 
-/** A translation of a final into one language. */
-export type TranslationData = { target_language: string; translated_utterance: ApiUtterance }
+/** A translation of an utterance into one language. */
+export type TranslationData = {
+  utterance_id: string
+  target_language: string
+  translated_utterance: ApiUtterance
+  /** Only where translations of partials were requested. */
+  is_final?: boolean
+}
 
 /** A message of the server. */
 export type LiveMessage =

@@ -51,7 +51,10 @@ test('a translation follows its final, with its language', () => {
   const { screen, written } = openScreen()
   screen.show(printed(' Good morning.', { is_final: true }))
   const { utterance } = printed(' Bonjour\u0007.')
-  screen.translated({ target_language: 'fr', translated_utterance: utterance })
+  screen.translated({
+    ...{ utterance_id: '00_00000000', target_language: 'fr' },
+    translated_utterance: utterance,
+  })
   assert.equal(written().stdout, 'Good morning.\n[fr] Bonjour?.\n')
 })
 
