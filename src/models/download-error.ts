@@ -41,3 +41,10 @@ export function statusError(status: number, retryAfter: string | undefined): Dow
     retryAfter: retryAfter !== undefined && seconds > 0 ? seconds : undefined,
   })
 }
+
+/** Returns the error of a server that sends something else than the file, such as a web page. */
+export function contentError(does: string): DownloadError {
+  const remedy =
+    'see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right, and whether a proxy or a sign-in page is in between'
+  return new DownloadError(`the server ${does}; ${remedy}`, { isPassing: false })
+}

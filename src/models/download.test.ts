@@ -6,6 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import {
   behave,
   type Manner,
@@ -16,15 +17,18 @@ import {
 import { createDownloadClient, type Download, downloadFile } from './download.ts'
 import { DownloadError } from './download-error.ts'
 
-const limits = { stallMs: 300, tries: 3, pauseMs: 5 }
+const limits = { stallMs: 10_000, leastBytes: 1000, tries: 3, pauseMs: 5 }
+const hasty = { ...limits, stallMs: 300 }
 const folder = mkdtempSync(join(tmpdir(), 'steno-download-'))
 const path = join(folder, 'weights')
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)
 const sha256 = createHash('sha256').update(content).digest('hex')
 const server = await startModelServer()
 const client = await createDownloadClient(limits)
+const hastyClient = await createDownloadClient(hasty)
 after(async () => {
   await client.destroy()
+  await hastyClient.destroy()
   await server.close()
   rmSync(folder, { recursive: true })
 })
@@ -33,21 +37,26 @@ beforeEach(() => {
   server.files.set('/weights', content)
   server.next.length = 0
   server.seen.length = 0
+  server.arrived = () => Number.POSITIVE_INFINITY
   rmSync(path, { force: true })
   rmSync(`${path}.part`, { force: true })
 })
 
 /** Downloads the file from a server that treats the first requests in these manners. */
-async function download(manners: readonly Manner[], change: Partial<Download> = {}) {
+async function download(
+  manners: readonly Manner[],
+  { isHasty = false, ...change }: Partial<Download> & { isHasty?: boolean } = {},
+) {
   server.next.push(...manners)
   const told = { bytes: [] as number[], retries: [] as string[] }
+  server.arrived = () => told.bytes.at(-1) ?? 0
   const file = { url: `${server.url}/weights`, headers: {}, bytes: content.length, sha256, path }
   await downloadFile(
     { ...file, ...change },
     {
-      client,
-      limits,
-      signal: AbortSignal.timeout(20_000),
+      client: isHasty ? hastyClient : client,
+      limits: isHasty ? hasty : limits,
+      signal: AbortSignal.timeout(60_000),
       onBytes: (bytes) => void told.bytes.push(bytes),
       onRetry: (problem) => void told.retries.push(problem),
     },
@@ -84,13 +93,37 @@ test('connections that bring something are no failures, however many break', asy
 })
 
 test('a connection that stalls is cut and resumed', async () => {
-  const { retries } = await download([sendPart(100_000, 'stall'), sendPart(0, 'stall')])
+  const { retries } = await download([sendPart(100_000, 'stall'), sendPart(0, 'stall')], {
+    isHasty: true,
+  })
   assert.deepEqual(retries, ['it sent nothing more', 'it sent nothing more'])
+})
+
+test('a connection that brings next to nothing has stalled, too', async () => {
+  const trickle: Manner = (response, { content: whole }) => {
+    response.writeHead(200, { 'content-length': whole.length })
+    response.on('error', () => {})
+    let at = 0
+    const more = () => {
+      if (response.destroyed) return
+      response.write(whole.subarray(at, at + 1))
+      at++
+      setTimeout(more, 20)
+    }
+    more()
+  }
+  const { retries } = await download([trickle], { isHasty: true })
+  assert.deepEqual(retries, ['it sent nearly nothing'])
+  rmSync(path)
+  await assert.rejects(
+    download([trickle, trickle, trickle], { isHasty: true }),
+    /it sent nearly nothing/,
+  )
 })
 
 test('a server that never answers is given up, with the reason', async () => {
   const silent: Manner = () => {}
-  await assert.rejects(download([silent, silent, silent]), /it did not answer/)
+  await assert.rejects(download([silent, silent, silent], { isHasty: true }), /it did not answer/)
 })
 
 test('what an earlier process fetched is checked and completed', async () => {
@@ -120,6 +153,56 @@ test('a server without ranges sends everything again', async () => {
   const ignore: Manner = (response, asked) => behave(response, { ...asked, offset: 0 })
   await download([sendPart(100_000, 'cut'), ignore])
   assert.equal(server.seen.length, 2)
+})
+
+test('a server that begins anew and never gets further is given up', async () => {
+  const ignore: Manner = (response, asked) =>
+    sendPart(100_000, 'cut')(response, { ...asked, offset: 0 })
+  const manners = Array.from({ length: 10 }, () => ignore)
+  await assert.rejects(download(manners), /the connection broke off/)
+  assert.equal(server.seen.length, 3)
+  server.next.length = 0
+  const refused = Array.from({ length: 5 }, () => [sendPart(100_000, 'cut'), refuse(416)]).flat()
+  await assert.rejects(download(refused), /the connection broke off/)
+  assert.equal(server.seen.length, 6)
+})
+
+test('an answer that ends too early says so', async () => {
+  const short: Manner = (response, { content: whole, offset }) => {
+    const range = `bytes ${offset}-${whole.length - 1}/${whole.length}`
+    response.writeHead(offset > 0 ? 206 : 200, { 'content-range': range })
+    response.end(whole.subarray(offset, 100_000))
+  }
+  const { retries } = await download([short])
+  assert.deepEqual(retries, ['the server ends it after 100000 of 400000 bytes'])
+})
+
+test('a web page in place of the file is refused at once, and not kept', async () => {
+  const page = (headers: Record<string, number>): Manner => {
+    return (response) => {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers })
+      response.end('<p>Please sign in</p>')
+    }
+  }
+  for (const headers of [{ 'content-length': 21 }, {}]) {
+    await assert.rejects(download([page(headers)]), /a web page in place of the file; .*MIRROR/)
+    assert.equal(existsSync(`${path}.part`), false)
+  }
+  assert.equal(server.seen.length, 2)
+  const misnamed: Manner = (response, { content: whole }) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-length': whole.length })
+    response.end(whole)
+  }
+  await download([misnamed])
+})
+
+test('an answer that is compressed unasked is refused at once, and not kept', async () => {
+  const packed: Manner = (response, { content: whole }) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' })
+    response.end(gzipSync(whole))
+  }
+  await assert.rejects(download([packed]), /compresses it \(gzip\), which changes its bytes/)
+  assert.equal(existsSync(`${path}.part`), false)
 })
 
 test('a part from another place is not taken', async () => {
@@ -164,10 +247,14 @@ test('a body that is larger than it should be is cut off and dropped', async () 
 test('changed bytes are never kept', async () => {
   const change: Manner = (response, asked) => {
     const changed = Buffer.from(asked.content)
-    changed[200_000]! ^= 1
+    changed[399_999]! ^= 1
     behave(response, { ...asked, content: changed })
   }
   await download([change])
+  rmSync(path)
+  // What is fetched again after that counts as progress.
+  const cuts = Array.from({ length: 5 }, () => sendPart(70_000, 'cut'))
+  await download([sendPart(350_000, 'cut'), change, ...cuts])
   rmSync(path)
   await assert.rejects(download([change, change, change]), /its content is not what the catalog/)
   assert.equal(existsSync(path) || existsSync(`${path}.part`), false)

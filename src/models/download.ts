@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { describeConnectionError } from '../net/connection-error.ts'
-import { DownloadError, statusError } from './download-error.ts'
+import { contentError, DownloadError, statusError } from './download-error.ts'
 import { PartFile } from './part-file.ts'
 
 /** One file to fetch, and where it goes; what has arrived of it is next to it, as `path.part`. */
@@ -16,8 +16,9 @@ export type Download = {
 
 /** When a download gives up. */
 export type DownloadLimits = {
-  /** A connection that brings nothing for that long is cut. */
+  /** A connection that brings fewer than `leastBytes` in that time is cut. */
   stallMs: number
+  leastBytes: number
   /** How often in a row an attempt may bring nothing. */
   tries: number
   /** The pause before the second attempt; each further one is twice as long. */
@@ -35,13 +36,22 @@ export type DownloadOptions = {
   onRetry(problem: string): void
 }
 
-/** As long as Ollama waits; hubs pause for seconds while they fetch a file from their store. */
-export const DOWNLOAD_LIMITS: DownloadLimits = { stallMs: 30_000, tries: 5, pauseMs: 1000 }
+/**
+ * As long as Ollama waits; hubs pause for seconds while they fetch a file from their store. At 1 kB
+ * per second the smallest model would take a day.
+ */
+export const DOWNLOAD_LIMITS: DownloadLimits = {
+  ...{ stallMs: 30_000, leastBytes: 30_000 },
+  ...{ tries: 5, pauseMs: 1000 },
+}
 
 const CONNECT_TIMEOUT_MS = 15_000
 const MAX_PAUSE_MS = 60_000
 const MAX_REDIRECTS = 5
-/** An attempt after which that much more is there was no failure, however it ended. */
+/**
+ * An attempt that gets that much further than all before it was no failure, however it ended. One
+ * that begins anew and ends at the same place is.
+ */
 const PROGRESS_BYTES = 64 * 1024
 /** Further whole downloads show whether a wrong content was an accident. */
 const MAX_DAMAGED = 3
@@ -71,16 +81,16 @@ export async function downloadFile(file: Download, options: DownloadOptions): Pr
 
 async function fetchWhole(file: Download, part: PartFile, options: DownloadOptions): Promise<void> {
   const { limits, signal, onBytes, onRetry } = options
-  let [failures, damaged] = [0, 0]
+  let [failures, damaged, furthest] = [0, 0, part.size]
   onBytes(part.size)
   for (;;) {
-    const before = part.size
     try {
       if (part.size < file.bytes) await fetchRest(file, part, options)
       if (part.digest() === file.sha256) return
       await part.restart()
       onBytes(0)
       damaged++
+      furthest = 0
       throw new DownloadError(
         'its content is not what the catalog names: the server or something before it changes it',
         { isPassing: damaged < MAX_DAMAGED },
@@ -88,7 +98,8 @@ async function fetchWhole(file: Download, part: PartFile, options: DownloadOptio
     } catch (error) {
       signal.throwIfAborted()
       const problem = describe(error)
-      failures = part.size - before >= PROGRESS_BYTES ? 1 : failures + 1
+      failures = part.size - furthest >= PROGRESS_BYTES ? 1 : failures + 1
+      furthest = Math.max(furthest, part.size)
       if (!problem.isPassing || failures >= limits.tries) throw problem
       onRetry(problem.message)
       const pause = limits.pauseMs * 2 ** (failures - 1)
@@ -102,6 +113,7 @@ async function fetchWhole(file: Download, part: PartFile, options: DownloadOptio
 async function fetchRest(file: Download, part: PartFile, options: DownloadOptions): Promise<void> {
   const answer = await request(file, part.size, options)
   const { body } = answer
+  const requireBytes = watchRate(options.limits)
   try {
     await prepare(answer, file, part)
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
@@ -116,12 +128,25 @@ async function fetchRest(file: Download, part: PartFile, options: DownloadOption
       }
       await part.append(chunk)
       options.onBytes(part.size)
+      requireBytes(chunk.length)
     }
   } finally {
     discard(body)
   }
   if (part.size < file.bytes) {
-    throw new DownloadError('the connection broke off', { isPassing: true })
+    const problem = `the server ends it after ${part.size} of ${file.bytes} bytes`
+    throw new DownloadError(problem, { isPassing: true })
+  }
+}
+
+/** Returns what takes the size of each chunk, and throws when too few bytes have come in a while. */
+function watchRate({ stallMs, leastBytes }: DownloadLimits): (bytes: number) => void {
+  let [since, arrived] = [performance.now(), 0]
+  return (bytes) => {
+    arrived += bytes
+    if (performance.now() - since < stallMs) return
+    if (arrived < leastBytes) throw new DownloadError('it sent nearly nothing', { isPassing: true })
+    ;[since, arrived] = [performance.now(), 0]
   }
 }
 
@@ -162,6 +187,7 @@ async function prepare(
   { bytes }: Download,
   part: PartFile,
 ): Promise<void> {
+  if (statusCode === 200 || statusCode === 206) refuseOtherContent(headers, bytes)
   if (statusCode === 206) {
     const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range'] ?? ''))
     refuseSize(range?.[2] === '*' ? undefined : range?.[2], bytes)
@@ -179,6 +205,16 @@ async function prepare(
   }
   refuseSize(headers['content-length'], bytes)
   await part.restart()
+}
+
+/** Sign-in pages of networks and errors of mirrors come with status 200; some proxies compress. */
+function refuseOtherContent(headers: Dispatcher.ResponseData['headers'], bytes: number): void {
+  const packing = headers['content-encoding'] ?? 'identity'
+  if (packing !== 'identity')
+    throw contentError(`compresses it (${packing}), which changes its bytes`)
+  const isPage = /^text\/html\b/i.test(String(headers['content-type'] ?? ''))
+  if (isPage && Number(headers['content-length']) !== bytes)
+    throw contentError('sends a web page in place of the file')
 }
 
 function refuseSize(announced: string | string[] | undefined, bytes: number): void {

@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** How the server treats a request; it gets the content and the offset that is asked for. */
+/**
+ * How the server treats a request; it gets the content, the offset that is asked for, and how many
+ * bytes the client has stored.
+ */
 export type Manner = (
   response: ServerResponse,
-  asked: { content: Buffer; offset: number; request: IncomingMessage },
+  asked: { content: Buffer; offset: number; request: IncomingMessage; arrived: () => number },
 ) => void
 
 /** A server of files that may be told to misbehave, one manner per request. */
@@ -14,6 +17,8 @@ export type ModelServer = {
   files: Map<string, Buffer>
   /** The manners of the next requests; then it behaves. */
   next: Manner[]
+  /** Returns how many bytes the client has stored, if the test knows: a cut waits for them. */
+  arrived: () => number
   /** All requests: their path, range and token. */
   seen: { path: string; range: string | undefined; authorization: string | undefined }[]
   close(): Promise<void>
@@ -32,14 +37,19 @@ export const behave: Manner = (response, { content, offset }) => {
 
 /** Announces everything, sends `bytes` of it, then does `then`. */
 export function sendPart(bytes: number, then: 'cut' | 'stall'): Manner {
-  return (response, { content, offset }) => {
+  return (response, { content, offset, arrived }) => {
     const total = content.length
     response.writeHead(offset > 0 ? 206 : 200, {
       'content-length': total - offset,
       'content-range': `bytes ${offset}-${total - 1}/${total}`,
     })
+    const cut = () => {
+      // A client drops what it has not read yet when its connection breaks.
+      if (arrived() >= offset + bytes) response.destroy()
+      else setTimeout(cut, 5)
+    }
     response.write(content.subarray(offset, offset + bytes), () => {
-      if (then === 'cut') setTimeout(() => response.destroy(), 20)
+      if (then === 'cut') setTimeout(cut, 20)
     })
   }
 }
@@ -62,18 +72,20 @@ export async function startModelServer(): Promise<ModelServer> {
     if (!content) return void response.writeHead(404).end()
     const offset = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
     const manner = next.shift() ?? behave
-    manner(response, { content, offset, request })
+    manner(response, { content, offset, request, arrived: () => model.arrived() })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return {
+  const model: ModelServer = {
     url: `http://127.0.0.1:${port}`,
     files,
     next,
     seen,
+    arrived: () => Number.POSITIVE_INFINITY,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
+  return model
 }
