@@ -2,8 +2,8 @@
  * Writes what a server of some checkout leaves behind, for the tests of upgrades: a data folder, or
  * with `--database` a dump of PostgreSQL with the folder. Uses only what every version offers.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { on, once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,8 +36,10 @@ if (values.help || !file) {
 }
 
 const KEY = 'upgrade-fixture-key-of-account-acme'
-const WAIT_MS = 60_000
+/** The models load slowly on a machine that is busy. */
+const WAIT_MS = 600_000
 const WAV_HEADER = 58
+const RATE = 8000
 const MULAW_SILENCE = 0xff
 const root = resolve(values.checkout)
 const speech = await readFile(join(import.meta.dirname, '../test/fixtures/speech.opus'))
@@ -52,6 +54,12 @@ type Expected = {
   live?: { id: string; transcript: string }
   /** A recording whose server was killed before it was done. */
   interrupted: string
+  /** A session that was open when the server was killed, and the seconds that it had acknowledged. */
+  open?: { id: string; path: string; seconds: number }
+  /** A key of the account from `steno keys create`, where the version has it. */
+  storedKey?: string
+  /** Messages to receivers, where the version lists them. */
+  deliveries?: string[]
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'steno-fixture-'))
@@ -59,6 +67,19 @@ const data = join(folder, 'data')
 await mkdir(data, { mode: 0o700 })
 const port = await freePort()
 const url = `http://127.0.0.1:${port}`
+const bin = join(root, 'bin/steno.mjs')
+const { PATH, HOME, LD_LIBRARY_PATH } = process.env
+const env = {
+  ...{ PATH, HOME, LD_LIBRARY_PATH },
+  STENO_DATA_DIR: data,
+  STENO_HOST: '127.0.0.1',
+  STENO_PORT: String(port),
+  STENO_API_KEYS: `acme:${KEY}`,
+  STENO_ALLOW_PRIVATE_NETWORK: 'true',
+  STENO_LOG_LEVEL: 'error',
+  STENO_WORKERS: '1',
+  ...(values.database && { STENO_DATABASE_URL: values.database }),
+}
 const server = start()
 try {
   await untilReady()
@@ -81,18 +102,6 @@ try {
 }
 
 function start(): ChildProcess {
-  const { PATH, HOME, LD_LIBRARY_PATH } = process.env
-  const env = {
-    ...{ PATH, HOME, LD_LIBRARY_PATH },
-    STENO_DATA_DIR: data,
-    STENO_HOST: '127.0.0.1',
-    STENO_PORT: port,
-    STENO_API_KEYS: `acme:${KEY}`,
-    STENO_ALLOW_PRIVATE_NETWORK: 'true',
-    STENO_LOG_LEVEL: 'error',
-    ...(values.database && { STENO_DATABASE_URL: values.database }),
-  }
-  const bin = join(root, 'bin/steno.mjs')
   const stdio = ['ignore', 'ignore', 'inherit'] as const
   return spawn(process.execPath, [bin, 'serve'], { env, cwd: folder, stdio: [...stdio] })
 }
@@ -123,24 +132,69 @@ async function work(): Promise<Expected> {
     done.push({ id, transcript: await transcriptOf(`/v2/pre-recorded/${id}`), metadata })
   }
   const live = await liveSession()
+  const deliveries = await listDeliveries()
+  const storedKey = createKey()
+  const open = await openSession()
   const { id: interrupted } = await request('POST', '/v2/pre-recorded', { audio_url })
-  return { key: KEY, done, ...(live && { live }), interrupted }
+  return {
+    key: KEY,
+    done,
+    interrupted,
+    ...(live && { live }),
+    ...(open && { open }),
+    ...(storedKey && { storedKey }),
+    ...(deliveries && { deliveries }),
+  }
 }
 
-/** Sends speech and a second of silence; undefined where there are no sessions. */
-async function liveSession(): Promise<Expected['live'] | undefined> {
-  const body = { encoding: 'wav/ulaw', sample_rate: 8000, bit_depth: 8, channels: 1 }
+/** Sends so many seconds of speech to a new session; undefined where there are none. */
+async function startSession(seconds: number) {
+  const body = { encoding: 'wav/ulaw', sample_rate: RATE, bit_depth: 8, channels: 1 }
   const answer = await send('POST', '/v2/live', body)
   if (answer.status !== 201) return undefined
   const session = (await answer.json()) as { id: string; url: string }
   const socket = new WebSocket(session.url)
   await once(socket, 'open')
   const wav = await readFile(join(import.meta.dirname, '../test/fixtures/mulaw.wav'))
-  socket.send(wav.subarray(WAV_HEADER))
-  socket.send(Buffer.alloc(8000, MULAW_SILENCE))
+  socket.send(wav.subarray(WAV_HEADER).subarray(0, seconds * RATE))
+  return { ...session, socket }
+}
+
+/** Speech and a second of silence, until the end. */
+async function liveSession(): Promise<Expected['live']> {
+  const session = await startSession(4)
+  if (!session) return undefined
+  const { id, socket } = session
+  socket.send(Buffer.alloc(RATE, MULAW_SILENCE))
   socket.send(JSON.stringify({ type: 'stop_recording' }))
   await once(socket, 'close')
-  return { id: session.id, transcript: await transcriptOf(`/v2/live/${session.id}`) }
+  return { id, transcript: await transcriptOf(`/v2/live/${id}`) }
+}
+
+/** Speech that the server has acknowledged, and no end. */
+async function openSession(): Promise<Expected['open']> {
+  const seconds = 1.5
+  const session = await startSession(seconds)
+  if (!session) return undefined
+  const { id, url, socket } = session
+  for await (const [message] of on(socket, 'message', { signal: AbortSignal.timeout(WAIT_MS) })) {
+    if (JSON.parse(message).type === 'audio_chunk') break
+  }
+  const { pathname, search } = new URL(url)
+  return { id, path: `${pathname}${search}`, seconds }
+}
+
+function createKey(): string | undefined {
+  const args = [bin, 'keys', 'create', '--account', 'acme', '--name', 'of the fixture']
+  const made = spawnSync(process.execPath, args, { env, cwd: folder, encoding: 'utf8' })
+  return made.status === 0 ? made.stdout.trim() : undefined
+}
+
+async function listDeliveries(): Promise<string[] | undefined> {
+  const answer = await send('GET', '/v2/deliveries')
+  if (!answer.ok) return undefined
+  const { items } = (await answer.json()) as { items: { id: string }[] }
+  return items.map(({ id }) => id)
 }
 
 async function transcriptOf(path: string): Promise<string> {

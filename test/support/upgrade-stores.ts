@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import { extract } from 'tar'
@@ -18,12 +18,18 @@ export type ExpectedStore = {
   live?: { id: string; transcript: string }
   /** A recording whose server was killed before it was done. */
   interrupted: string
+  /** A session that was open when the server was killed, and the seconds that it had acknowledged. */
+  open?: { id: string; path: string; seconds: number }
+  /** A key of the account from `steno keys create`, where the version has it. */
+  storedKey?: string
+  /** Messages to receivers, where the version lists them. */
+  deliveries?: string[]
 }
 
-/** Unpacks a store into a folder of the test. */
+/** Unpacks a store, a fixture or another file, into a folder of the test. */
 export async function unpackStore(t: TestContext, name: string) {
   const folder = await makeFolder(t)
-  await extract({ file: join(stores, name), cwd: folder })
+  await extract({ file: resolve(stores, name), cwd: folder })
   const text = readFileSync(join(folder, 'expected.json'), 'utf8')
   return { folder, data: join(folder, 'data'), expected: JSON.parse(text) as ExpectedStore }
 }

@@ -183,6 +183,22 @@ const zeroRetention = [
 /** See the migration of the same name of SQLite. */
 const objectKeys = [`create table object_keys (id text primary key, used_at bigint not null)`]
 
+/** The first databases with `transcriptEdits` lack these, as `0020-early-databases.ts` tells. */
+const earlyDatabases = [
+  `create table if not exists shares (
+    hash ${TEXT} primary key,
+    id ${TEXT} not null,
+    account ${TEXT} not null,
+    job_id ${TEXT} not null,
+    created_at bigint not null,
+    expires_at bigint not null,
+    is_edited integer not null,
+    key_name ${TEXT}
+  )`,
+  `create index if not exists shares_by_job on shares (job_id)`,
+  `create index if not exists shares_by_end on shares (expires_at)`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -205,10 +221,5 @@ export const laterVersions: readonly (readonly string[])[] = [
   auditLog,
   zeroRetention,
   objectKeys,
+  earlyDatabases,
 ]
-
-/**
- * For a few hours version 15 was that of `transcriptEdits`, without `usage`: such a database lacks
- * the one and has the other.
- */
-export const swapped = { version: 15, lacks: usage, has: transcriptEdits }

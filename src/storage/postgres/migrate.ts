@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { missingVersions } from '../parallel-versions.ts'
 import { wrongVersion } from '../wrong-version.ts'
-import { laterVersions, swapped } from './later-versions.ts'
+import { laterVersions } from './later-versions.ts'
 import { FIRST_VERSION, firstSchema } from './schema.ts'
 
 type Version = { schema_version: { version: number } }
@@ -47,12 +48,14 @@ export async function migrate<T>(
     if (current !== undefined && current < FIRST_VERSION)
       throw wrongVersion(current, POSTGRES_VERSION)
     if (current !== undefined) onBegin?.({ from: current, to: POSTGRES_VERSION })
-    const steps = [firstSchema, ...laterVersions]
-    const missing = current === undefined ? steps : steps.slice(current - FIRST_VERSION + 1)
-    if (current === swapped.version && !(await hasUsage(tx))) {
-      missing.splice(missing.indexOf(swapped.has), 1, swapped.lacks)
-    }
-    for (const statement of missing.flat()) {
+    const missing = await missingVersions({
+      current: current ?? FIRST_VERSION,
+      newest: POSTGRES_VERSION,
+      hasColumn: (place) => hasColumn(tx, place),
+    })
+    const steps = missing.map((version) => laterVersions[version - FIRST_VERSION - 1]!)
+    if (current === undefined) steps.unshift(firstSchema)
+    for (const statement of steps.flat()) {
       signal?.throwIfAborted()
       await sql.raw(statement).execute(tx)
     }
@@ -63,8 +66,12 @@ export async function migrate<T>(
   })
 }
 
-async function hasUsage<T>(tx: Kysely<T>): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`
-    select to_regclass('usage') is not null as found`.execute(tx)
-  return rows[0]!.found
+async function hasColumn<T>(
+  tx: Kysely<T>,
+  { table, column }: { table: string; column: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from information_schema.columns where table_schema = current_schema()
+      and table_name = ${table} and column_name = ${column}`.execute(tx)
+  return rows.length > 0
 }

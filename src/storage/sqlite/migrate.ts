@@ -19,6 +19,7 @@ import * as auditLog from '../migrations/0017-audit-log.ts'
 import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import * as objectKeys from '../migrations/0019-object-keys.ts'
 import * as earlyDatabases from '../migrations/0020-early-databases.ts'
+import { missingVersions } from '../parallel-versions.ts'
 import { wrongVersion } from '../wrong-version.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
@@ -52,12 +53,6 @@ const migrations: readonly Migration[] = [
   earlyDatabases,
 ]
 
-/**
- * For a few hours version 15 was that of `transcriptEdits`, without `usage`: such a database lacks
- * the one and has the other.
- */
-const SWAPPED = 15
-
 /** The version of this code. */
 export const SQLITE_VERSION = migrations.length
 
@@ -87,17 +82,18 @@ export async function migrate<T>(
       throw wrongVersion(current, migrations.length)
     const isOlder = current !== undefined && current < migrations.length
     if (isOlder) progress?.begin({ from: current, to: migrations.length })
-    const isSwapped = current === SWAPPED && !(await hasUsage(tx))
-    for (const [i, migration] of migrations.entries()) {
-      const isThere = isSwapped && migration === transcriptEdits
-      const isMissing = isSwapped && migration === usage
-      if (isThere || (i < (current ?? 0) && !isMissing)) continue
-      const { statements, fill }: Migration = migration
+    const missing = await missingVersions({
+      current: current ?? 0,
+      newest: migrations.length,
+      hasColumn: (place) => hasColumn(tx, place),
+    })
+    for (const version of missing) {
+      const { statements, fill } = migrations[version - 1]!
       for (const statement of statements) {
         signal?.throwIfAborted()
         await sql.raw(statement).execute(tx)
       }
-      await fill?.(tx, { signal, onProgress: (rows) => progress?.rows(i + 1, rows) })
+      await fill?.(tx, { signal, onProgress: (rows) => progress?.rows(version, rows) })
     }
     signal?.throwIfAborted()
     await writeVersion(tx, { isNew: current === undefined })
@@ -107,8 +103,12 @@ export async function migrate<T>(
   await setCacheSize(database, before)
 }
 
-async function hasUsage<T>(tx: Kysely<T>): Promise<boolean> {
-  const { rows } = await sql`select 1 from sqlite_schema where name = 'usage'`.execute(tx)
+async function hasColumn<T>(
+  tx: Kysely<T>,
+  { table, column }: { table: string; column: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from pragma_table_info(${table}) where name = ${column}`.execute(tx)
   return rows.length > 0
 }
 

@@ -2,30 +2,22 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { databaseFile } from '../../../src/storage/data-folder.ts'
 import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { SQLITE_VERSION } from '../../../src/storage/sqlite/migrate.ts'
-import { call } from '../../support/http-client.ts'
+import { checkUpgraded, startUpgraded } from '../../support/check-upgraded.ts'
 import { rounds } from '../../support/rounds.ts'
 import { sqliteSchema } from '../../support/sqlite-schema.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { startServer } from '../../support/start-server.ts'
 import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
 import {
   connectClient,
-  type ExpectedStore,
   loadDump,
   postgresSchema,
   storeNames,
   unpackStore,
 } from '../../support/upgrade-stores.ts'
-
-type Job = {
-  id: string
-  status: string
-  custom_metadata: unknown
-  result: { transcription: { full_transcript: string } }
-}
 
 /** The oldest one, and about how many statements bring it to this version. */
 const OLDEST = 'sqlite-1.tgz'
@@ -38,67 +30,12 @@ function migrate(data: string, statement: number) {
   return spawnSync(process.execPath, [...args, String(statement)], { stdio: 'inherit' })
 }
 
-async function start(t: TestContext, { key }: ExpectedStore, env: Record<string, string>) {
-  const server = await startServer({ env: { ...env, STENO_API_KEYS: `acme:${key}` } })
-  t.after(() => server.close())
-  return { ...server, key }
-}
-
-async function checkContent(server: TestServer, expected: ExpectedStore): Promise<void> {
-  const get = async <T>(path: string) => (await call<T>(server, path)).body
-  for (const { id, transcript, metadata } of expected.done) {
-    const job = await get<Job>(`/v2/pre-recorded/${id}`)
-    assert.equal(job.status, 'done')
-    assert.equal(job.result.transcription.full_transcript, transcript)
-    assert.deepEqual(job.custom_metadata, metadata)
-    const file = await fetch(`${server.url}/v2/pre-recorded/${id}/file`, {
-      headers: { 'x-service-key': server.key },
-    })
-    assert.equal((await file.arrayBuffer()).byteLength, 8099)
-  }
-  const { live, interrupted, done } = expected
-  if (live) {
-    const session = await get<Job>(`/v2/live/${live.id}`)
-    assert.equal(session.result.transcription.full_transcript, live.transcript)
-  }
-  // The recording that nobody had finished.
-  let status = 'queued'
-  while (status === 'queued' || status === 'processing') {
-    ;({ status } = await get<Job>(`/v2/pre-recorded/${interrupted}/progress?wait=10`))
-  }
-  assert.equal(status, 'done')
-  const all = [...done.map(({ id }) => id), interrupted, ...(live ? [live.id] : [])]
-  const listed = [
-    ...(await get<{ items: Job[] }>('/v2/pre-recorded')).items,
-    ...(await get<{ items: Job[] }>('/v2/live')).items,
-  ]
-  assert.deepEqual(listed.map(({ id }) => id).sort(), all.sort())
-  await checkFound(server, expected)
-  const { id } = done[0]!
-  const deleted = await call(server, `/v2/pre-recorded/${id}`, { method: 'DELETE' })
-  assert.equal(deleted.status, 202)
-  assert.equal((await call(server, `/v2/pre-recorded/${id}`)).status, 404)
-}
-
-/** Old transcripts are found by their words once the index has caught up. */
-async function checkFound(server: TestServer, { done }: ExpectedStore): Promise<void> {
-  const word = done[0]!.transcript.split(' ')[3]
-  for (;;) {
-    const { body } = await call<{ items: { job: { id: string } }[] }>(
-      server,
-      `/v2/search?q=${word}`,
-    )
-    const found = new Set(body.items.map(({ job }) => job.id))
-    if (done.every(({ id }) => found.has(id))) return
-  }
-}
-
 describe('data folders', () => {
   for (const name of storeNames.filter((name) => name.startsWith('sqlite-'))) {
     test(name, { timeout: 60_000 }, async (t) => {
       const { data, expected } = await unpackStore(t, name)
-      const server = await start(t, expected, { STENO_DATA_DIR: data })
-      await checkContent(server, expected)
+      const server = await startUpgraded(t, expected, { STENO_DATA_DIR: data })
+      await checkUpgraded(server, expected)
       const fresh = await startServer()
       t.after(() => fresh.close())
       assert.deepEqual(sqliteSchema(data), sqliteSchema(fresh.folder))
@@ -113,7 +50,7 @@ describe('data folders', () => {
       kills++
     }
     assert.ok(kills >= 12, `${kills} kills`)
-    await checkContent(await start(t, expected, { STENO_DATA_DIR: data }), expected)
+    await checkUpgraded(await startUpgraded(t, expected, { STENO_DATA_DIR: data }), expected)
   })
 
   test('there is one of each version since the first session, and of this one', () => {
@@ -129,8 +66,11 @@ describe('PostgreSQL databases', { skip: noPostgres }, () => {
       const { url } = await createDatabase()
       const client = await connectClient(t, url)
       await loadDump(client, folder)
-      const server = await start(t, expected, { STENO_DATA_DIR: data, STENO_DATABASE_URL: url })
-      await checkContent(server, expected)
+      const server = await startUpgraded(t, expected, {
+        STENO_DATA_DIR: data,
+        STENO_DATABASE_URL: url,
+      })
+      await checkUpgraded(server, expected)
       const fresh = await createDatabase()
       await (await openPostgres(fresh, { version: 'migrate' })).close()
       const expectedSchema = await postgresSchema(await connectClient(t, fresh.url))

@@ -1,0 +1,32 @@
+type Place = { table: string; column: string }
+
+/**
+ * Versions that were made side by side: databases of those hours have some of them in another
+ * order, and so under other numbers. What only one of them adds shows which a database has.
+ */
+const parallel = new Map<number, Place>([
+  [13, { table: 'owners', column: 'url' }],
+  [14, { table: 'search_queue', column: 'job_id' }],
+  [15, { table: 'usage', column: 'amount' }],
+  [16, { table: 'transcript_edits', column: 'job_id' }],
+  [17, { table: 'audit_log', column: 'id' }],
+])
+
+/** Returns the versions that a database with the number `current` lacks, in their order. */
+export async function missingVersions({
+  current,
+  newest,
+  hasColumn,
+}: {
+  current: number
+  newest: number
+  hasColumn: (place: Place) => Promise<boolean>
+}): Promise<number[]> {
+  const missing: number[] = []
+  for (let version = 1; version <= newest; version++) {
+    const place = parallel.has(current) ? parallel.get(version) : undefined
+    const isThere = place ? await hasColumn(place) : version <= current
+    if (!isThere) missing.push(version)
+  }
+  return missing
+}
