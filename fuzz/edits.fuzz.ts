@@ -3,9 +3,9 @@ import { readEditRequest } from '../src/api/bodies/edit-request.ts'
 import { AppError } from '../src/errors.ts'
 import { applyEdits } from '../src/text/edits/apply-edits.ts'
 import { editTranscript, readEdits } from '../src/text/edits/edit-task.ts'
-import { utteranceOf } from '../src/text/edits/utterances.fixture.ts'
 import { formatWithVoices } from '../src/text/formats/subtitles.ts'
 import type { Utterance } from '../src/transcript/transcript.ts'
+import { utteranceOf } from '../test/support/text/utterance-of.ts'
 import { fuzzBytes } from './guided.ts'
 
 const utterances = [

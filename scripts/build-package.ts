@@ -13,7 +13,7 @@ import { SAMPLE } from '../src/cli/server/start-message.ts'
 const root = join(import.meta.dirname, '..')
 
 /** Files of `src/` that run nothing. */
-const OMITTED = /\.(?:test|fixture)\.ts$|^src\/asr\/speakers\/embedding\/model\/README\.md$/
+const OMITTED = /\.test\.ts$|^src\/asr\/speakers\/embedding\/model\/README\.md$/
 
 /** A relative path of a module: of an import, or of a file that a thread or process runs. */
 const MODULE_PATH = /\b(from |import |import\(\s*|new URL\()('[\w./-]+)\.ts'/g

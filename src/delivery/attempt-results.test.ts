@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sql } from 'kysely'
-import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+  until,
+} from '../../test/support/delivery/test-delivery-service.ts'
 
 /** Makes the database refuse every recorded attempt, as a full disk would. */
 const refuse = sql`create trigger refuse before insert on delivery_attempts

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { pino } from 'pino'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+} from '../../test/support/delivery/test-delivery-service.ts'
 import { createMetrics } from '../metrics.ts'
 import type { SpanAttributes, Tracing } from '../tracing.ts'
-import { openDelivery, openTestReceiver, queueMessages } from './delivery-service.fixture.ts'
 
 test('each attempt is a line of the log, with ids and outcome, and without the address', async (t) => {
   const stream = new PassThrough()

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import fc from 'fast-check'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+} from '../../test/support/delivery/test-delivery-service.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
-import { openDelivery, openTestReceiver, queueMessages } from './delivery-service.fixture.ts'
 
 type Received = { lane: string; seq: number; status: number }
 

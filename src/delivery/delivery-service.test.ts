@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+  until,
+} from '../../test/support/delivery/test-delivery-service.ts'
 import { addWebhook, callbackTo, endNewJob } from '../../test/support/test-deliveries.ts'
 import { claim } from '../../test/support/test-jobs.ts'
 import { inTransaction } from '../storage/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'
 import { deleteEndedJob } from '../storage/jobs/delete-job.ts'
-import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
 
 test('what a job asked for goes out as soon as it is woken, signed, and is noted', async (t) => {
   const service = await openDelivery(t)

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addDue } from '../../test/support/test-deliveries.ts'
-import { openTestStorage } from '../../test/support/test-storage.ts'
-import { inTransaction } from '../storage/db.ts'
-import { MAX_DUE_ENDPOINTS } from '../storage/deliveries/deliveries.ts'
 import {
   openDelivery,
   openTestReceiver,
   queueMessages,
   TestClock,
   until,
-} from './delivery-service.fixture.ts'
+} from '../../test/support/delivery/test-delivery-service.ts'
+import { addDue } from '../../test/support/test-deliveries.ts'
+import { openTestStorage } from '../../test/support/test-storage.ts'
+import { inTransaction } from '../storage/db.ts'
+import { MAX_DUE_ENDPOINTS } from '../storage/deliveries/deliveries.ts'
 import { DuePoller } from './due-poller.ts'
 
 const MINUTE_MS = 60_000

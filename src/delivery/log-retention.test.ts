@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+  until,
+} from '../../test/support/delivery/test-delivery-service.ts'
 
 const HOUR_MS = 3_600_000
 

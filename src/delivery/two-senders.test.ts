@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import {
+  openDelivery,
+  openTestReceiver,
+  queueMessages,
+  until,
+} from '../../test/support/delivery/test-delivery-service.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { renewOwner } from '../storage/owners.ts'
-import { openDelivery, openTestReceiver, queueMessages, until } from './delivery-service.fixture.ts'
 
 const JOBS = 12
 

@@ -11,7 +11,7 @@ import type { Prepared } from '../text/result/run-service-add-on.ts'
 import type { ServiceRequest, Services } from '../text/service-add-on.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
 
-const resultThread = new URL('../text/result/service-add-ons.fixture.ts', import.meta.url)
+const resultThread = new URL('../../test/support/text/service-add-ons-thread.ts', import.meta.url)
 const log = createLog('silent')
 const account = 'acme'
 const served = { translation: 'all', audio_to_llm: 'all' } as const

@@ -3,16 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
-import type { LiveRecognizer } from '../asr/live-recognizer.ts'
-import type { RecognitionSettings } from '../asr/recognizer.ts'
-import { AppError } from '../errors.ts'
-import { createLiveFiles } from '../storage/live/live-files.ts'
-import { viewLiveUtterance } from '../transcript/utterance-view.ts'
-import { routingOf } from './messages/server-messages.ts'
-import { writeRecord } from './recovery/session-log.ts'
-import { recoverSession } from './recovery/session-recovery.ts'
-import { LeaseLostError } from './result/finish-live-job.ts'
 import {
   connect,
   flags,
@@ -23,7 +13,17 @@ import {
   stop,
   typesUntilEnd,
   utterance,
-} from './session.fixture.ts'
+} from '../../test/support/live/test-session.ts'
+import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
+import type { LiveRecognizer } from '../asr/live-recognizer.ts'
+import type { RecognitionSettings } from '../asr/recognizer.ts'
+import { AppError } from '../errors.ts'
+import { createLiveFiles } from '../storage/live/live-files.ts'
+import { viewLiveUtterance } from '../transcript/utterance-view.ts'
+import { routingOf } from './messages/server-messages.ts'
+import { writeRecord } from './recovery/session-log.ts'
+import { recoverSession } from './recovery/session-recovery.ts'
+import { LeaseLostError } from './result/finish-live-job.ts'
 
 test('a session goes from open to over, and tells it in the order of the contract', async (t) => {
   const { session, ended, outcomes } = await open(t)

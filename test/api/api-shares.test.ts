@@ -6,11 +6,11 @@ import type {
   ApiSharedRecording,
   ApiShareList,
 } from '../../src/cli/server/api-types.ts'
-import { utteranceOf } from '../../src/text/edits/utterances.fixture.ts'
 import { addDoneJob } from '../support/done-job.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { utteranceOf } from '../support/text/utterance-of.ts'
 
 let server: TestServer
 before(async () => {

@@ -6,12 +6,12 @@ import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../src/storage/jobs/results.ts'
 import { insertTranscriptVersion } from '../../src/storage/jobs/transcript-edits.ts'
 import { insertKey } from '../../src/storage/keys.ts'
-import { utteranceOf } from '../../src/text/edits/utterances.fixture.ts'
 import type { StoredResult } from '../../src/text/result/stored-result.ts'
 import { addDoneJob } from '../support/done-job.ts'
 import { call, type ErrorBody } from '../support/http-client.ts'
 import { runSteno } from '../support/run-steno.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { utteranceOf } from '../support/text/utterance-of.ts'
 
 let server: TestServer
 before(async () => {

@@ -53,9 +53,7 @@ type Import = { file: string; module: string; target: string }
  * module of its own.
  */
 function readImports(): Import[] {
-  const files = globSync('src/**/*.ts', { cwd: root }).filter(
-    (file) => !/\.(test|fixture)\.ts$/.test(file),
-  )
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   return files.flatMap((file) => {
     const code = readFileSync(join(root, file), 'utf8')
     const found = code.matchAll(
@@ -177,6 +175,17 @@ test('every exported function, class and constant is imported somewhere', () => 
     ({ file, name }) => !used.has(file) && !used.has(`${file} ${name}`),
   )
   assert.deepEqual(unused, [])
+})
+
+test('src/ holds nothing that only tests use, but the fake recognizer, which benches use too', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const used = files.flatMap((file) => {
+    const paths = readFileSync(join(root, file), 'utf8').matchAll(/'([^'\s]+\.ts)'/g)
+    return [...paths].map(([, path]) => join(dirname(file), path!))
+  })
+  const unused = new Set(files).difference(new Set(used))
+  const others = ['src/asr/engines/fake.ts', 'src/asr/sherpa-onnx-node.d.ts', 'src/main.ts']
+  assert.deepEqual([...unused].sort(), others)
 })
 
 test('of typebox only types are imported: its 370 modules would slow every start', () => {

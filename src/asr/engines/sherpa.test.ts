@@ -4,9 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { addMetadata } from '../models/onnx-metadata.fixture.ts'
-import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
-import { startSherpa } from '../sherpa/client.ts'
+import { addMetadata } from '../../../test/support/asr/add-onnx-metadata.ts'
 import {
   skipWithoutSherpa,
   soundOf,
@@ -14,7 +12,9 @@ import {
   writeNemoCtc,
   writeSenseVoice,
   writeTransducer,
-} from '../sherpa/tone-models.fixture.ts'
+} from '../../../test/support/asr/tone-models.ts'
+import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
+import { startSherpa } from '../sherpa/client.ts'
 import { createSherpa } from './sherpa.ts'
 
 const { signal } = new AbortController()

@@ -4,12 +4,12 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { pieces, writeRandomNetwork } from '../../../test/support/asr/random-parakeet.ts'
 import { createParakeet } from '../engines/parakeet.ts'
 import { createBias, preparePieces } from '../vocabulary-bias.ts'
 import { decodePieces } from './decode.ts'
 import { createFeatureExtractor } from './features.ts'
 import { loadParakeet, type ParakeetNetwork } from './network.ts'
-import { pieces, writeRandomNetwork } from './random-network.fixture.ts'
 
 const { signal } = new AbortController()
 const options = { language: undefined, languages: [], vocabulary: [], signal }

@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { addMetadata } from '../models/onnx-metadata.fixture.ts'
-import { readOnnxMetadata } from '../models/onnx-metadata.ts'
-import { writeRandomNetwork } from '../parakeet/random-network.fixture.ts'
-import { describeFolder } from './import.ts'
-import { readSherpaLayout, readTokens } from './layout.ts'
+import { addMetadata } from '../../../test/support/asr/add-onnx-metadata.ts'
+import { writeRandomNetwork } from '../../../test/support/asr/random-parakeet.ts'
 import {
   writeCanary,
   writeNemoCtc,
   writeSenseVoice,
   writeTransducer,
-} from './tone-models.fixture.ts'
+} from '../../../test/support/asr/tone-models.ts'
+import { readOnnxMetadata } from '../models/onnx-metadata.ts'
+import { describeFolder } from './import.ts'
+import { readSherpaLayout, readTokens } from './layout.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'sherpa-'))
 after(() => rmSync(root, { recursive: true }))

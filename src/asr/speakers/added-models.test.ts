@@ -43,7 +43,7 @@ async function makeModels(t: TestContext) {
 }
 
 function startEngine(t: TestContext, folder: string): SpeechEngine {
-  const entry = new URL('diarization-worker.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/asr/diarization-worker.ts', import.meta.url)
   const engine = createSpeechEngine({ folder, workers: 1, log: createLog('silent'), entry })
   t.after(() => engine.close())
   return engine

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { embeddingOf, type Talk, talk } from '../../../test/support/asr/talk.ts'
 import { cutUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 import { diarize } from './diarize.ts'
-import { embeddingOf, type Talk, talk } from './talk.fixture.ts'
 
 function diarizeTalks(talks: readonly Talk[], counts: SpeakerCounts = {}) {
   const utterances = talks.flatMap(({ words }, channel) =>

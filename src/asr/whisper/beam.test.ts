@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { standInNetwork, tokens } from '../../../test/support/asr/stand-in-whisper.ts'
 import { decodeBeams } from './beam.ts'
 import { decodeBatch } from './decode.ts'
 import type { WhisperNetwork } from './network.ts'
-import { standInNetwork, tokens } from './stand-in-network.fixture.ts'
 
 const VOCABULARY = 22
 const { signal } = new AbortController()

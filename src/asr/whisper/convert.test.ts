@@ -4,11 +4,15 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import {
+  randomModel,
+  vocabulary,
+  writeCTranslate2,
+} from '../../../test/support/asr/random-whisper.ts'
+import { writeHuggingFace } from '../../../test/support/asr/write-hugging-face.ts'
 import { convertWhisper } from './convert.ts'
 import type { WhisperDescription } from './description.ts'
-import { randomModel, vocabulary, writeCTranslate2 } from './random-model.fixture.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'
-import { writeHuggingFace } from './weights/hugging-face.fixture.ts'
 
 const { signal } = new AbortController()
 const model = randomModel()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { standInNetwork, tokens } from '../../../test/support/asr/stand-in-whisper.ts'
 import { type DecodeRequest, decodeBatch, decodeDraft, detect } from './decode.ts'
-import { standInNetwork, tokens } from './stand-in-network.fixture.ts'
 
 const { signal } = new AbortController()
 const options = { prompt: [], task: 'transcribe', signal } as const

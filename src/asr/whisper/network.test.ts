@@ -4,10 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import ort from 'onnxruntime-node'
+import {
+  randomModel,
+  size,
+  vocabulary,
+  writeCTranslate2,
+} from '../../../test/support/asr/random-whisper.ts'
+import { decodePlainly, encodePlainly } from '../../../test/support/asr/whisper-reference.ts'
 import { convertWhisper } from './convert.ts'
 import { loadWhisper, type WhisperNetwork } from './network.ts'
-import { randomModel, size, vocabulary, writeCTranslate2 } from './random-model.fixture.ts'
-import { decodePlainly, encodePlainly } from './reference.fixture.ts'
 
 const { signal } = new AbortController()
 const model = randomModel()

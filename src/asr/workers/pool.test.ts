@@ -8,7 +8,7 @@ import { createMetrics } from '../../metrics.ts'
 import { WorkerPool } from './pool.ts'
 import type { Task } from './protocol.ts'
 
-/** A task for the fake worker of pool.fixture.ts: the path selects its behavior. */
+/** A task for the fake worker of misbehaving-worker.ts: the path selects its behavior. */
 function task(path: string): Task {
   return { kind: 'detect', path, samples: 0, start: 0, end: 0 }
 }
@@ -16,7 +16,7 @@ function task(path: string): Task {
 type Started = { workers?: number; atStart?: number; args?: string[]; idleSeconds?: number }
 
 function startPool(t: TestContext, { workers = 1, args = [], ...options }: Started = {}) {
-  const entry = new URL('pool.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/asr/misbehaving-worker.ts', import.meta.url)
   const metrics = createMetrics()
   const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
   const pool = new WorkerPool({

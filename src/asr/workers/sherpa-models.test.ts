@@ -4,18 +4,18 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createLog } from '../../log.ts'
-import { describeCheckpoint } from '../../models/checkpoint.ts'
-import { importModel } from '../../models/import.ts'
-import { createSpeechEngine } from '../engine.ts'
-import { writeRandomNetwork } from '../parakeet/random-network.fixture.ts'
-import { describeFolder } from '../sherpa/import.ts'
+import { writeRandomNetwork } from '../../../test/support/asr/random-parakeet.ts'
 import {
   skipWithoutSherpa,
   soundOf,
   writeNemoCtc,
   writeTransducer,
-} from '../sherpa/tone-models.fixture.ts'
+} from '../../../test/support/asr/tone-models.ts'
+import { createLog } from '../../log.ts'
+import { describeCheckpoint } from '../../models/checkpoint.ts'
+import { importModel } from '../../models/import.ts'
+import { createSpeechEngine } from '../engine.ts'
+import { describeFolder } from '../sherpa/import.ts'
 
 const { signal } = new AbortController()
 const modelsFolder = join(import.meta.dirname, '../../../models')

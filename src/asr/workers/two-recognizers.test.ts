@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { echoes } from '../../../test/support/asr/two-recognizers.ts'
 import { createLog } from '../../log.ts'
 import { createSpeechEngine } from '../engine.ts'
 import type { RecognitionRequest } from '../recognition-request.ts'
 import { type Batch, SAMPLE_RATE } from '../speech-engine.ts'
-import { echoes } from './two-recognizers.fixture.ts'
 
 const { signal } = new AbortController()
 const second = { start: 0, end: SAMPLE_RATE }
@@ -22,7 +22,7 @@ async function open(t: TestContext) {
     log: createLog('silent'),
     live: { partialInterval: 0.3 },
     recognizers: echoes,
-    entry: new URL('two-recognizers-worker.fixture.ts', import.meta.url),
+    entry: new URL('../../../test/support/asr/two-recognizers-worker.ts', import.meta.url),
   })
   t.after(async () => {
     await engine.close()

@@ -13,6 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import { randomModel, writeCTranslate2 } from '../../../test/support/asr/random-whisper.ts'
+import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
 import { startModelServer } from '../../../test/support/model-server.ts'
 import { runHere } from '../../../test/support/run-here.ts'
 import {
@@ -21,8 +23,6 @@ import {
   writeMeanSquareModel,
   writePitchModel,
 } from '../../../test/support/stand-in-speaker-models.ts'
-import { writeTransducer } from '../../asr/sherpa/tone-models.fixture.ts'
-import { randomModel, writeCTranslate2 } from '../../asr/whisper/random-model.fixture.ts'
 import { readConfig } from '../../config.ts'
 import { readStoredModels, storeFolder } from '../../models/installed.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'

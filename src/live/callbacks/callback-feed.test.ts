@@ -1,16 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allFlags as all } from '../../../test/support/live-flags.ts'
-import { createRandom } from '../../../test/support/random.ts'
-import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
-import { acknowledgment } from '../input/acknowledgment.ts'
-import {
-  flagOf,
-  headOf,
-  type MessageFlags,
-  type ServerMessage,
-} from '../messages/server-messages.ts'
-import { writeRecord } from '../recovery/session-log.ts'
 import {
   at,
   chunk,
@@ -23,7 +12,18 @@ import {
   openSession,
   type Session,
   transcript,
-} from './callback-feed.fixture.ts'
+} from '../../../test/support/live/test-callback-feed.ts'
+import { allFlags as all } from '../../../test/support/live-flags.ts'
+import { createRandom } from '../../../test/support/random.ts'
+import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
+import { acknowledgment } from '../input/acknowledgment.ts'
+import {
+  flagOf,
+  headOf,
+  type MessageFlags,
+  type ServerMessage,
+} from '../messages/server-messages.ts'
+import { writeRecord } from '../recovery/session-log.ts'
 import type { CallbackFeed } from './callback-feed.ts'
 
 test('what a session tells is queued in its order, numbered, and not before it is on the disk', async (t) => {

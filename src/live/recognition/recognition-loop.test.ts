@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { FRAME, open } from '../../../test/support/live/test-recognition-loop.ts'
 import { AppError } from '../../errors.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Snapshot } from '../recovery/session-log.ts'
-import { FRAME, open } from './recognition-loop.fixture.ts'
 
 const pause = '.'.repeat(12)
 const speech = '#'.repeat(20)

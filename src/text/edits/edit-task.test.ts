@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { utteranceOf } from '../../../test/support/text/utterance-of.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyEdits } from './apply-edits.ts'
 import { editTranscript, readEdits } from './edit-task.ts'
 import type { EditOperation } from './plan-edits.ts'
-import { utteranceOf } from './utterances.fixture.ts'
 
 const spoken = [
   utteranceOf('We sale the grave new bread', { speaker: 0 }),

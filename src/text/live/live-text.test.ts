@@ -15,7 +15,7 @@ function openFaulty(t: TestContext) {
     error: (fields: unknown) => logged.push(fields),
     warn: (fields: unknown) => logged.push(fields),
   } as unknown as Log
-  const entry = new URL('text-thread.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/misbehaving-text-thread.ts', import.meta.url)
   const texts = new LiveText({ log, entry, timeout: 2, now: () => 0 })
   t.after(() => texts.close())
   const open = (params: Params, id = 'a', account = 'acme') => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { linesOf, say } from '../../../test/support/text/say.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { documentsOf } from '../document.ts'
 import { findEntities } from '../entities/find-entities.ts'
 import { markers } from './labels.ts'
 import { type PiiRedactionConfig, redact } from './redaction.ts'
-import { linesOf, say } from './said.fixture.ts'
 import type { Style } from './view.ts'
 
 const word = fc.constantFrom(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { linesOf, redacted, say } from '../../../test/support/text/say.ts'
 import { AddOnFailure } from '../result/envelope.ts'
 import { redact } from './redaction.ts'
-import { linesOf, redacted, say } from './said.fixture.ts'
 
 test('an entity becomes a marker, and what stands around it stays', () => {
   const lines = ["Hello, this is (John), and John's mail is john.smith@example.com."]

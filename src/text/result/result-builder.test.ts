@@ -29,7 +29,7 @@ function openResultBuilder(
  * about them.
  */
 function openFaulty(t: TestContext, timeout = 30) {
-  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const resultBuilder = openResultBuilder(t, { entry, timeout })
   return async (...steps: string[]): Promise<Record<string, AddOnError>> => {
     const { text } = await resultBuilder.build(nothing, resultWith({ steps }), { account, signal })
@@ -91,7 +91,7 @@ test('several compositions at once wait for each other', async (t) => {
 })
 
 test('a composition that is aborted ends at once, and the next one goes on', async (t) => {
-  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const resultBuilder = openResultBuilder(t, { entry })
   const abort = new AbortController()
   const hanging = resultBuilder.build(nothing, resultWith({ steps: ['hang'] }), {
@@ -115,7 +115,7 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
   const options = { account, signal }
   const retried = await openResultBuilder(t).retry({ name: 'sentences', ...texts }, options)
   assert.equal(retried.outcome, 'made')
-  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const faulty = openResultBuilder(t, { entry, timeout: 0.2 })
   const given = await faulty.retry({ name: 'hang', ...texts }, options)
   assert.deepEqual(Object.keys(JSON.parse((given as unknown as ResultText).text)), ['hang'])
@@ -141,7 +141,7 @@ test('a description that failed is requested again', async (t) => {
 
 test('what a step throws is logged by its kind and place', async (t) => {
   const { log, lines } = captureLog()
-  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const resultBuilder = openResultBuilder(t, { entry, log })
   const steps = ['fault', 'throw', 'good']
   await resultBuilder.build(nothing, resultWith({ steps }), { account, signal })
@@ -178,7 +178,7 @@ test('what breaks down in the real thread is logged without its words, and left 
  * step for an account.
  */
 function openShared(t: TestContext, options: Partial<ResultBuilderOptions> = {}) {
-  const entry = new URL('result-builder.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/misbehaving-result-thread.ts', import.meta.url)
   const resultBuilder = openResultBuilder(t, { entry, secondAfter: 0, ...options })
   const ended: string[] = []
   return {

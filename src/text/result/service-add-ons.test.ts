@@ -22,7 +22,7 @@ function say(...texts: string[]): Transcript {
 }
 
 function openBuilder(t: TestContext, timeout = 30) {
-  const entry = new URL('service-add-ons.fixture.ts', import.meta.url)
+  const entry = new URL('../../../test/support/text/service-add-ons-thread.ts', import.meta.url)
   const builder = new ResultBuilder({ log: createLog('silent'), entry, timeout })
   t.after(() => builder.close())
   return {

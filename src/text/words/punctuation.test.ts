@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { heldOut, tuned } from '../../../test/support/text/punctuation-cases.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import { heldOut, tuned } from './punctuation.fixture.ts'
 import { enhancePunctuation } from './punctuation.ts'
 
 /** Returns words of half a second each. */

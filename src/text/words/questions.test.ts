@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { heldOut, tuned } from './questions.fixture.ts'
+import { heldOut, tuned } from '../../../test/support/text/question-cases.ts'
 import { asksInEnglish } from './questions.ts'
 
 /** Returns the sentences of a fixture that are classified wrongly. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { heldOut, heldOutElsewhere, tuned } from '../../../test/support/text/sentence-cases.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { heldOut, heldOutElsewhere, tuned } from './sentences.fixture.ts'
 import { cutSentences } from './sentences.ts'
 
 type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at?: number }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { utteranceOf } from '../../../src/text/edits/utterances.fixture.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { addDoneJob } from '../../support/done-job.ts'
 import { call, upload } from '../../support/http-client.ts'
 import { hum } from '../../support/recordings.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
+import { utteranceOf } from '../../support/text/utterance-of.ts'
 
 const skip = whyNoBrowser() ?? false
 

@@ -4,12 +4,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { makeKey } from '../../../src/api/auth/make-key.ts'
-import { utteranceOf } from '../../../src/text/edits/utterances.fixture.ts'
 import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { addDoneJob } from '../../support/done-job.ts'
 import { call, upload } from '../../support/http-client.ts'
 import { hum } from '../../support/recordings.ts'
 import { startServer } from '../../support/start-server.ts'
+import { utteranceOf } from '../../support/text/utterance-of.ts'
 
 const skip = whyNoBrowser() ?? false
 

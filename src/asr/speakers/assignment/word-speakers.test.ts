@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { embeddingOf, inLetters, talk } from '../../../../test/support/asr/talk.ts'
 import type { Word } from '../../../transcript/transcript.ts'
 import { findSpeakers } from '../clustering/find-speakers.ts'
-import { embeddingOf, inLetters, talk } from '../talk.fixture.ts'
 import { assignWords } from './word-speakers.ts'
 
 function assign(letters: string, count = 2): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { embeddingOf, inLetters, talk } from '../../../../test/support/asr/talk.ts'
 import { assignWords } from '../assignment/word-speakers.ts'
-import { embeddingOf, inLetters, talk } from '../talk.fixture.ts'
 import { findSpeakers } from './find-speakers.ts'
 import { dot } from './vectors.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { talk } from '../talk.fixture.ts'
+import { talk } from '../../../../test/support/asr/talk.ts'
 import { inferSpeakers } from './vbx.ts'
 import { meanVector } from './vectors.ts'
 

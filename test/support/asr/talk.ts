@@ -1,8 +1,8 @@
-import type { Word } from '../../transcript/transcript.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-import type { EmbeddedWindow } from './embedding/embedder.ts'
-import { diarizationGrid, speechRegions } from './embedding/regions.ts'
-import { layWindows } from './embedding/windows.ts'
+import type { EmbeddedWindow } from '../../../src/asr/speakers/embedding/embedder.ts'
+import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
+import { layWindows } from '../../../src/asr/speakers/embedding/windows.ts'
+import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
+import type { Word } from '../../../src/transcript/transcript.ts'
 
 const DIMENSION = 128
 /**

@@ -1,18 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Answer, openReceiver, type Receiver } from '../../test/support/receiver.ts'
-import { callbackTo } from '../../test/support/test-deliveries.ts'
-import { openTestStorage } from '../../test/support/test-storage.ts'
-import { readConfig } from '../config.ts'
-import { createLog } from '../log.ts'
-import { inTransaction } from '../storage/db.ts'
-import { type Delivery as QueuedDelivery, toDelivery } from '../storage/deliveries/deliveries.ts'
-import { findAttempts } from '../storage/deliveries/delivery-log.ts'
-import { queueLiveCallbacks } from '../storage/deliveries/delivery-outbox.ts'
-import type { Storage } from '../storage/storage.ts'
-import { DeliveryService, type DeliveryServiceOptions } from './delivery-service.ts'
-import type { Clock } from './system-clock.ts'
+import { readConfig } from '../../../src/config.ts'
+import {
+  DeliveryService,
+  type DeliveryServiceOptions,
+} from '../../../src/delivery/delivery-service.ts'
+import type { Clock } from '../../../src/delivery/system-clock.ts'
+import { createLog } from '../../../src/log.ts'
+import { inTransaction } from '../../../src/storage/db.ts'
+import {
+  type Delivery as QueuedDelivery,
+  toDelivery,
+} from '../../../src/storage/deliveries/deliveries.ts'
+import { findAttempts } from '../../../src/storage/deliveries/delivery-log.ts'
+import { queueLiveCallbacks } from '../../../src/storage/deliveries/delivery-outbox.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
+import { type Answer, openReceiver, type Receiver } from '../receiver.ts'
+import { callbackTo } from '../test-deliveries.ts'
+import { openTestStorage } from '../test-storage.ts'
 
 /**
  * A clock that stands still until it is set. It starts at the current time, because signatures

@@ -1,5 +1,5 @@
-import { moonshineProfile } from '../moonshine/description.ts'
-import type { Recognizer } from '../recognizer.ts'
+import { moonshineProfile } from '../../../src/asr/moonshine/description.ts'
+import type { Recognizer } from '../../../src/asr/recognizer.ts'
 
 /**
  * Creates a recognizer that takes any audio for a single word, which tells its id and the options
@@ -34,7 +34,7 @@ function wordOf(text: string, audio: Float32Array) {
   return { text, start: 0, end: audio.length / 16_000, confidence: 0.9 }
 }
 
-/** The recognizers of `two-recognizers-worker.fixture.ts`. */
+/** The recognizers of `two-recognizers-worker.ts`. */
 export const echoes = {
   finals: [createEcho('english', ['en']), createEcho('others', ['fr', 'de'], { maxSeconds: 5 })],
   partials: [createEcho('small', ['en']), createEcho('small others', ['fr'])],

@@ -1,12 +1,12 @@
-import { type LiveRecognizer, MAX_DETECT_FRAMES } from '../../asr/live-recognizer.ts'
-import type { SpeakerCounts } from '../../asr/speech-engine.ts'
-import { createLog } from '../../log.ts'
-import type { SessionText } from '../../text/live/session-text.ts'
-import type { Snapshot } from '../recovery/session-log.ts'
-import { plainText } from '../result/plain-text.fixture.ts'
-import type { ChannelEvent } from './channel.ts'
-import { RecognitionLoop } from './recognition-loop.ts'
-import { createSessionLanguage } from './session-language.ts'
+import { type LiveRecognizer, MAX_DETECT_FRAMES } from '../../../src/asr/live-recognizer.ts'
+import type { SpeakerCounts } from '../../../src/asr/speech-engine.ts'
+import type { ChannelEvent } from '../../../src/live/recognition/channel.ts'
+import { RecognitionLoop } from '../../../src/live/recognition/recognition-loop.ts'
+import { createSessionLanguage } from '../../../src/live/recognition/session-language.ts'
+import type { Snapshot } from '../../../src/live/recovery/session-log.ts'
+import { createLog } from '../../../src/log.ts'
+import type { SessionText } from '../../../src/text/live/session-text.ts'
+import { plainText } from './plain-text.ts'
 
 export const FRAME = 512
 const settings = { model: 'm', language: undefined, languages: [], vocabulary: [] }

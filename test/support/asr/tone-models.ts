@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { describeValue } from '../models/onnx-graph.ts'
-import { addMetadata } from '../models/onnx-metadata.fixture.ts'
-import { type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
+import { describeValue } from '../../../src/asr/models/onnx-graph.ts'
+import { type GraphWriter, startGraph } from '../../../src/asr/whisper/graphs/graph-writer.ts'
+import { addMetadata } from './add-onnx-metadata.ts'
 
 /** Returns why tests of this engine are skipped; false where its package is installed. */
 export function skipWithoutSherpa(): string | false {

@@ -1,5 +1,5 @@
-import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import { type PiiRedactionConfig, redact } from './redaction.ts'
+import { type PiiRedactionConfig, redact } from '../../../src/text/redaction/redaction.ts'
+import type { Transcript, Utterance } from '../../../src/transcript/transcript.ts'
 
 /** Seconds of a word, and from one word to the next. */
 const LENGTH = 0.4

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeValue } from '../models/onnx-graph.ts'
-import { addMetadata } from '../models/onnx-metadata.fixture.ts'
-import { type GraphWriter, startGraph } from '../whisper/graphs/graph-writer.ts'
+import { describeValue } from '../../../src/asr/models/onnx-graph.ts'
+import { type GraphWriter, startGraph } from '../../../src/asr/whisper/graphs/graph-writer.ts'
+import { addMetadata } from './add-onnx-metadata.ts'
 
 /** The pieces of the random network; the blank is the last. */
 export const pieces = [

@@ -5,8 +5,13 @@
  */
 
 import { parentPort, threadId } from 'node:worker_threads'
-import { blockThread } from '../../../test/support/block-thread.ts'
-import { type FromThread, noteStep, type ResultTask, type Task } from './result-task.ts'
+import {
+  type FromThread,
+  noteStep,
+  type ResultTask,
+  type Task,
+} from '../../../src/text/result/result-task.ts'
+import { blockThread } from '../block-thread.ts'
 
 parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)

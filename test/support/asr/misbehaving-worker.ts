@@ -1,9 +1,9 @@
 /** The worker process of pool.test.ts: the path of a task selects its behavior. */
 
 import { once } from 'node:events'
-import { blockThread } from '../../../test/support/block-thread.ts'
-import { AppError, toPlain } from '../../errors.ts'
-import type { FromWorker, ToWorker } from './protocol.ts'
+import type { FromWorker, ToWorker } from '../../../src/asr/workers/protocol.ts'
+import { AppError, toPlain } from '../../../src/errors.ts'
+import { blockThread } from '../block-thread.ts'
 
 process.on('disconnect', () => process.exit())
 

@@ -1,25 +1,34 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { allFlags as all } from '../../../test/support/live-flags.ts'
-import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { createLog } from '../../log.ts'
-import { openDeliveryBody } from '../../storage/deliveries/delivery-body.ts'
-import { lastLiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
-import { createCallbackQueue, type QueueCallbacks } from '../../storage/live/live-callbacks.ts'
-import { createLiveFiles } from '../../storage/live/live-files.ts'
-import { beginLiveJob, finishLiveJob } from '../../storage/live/live-jobs.ts'
-import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
-import { startMessage } from '../messages/lifecycle-messages.ts'
+import {
+  CallbackFeed,
+  type CallbackFeedOptions,
+} from '../../../src/live/callbacks/callback-feed.ts'
+import { startMessage } from '../../../src/live/messages/lifecycle-messages.ts'
 import {
   headOf,
   type MessageFlags,
   routingOf,
   type ServerMessage,
   writeMessage,
-} from '../messages/server-messages.ts'
-import { type ChunkRecord, writeRecord } from '../recovery/session-log.ts'
-import { CallbackFeed, type CallbackFeedOptions } from './callback-feed.ts'
+} from '../../../src/live/messages/server-messages.ts'
+import { type ChunkRecord, writeRecord } from '../../../src/live/recovery/session-log.ts'
+import { createLog } from '../../../src/log.ts'
+import { openDeliveryBody } from '../../../src/storage/deliveries/delivery-body.ts'
+import {
+  lastLiveCallback,
+  liveCallbackBody,
+} from '../../../src/storage/deliveries/delivery-outbox.ts'
+import {
+  createCallbackQueue,
+  type QueueCallbacks,
+} from '../../../src/storage/live/live-callbacks.ts'
+import { createLiveFiles } from '../../../src/storage/live/live-files.ts'
+import { beginLiveJob, finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
+import { viewLiveUtterance } from '../../../src/transcript/utterance-view.ts'
+import { allFlags as all } from '../live-flags.ts'
+import { beginNewLiveJob } from '../test-live-jobs.ts'
+import { openTestStorage } from '../test-storage.ts'
 
 /** Selects no message at all. */
 export const none = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { viewUtterance } from '../../transcript/utterance-view.ts'
+import { viewUtterance } from '../../../src/transcript/utterance-view.ts'
 
 /** Makes the view of an utterance in which each word lasts 0.4 s, with pauses of 0.1 s. */
 export function utteranceOf(

@@ -4,8 +4,8 @@
  */
 
 import { parentPort } from 'node:worker_threads'
-import { blockThread } from '../../../test/support/block-thread.ts'
-import type { BodyTask } from './read-body.ts'
+import type { BodyTask } from '../../../src/api/bodies/read-body.ts'
+import { blockThread } from '../block-thread.ts'
 
 parentPort!.on('message', ({ bytes }: BodyTask) => {
   const text = Buffer.from(bytes).toString()

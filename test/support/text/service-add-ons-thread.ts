@@ -2,10 +2,11 @@
  * A thread with two add-ons that need a service, and that misbehave as the switch `fault` says:
  * `prepare hangs`, `merge crashes`.
  */
-import { blockThread } from '../../../test/support/block-thread.ts'
-import type { ServiceAddOn } from '../service-add-on.ts'
-import { AddOnFailure } from './envelope.ts'
-import { serveTasks } from './serve-tasks.ts'
+
+import { AddOnFailure } from '../../../src/text/result/envelope.ts'
+import { serveTasks } from '../../../src/text/result/serve-tasks.ts'
+import type { ServiceAddOn } from '../../../src/text/service-add-on.ts'
+import { blockThread } from '../block-thread.ts'
 
 /** Requests a translation of each utterance. */
 const translation: ServiceAddOn = {

@@ -1,8 +1,12 @@
 /** A worker process with two recognizers of each kind, which need no model files. */
-import { createDiarizer } from '../speakers/diarizer.ts'
-import { createBatchTasks, createFinalTasks, createPartialTasks } from './recognition-tasks.ts'
-import { serveTasks } from './serve-tasks.ts'
-import { echoes } from './two-recognizers.fixture.ts'
+import { createDiarizer } from '../../../src/asr/speakers/diarizer.ts'
+import {
+  createBatchTasks,
+  createFinalTasks,
+  createPartialTasks,
+} from '../../../src/asr/workers/recognition-tasks.ts'
+import { serveTasks } from '../../../src/asr/workers/serve-tasks.ts'
+import { echoes } from './two-recognizers.ts'
 
 const detector = {
   detect: async (audio: Float32Array) => new Float32Array(Math.ceil(audio.length / 512)).fill(1),

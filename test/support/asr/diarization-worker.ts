@@ -1,7 +1,8 @@
 /** A worker process that diarizes, and loads no recognizer. */
-import { createBatchTasks } from '../workers/recognition-tasks.ts'
-import { serveTasks } from '../workers/serve-tasks.ts'
-import { createDiarizer } from './diarizer.ts'
+
+import { createDiarizer } from '../../../src/asr/speakers/diarizer.ts'
+import { createBatchTasks } from '../../../src/asr/workers/recognition-tasks.ts'
+import { serveTasks } from '../../../src/asr/workers/serve-tasks.ts'
 
 const detector = {
   detect: async () => new Float32Array(),

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { halfOf, type RandomModel, size, vocabulary } from '../random-model.fixture.ts'
-import { huggingFaceNames } from './hugging-face-names.ts'
+import { huggingFaceNames } from '../../../src/asr/whisper/weights/hugging-face-names.ts'
+import { halfOf, type RandomModel, size, vocabulary } from './random-whisper.ts'
 
 type Stored = { type: 'F32' | 'F16' | 'BF16'; files: 1 | 2; prefix: string }
 type Array2 = { name: string; sizes: number[]; data: Buffer }

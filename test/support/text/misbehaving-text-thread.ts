@@ -5,8 +5,8 @@
  */
 
 import { parentPort } from 'node:worker_threads'
-import { blockThread } from '../../../test/support/block-thread.ts'
-import type { ToThread } from './text-thread.ts'
+import type { ToThread } from '../../../src/text/live/text-thread.ts'
+import { blockThread } from '../block-thread.ts'
 
 const opened: string[] = []
 
