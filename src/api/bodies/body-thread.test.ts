@@ -41,7 +41,7 @@ test('closing refuses what is in hand and what waits', async (t) => {
 
 test('a body that breaks the thread down or hangs in it costs the next ones nothing', async (t) => {
   const entry = new URL('../../../test/support/api/misbehaving-body-thread.ts', import.meta.url)
-  const read = open(t, { entry, timeoutMs: 1500 })
+  const read = open(t, { entry, timeoutMs: 5000 })
   const bodies = ['first', 'breaks', 'second', 'hangs', 'third']
   const outcomes = await Promise.allSettled(bodies.map(read))
   const seen = outcomes.map((one) => {
