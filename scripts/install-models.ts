@@ -14,10 +14,10 @@ await installModels(models.folder, (line) => console.log(line))
 const env = { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`, ...process.env }
 const programs = [
   ['bin/steno.mjs', 'serve', '--help'],
-  ['src/audio/decoder-process.ts'],
+  ['src/audio/decoder/decoder-process.ts'],
   // A decoder loads these when a file needs them.
-  ['src/audio/libav-open.ts'],
-  ['src/audio/libav-decode.ts'],
+  ['src/audio/libav/libav-open.ts'],
+  ['src/audio/libav/libav-decode.ts'],
 ]
 for (const program of programs) {
   const args = ['--disable-warning=ExperimentalWarning', ...program]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bareEnvironment } from '../audio/bare-environment.ts'
+import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
 import { createSemaphore } from '../audio/semaphore.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { Config } from '../config.ts'

@@ -1,4 +1,4 @@
-import { bareEnvironment } from '../audio/bare-environment.ts'
+import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
 import { createSemaphore } from '../audio/semaphore.ts'
 import { type Apertium, createApertium } from '../llm/apertium/apertium.ts'
 import { LlmFailure } from '../llm/chat-client.ts'

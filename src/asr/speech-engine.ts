@@ -1,4 +1,4 @@
-import type { ChannelMode } from '../audio/scene.ts'
+import type { ChannelMode } from '../audio/channels/scene.ts'
 import type { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
 import type { PullOptions, PullProgress } from '../models/pull-queue.ts'

@@ -1,9 +1,17 @@
 import { AppError } from '../errors.ts'
 import { checkLength } from './audio-limits.ts'
-import { type ByteSource, openFileSource } from './byte-source.ts'
-import { createChannelBuffers } from './channel-buffers.ts'
-import { type ChannelOutput, createChannelFiles } from './channel-files.ts'
-import { type Container, detectContainer } from './containers.ts'
+import { createChannelBuffers } from './channels/channel-buffers.ts'
+import { type ChannelOutput, createChannelFiles } from './channels/channel-files.ts'
+import { type ByteSource, openFileSource } from './containers/byte-source.ts'
+import { type Container, detectContainer } from './containers/containers.ts'
+import { checkMp4Tables } from './containers/mp4-tables.ts'
+import {
+  describeSamples,
+  headerlessLayout,
+  readSamples,
+  type SampleLayout,
+} from './containers/stored-samples.ts'
+import { readWavLayout } from './containers/wav.ts'
 import type {
   DecodedMedia,
   DecodeRequest,
@@ -13,19 +21,11 @@ import type {
   ProbeRequest,
   ShortMedia,
   ShortRequest,
-} from './decoder-messages.ts'
-import { checkMp4Tables } from './mp4-tables.ts'
+} from './decoder/decoder-messages.ts'
+import { createWorkCheck } from './decoder/work-check.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
 import { createResampler } from './resample.ts'
 import { alignStart } from './silence.ts'
-import {
-  describeSamples,
-  headerlessLayout,
-  readSamples,
-  type SampleLayout,
-} from './stored-samples.ts'
-import { readWavLayout } from './wav.ts'
-import { createWorkCheck } from './work-check.ts'
 
 type Steps = {
   heartbeat: Heartbeat
@@ -124,8 +124,8 @@ async function withLibav<T>(
   options: { demuxer: string; extension: string; bytes: number; heartbeat: Heartbeat },
   use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
-  const { openMedia } = await import('./libav-open.ts')
-  const { decodeTrack } = await import('./libav-decode.ts')
+  const { openMedia } = await import('./libav/libav-open.ts')
+  const { decodeTrack } = await import('./libav/libav-decode.ts')
   const media = await openMedia(request.file, { ...options, maxSeconds: request.maxSeconds })
   try {
     const blocks = alignStart(decodeTrack(media, options.heartbeat), media)

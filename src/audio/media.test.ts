@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { findConfinement } from './decoder-sandbox.ts'
+import { findConfinement } from './decoder/decoder-sandbox.ts'
+import { readShort } from './decoder/short-decoders.ts'
 import { type DecodeMediaOptions, decodeMedia, probeMedia } from './media.ts'
 import { SAMPLE_RATE } from './pcm.ts'
-import { readShort } from './short-decoders.ts'
 
 const signal = new AbortController().signal
 const fixture = (name: string) =>

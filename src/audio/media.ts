@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
 import { MAX_CHANNELS } from './audio-limits.ts'
-import { channelFile } from './channel-files.ts'
-import { keepDecoded, takeDecoded, writeDecoded } from './decoded-shorts.ts'
-import { runDecoder } from './decoder-client.ts'
-import type { DecodedMedia, MediaInfo } from './decoder-messages.ts'
+import { channelFile } from './channels/channel-files.ts'
+import { keepDecoded, takeDecoded, writeDecoded } from './decoder/decoded-shorts.ts'
+import { runDecoder } from './decoder/decoder-client.ts'
+import type { DecodedMedia, MediaInfo } from './decoder/decoder-messages.ts'
+import { readShort } from './decoder/short-decoders.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 import { createSemaphore } from './semaphore.ts'
-import { readShort } from './short-decoders.ts'
 
 /** Prior information on a file, and the signal that cancels the work. */
 export type MediaOptions = {

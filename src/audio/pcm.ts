@@ -1,4 +1,4 @@
-import { decodeALaw, decodeMuLaw } from './g711.ts'
+import { decodeALaw, decodeMuLaw } from './containers/g711.ts'
 
 /** Samples per second of all audio that leaves this module. */
 export const SAMPLE_RATE = 16_000

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { makeFolder } from '../../test/support/test-storage.ts'
 import { beepOver, type SampleSpan } from './beep.ts'
+import { wavHeader } from './containers/wav-header.ts'
 import { redactedWave } from './redacted-wave.ts'
-import { wavHeader } from './wav-header.ts'
 
 /** More than two blocks. */
 const SAMPLES = 35_001

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
 import { beepOver, type SampleSpan } from './beep.ts'
+import { wavHeader } from './containers/wav-header.ts'
 import { SAMPLE_RATE } from './pcm.ts'
-import { wavHeader } from './wav-header.ts'
 
 /** A channel as a file of 16-bit samples at 16 kHz, and the spans to redact. */
 export type RedactedChannel = { path: string; stretches: readonly SampleSpan[] }

@@ -1,7 +1,7 @@
 import type { RecognizedChannel } from '../asr/speech-engine.ts'
-import type { DecodedMedia } from '../audio/decoder-messages.ts'
+import type { ChannelMode } from '../audio/channels/scene.ts'
+import type { DecodedMedia } from '../audio/decoder/decoder-messages.ts'
 import { bytesPerSample } from '../audio/pcm.ts'
-import type { ChannelMode } from '../audio/scene.ts'
 import type { Checkpoints } from './checkpoints.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 

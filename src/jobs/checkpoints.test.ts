@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { makeFolder } from '../../test/support/test-storage.ts'
-import type { DecodedMedia } from '../audio/decoder-messages.ts'
+import type { DecodedMedia } from '../audio/decoder/decoder-messages.ts'
 import { openCheckpoints, removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
 
 /** Decodes two channels with identical audio, and counts the calls. */

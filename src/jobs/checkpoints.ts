@@ -10,7 +10,7 @@ import type {
   RecognizedChannel,
   RecognizedSegment,
 } from '../asr/speech-engine.ts'
-import type { DecodedMedia } from '../audio/decoder-messages.ts'
+import type { DecodedMedia } from '../audio/decoder/decoder-messages.ts'
 import { syncFile, syncFolder, writeDurably } from '../storage/objects/durable-file.ts'
 import { throwStorageError } from '../storage/sqlite/storage-error.ts'
 import { hashOf, type KeyedLines, openKeyedLines } from './keyed-lines.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RecognizedChannel } from '../asr/speech-engine.ts'
 import type { SampleSpan } from '../audio/beep.ts'
-import type { DecodedChannel } from '../audio/channel-files.ts'
+import type { DecodedChannel } from '../audio/channels/channel-files.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../audio/pcm.ts'
 import { redactedWave } from '../audio/redacted-wave.ts'
 import type { Log } from '../log.ts'

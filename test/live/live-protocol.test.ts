@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { wavHeader } from '../../src/audio/wav-header.ts'
+import { wavHeader } from '../../src/audio/containers/wav-header.ts'
 import { chunksOf, draw, interleave } from '../support/draw-audio.ts'
 import { call } from '../support/http-client.ts'
 import { connect, type LiveClient, openSession } from '../support/live-client.ts'

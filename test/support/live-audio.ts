@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../src/audio/audio-format.ts'
+import { wavHeader } from '../../src/audio/containers/wav-header.ts'
 import { bytesPerSample, type SampleEncoding } from '../../src/audio/pcm.ts'
-import { wavHeader } from '../../src/audio/wav-header.ts'
 
 /** Audio for a live session, and the parameters of a session that accepts it. */
 export type LiveTestAudio = {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createSpeechEngine, type SpeechEngineOptions } from '../../src/asr/engine.ts'
 import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
-import { wavHeader } from '../../src/audio/wav-header.ts'
+import { wavHeader } from '../../src/audio/containers/wav-header.ts'
 import { createLog } from '../../src/log.ts'
 import { describeTones, embeddedTones, type Spoken, speak } from './tones.ts'
 

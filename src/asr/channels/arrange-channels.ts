@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { createChannelFiles } from '../../audio/channel-files.ts'
+import { createChannelFiles } from '../../audio/channels/channel-files.ts'
 import {
   createLeakGate,
   createMeasurement,
@@ -8,10 +8,14 @@ import {
   LEAK_HOPS,
   type LeakMeasurement,
   measureLeaks,
-} from '../../audio/crosstalk.ts'
+} from '../../audio/channels/crosstalk.ts'
+import {
+  type ChannelGroup,
+  createSceneAnalysis,
+  WINDOW_SAMPLES,
+} from '../../audio/channels/scene.ts'
+import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import { type ChannelGroup, createSceneAnalysis, WINDOW_SAMPLES } from '../../audio/scene.ts'
-import { SPECTRUM_SAMPLES } from '../../audio/spectra.ts'
 import { normalizeLevel } from '../gain.ts'
 import { readSamples } from '../read-samples.ts'
 import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'

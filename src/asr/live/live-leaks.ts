@@ -5,9 +5,9 @@ import {
   LEAK_BLOCK,
   type LeakMeasurement,
   measureLeaks,
-} from '../../audio/crosstalk.ts'
+} from '../../audio/channels/crosstalk.ts'
+import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/spectra.ts'
 import { FRAME_SAMPLES } from '../live-recognizer.ts'
 
 /** Frames between two spectra, and between two looks at what leaks (0.25 s). */

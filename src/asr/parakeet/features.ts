@@ -1,4 +1,4 @@
-import { createTransform } from '../../audio/fourier.ts'
+import { createTransform } from '../../audio/channels/fourier.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Samples from frame to frame: 10 ms. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { wavHeader } from '../../audio/wav-header.ts'
+import { wavHeader } from '../../audio/containers/wav-header.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /**

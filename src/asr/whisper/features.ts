@@ -1,4 +1,4 @@
-import { createMixedTransform } from '../../audio/fourier.ts'
+import { createMixedTransform } from '../../audio/channels/fourier.ts'
 
 /** Samples from frame to frame: 10 ms at 16 kHz. */
 export const HOP = 160

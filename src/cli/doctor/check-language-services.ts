@@ -1,4 +1,4 @@
-import { bareEnvironment } from '../../audio/bare-environment.ts'
+import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
 import type { Config } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import type { Finding } from './checks.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { wavHeader } from '../../audio/wav-header.ts'
+import { wavHeader } from '../../audio/containers/wav-header.ts'
 import { isWav, readWavStream } from './live-wav.ts'
 
 const header = Buffer.from(wavHeader({ encoding: 's24', sampleRate: 48_000, channels: 2 }, 600))

@@ -1,5 +1,5 @@
+import { readWavLayout } from '../../audio/containers/wav.ts'
 import type { SampleEncoding } from '../../audio/pcm.ts'
-import { readWavLayout } from '../../audio/wav.ts'
 import type { LiveFormat } from './live-api-types.ts'
 
 /** The most that a server searches before the samples. */

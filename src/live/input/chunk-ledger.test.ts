@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { wavHeader } from '../../audio/wav-header.ts'
+import { wavHeader } from '../../audio/containers/wav-header.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
 import { type AcceptedChunk, ChunkLedger, type EarlierChunks, readChunks } from './chunk-ledger.ts'
 

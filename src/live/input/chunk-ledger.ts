@@ -1,5 +1,5 @@
 import type { AudioFormat } from '../../audio/audio-format.ts'
-import { createHeaderFilter, type HeaderFilter } from '../../audio/header-filter.ts'
+import { createHeaderFilter, type HeaderFilter } from '../../audio/containers/header-filter.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
 import { secondsOf } from './format-params.ts'
 

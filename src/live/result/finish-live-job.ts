@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AudioFormat } from '../../audio/audio-format.ts'
-import { wavHeader } from '../../audio/wav-header.ts'
+import { wavHeader } from '../../audio/containers/wav-header.ts'
 import { wallNow } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Metrics, outcomeOf } from '../../metrics.ts'

@@ -1,4 +1,4 @@
-import { createTransform } from '../../../audio/fourier.ts'
+import { createTransform } from '../../../audio/channels/fourier.ts'
 
 /** Writes the power in each of the bins from 0 up to the Nyquist frequency, which is excluded. */
 export type PowerSpectrum = (samples: Float64Array, power: Float64Array) => void

@@ -1,0 +1,56 @@
+import type { Planes } from '../pcm.ts'
+
+/** Finds channels with the same audio while it is being decoded. */
+export type ChannelComparison = {
+  write(planes: Planes): void
+  /**
+   * Returns for each channel the lowest one with the same audio, null when there is none below it.
+   */
+  result(): (number | null)[]
+}
+
+/**
+ * The difference of two equal channels lies 40 dB below them, or more: a lossy codec gives the two
+ * sides of one mono signal different rounding errors.
+ */
+const SAME = 1e-4
+
+/** Compares every pair of `channels` channels over the whole recording. */
+export function createChannelComparison(channels: number): ChannelComparison {
+  const energies = new Float64Array(channels)
+  const differences = new Float64Array(channels * channels)
+
+  function write(planes: Planes): void {
+    for (let a = 0; a < channels; a++) {
+      energies[a]! += energy(planes[a]!)
+      for (let b = 0; b < a; b++) {
+        differences[a * channels + b]! += differenceEnergy(planes[a]!, planes[b]!)
+      }
+    }
+  }
+
+  function areSame(a: number, b: number): boolean {
+    return differences[a * channels + b]! <= SAME * Math.min(energies[a]!, energies[b]!)
+  }
+
+  function result(): (number | null)[] {
+    return Array.from({ length: channels }, (_, a) => {
+      for (let b = 0; b < a; b++) if (areSame(a, b)) return b
+      return null
+    })
+  }
+
+  return { write, result }
+}
+
+function energy(samples: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < samples.length; i++) sum += samples[i]! ** 2
+  return sum
+}
+
+function differenceEnergy(a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += (a[i]! - b[i]!) ** 2
+  return sum
+}

@@ -1,0 +1,289 @@
+import type { Planes } from '../pcm.ts'
+import {
+  addPairSpectra,
+  addSpectra,
+  coherenceOf,
+  correlationOf,
+  createPairSpectra,
+  delayOf,
+  energiesOf,
+  type PairSpectra,
+  SPECTRUM_HOP,
+  SPECTRUM_SAMPLES,
+  type Spectrum,
+  speechSpectra,
+} from './spectra.ts'
+
+/** Channels that are recognized together. `sources` are summed, each moved ahead by its delay. */
+export type ChannelGroup = {
+  channels: number[]
+  sources: { channel: number; delay: number }[]
+}
+
+/** How the channels of a recording are taken: `auto` decides, see `createSceneAnalysis`. */
+export type ChannelMode = 'auto' | 'mix' | 'separate'
+
+/** Samples of one window of the decision: four seconds, a sentence or two. */
+export const WINDOW_SAMPLES = 64_000
+
+/** Samples per probability of speech (32 ms). */
+const FRAME = 512
+/** A window needs this many spectra with speech (0.8 s). */
+const MIN_SPEECH = 12
+/**
+ * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
+ * different voices stay below 0.15.
+ */
+const COHERENT = 0.25
+/**
+ * The same voice at most this many decibels lower is one scene. Panning by 70:30 makes 7.4 dB; what
+ * leaks from one line of a call into another lies 10 dB below, or more.
+ */
+const SAME_LEVEL = 8.7
+/** A channel with own speech in this share of the windows belongs to a party of its own. */
+const OWN_SHARE = 0.1
+/** Adding a channel with more than three times the noise makes a mix worse. */
+const MAX_NOISE = 3
+/** Below this correlation, a sum cancels or combs. */
+const MIN_CORRELATION = 0.6
+/** 50 ms: sound travels 17 m. */
+const MAX_DELAY = 800
+/** Where films have their dialog: the third channel of six or eight (left, right, center, ...). */
+const CENTER = 2
+
+type Pair = { coherence: number; first: number; second: number }
+type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
+
+/**
+ * Decides which channels of a recording are one scene: the same speech, with other levels, small
+ * delays and reverberation. It compares the channels in windows, where someone speaks, by the
+ * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973); the majority of the
+ * windows decides, for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel and the
+ * probability of speech per frame. A dozen spectra are in memory, and two sums per pair.
+ */
+export function createSceneAnalysis(channels: number) {
+  const windows: Window[] = []
+  const totals = pairsOf(channels).map(createPairSpectra)
+  const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
+
+  function write(planes: Planes, speech: readonly Float32Array[]): void {
+    const sums = pairsOf(channels).map(createPairSpectra)
+    const spoken = new Int32Array(channels)
+    for (let at = 0; at + SPECTRUM_SAMPLES <= planes[0]!.length; at += SPECTRUM_HOP) {
+      const isSpeech = speech.map((own) => isSpoken(own, at))
+      const spectra = speechSpectra(
+        planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
+      )
+      if (speech.every((own) => isSilent(own, at))) addNoise(noise, spectra)
+      for (let i = 0; i < channels; i++) if (isSpeech[i]) spoken[i]!++
+      for (const [i, [a, b]] of pairsOf(channels).entries()) {
+        if (isSpeech[a] || isSpeech[b]) addSpectra(sums[i]!, spectra[a]!, spectra[b]!)
+      }
+    }
+    for (const [i, sum] of sums.entries()) addPairSpectra(totals[i]!, sum)
+    windows.push({
+      pairs: sums.map((sum) => (sum.count < MIN_SPEECH ? null : measure(sum))),
+      hasSpeech: Array.from(spoken, (count) => count >= MIN_SPEECH),
+    })
+  }
+
+  return {
+    write,
+    /** Returns the groups, in the order of their lowest channels. */
+    result(mode: ChannelMode): ChannelGroup[] {
+      const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
+      const facts = { channels, windows, floors }
+      const groups =
+        mode === 'separate'
+          ? Array.from({ length: channels }, (_, channel) => [channel])
+          : mode === 'mix'
+            ? [Array.from({ length: channels }, (_, channel) => channel)]
+            : findGroups(facts)
+      return groups.map((group) => ({
+        channels: group,
+        sources: group.length > 1 ? chooseSources(group, totals, facts) : alone(group[0]!),
+      }))
+    },
+  }
+}
+
+type Facts = { channels: number; windows: readonly Window[]; floors: readonly number[] }
+
+/** Whether speech fills the middle of the spectrum that begins at `at`. */
+function isSpoken(probabilities: Float32Array, at: number): boolean {
+  const frame = Math.floor(at / FRAME)
+  let sum = 0
+  for (let i = 2; i < 6; i++) sum += probabilities[frame + i] ?? 0
+  return sum >= 2
+}
+
+/** Whether there is no speech in the whole spectrum that begins at `at`. */
+function isSilent(probabilities: Float32Array, at: number): boolean {
+  const frame = Math.floor(at / FRAME)
+  return probabilities.subarray(frame, frame + SPECTRUM_SAMPLES / FRAME).every((own) => own < 0.35)
+}
+
+function addNoise(noise: { energy: number; count: number }[], spectra: readonly Spectrum[]): void {
+  for (const [i, { energy }] of spectra.entries()) {
+    noise[i]!.energy += energy
+    noise[i]!.count++
+  }
+}
+
+/** All pairs of channels, the lower one first. */
+function pairsOf(channels: number): [number, number][] {
+  const numbers = Array.from({ length: channels }, (_, i) => i)
+  return numbers.flatMap((b) => numbers.slice(0, b).map((a): [number, number] => [a, b]))
+}
+
+function pairIndex(a: number, b: number): number {
+  const [low, high] = a < b ? [a, b] : [b, a]
+  return (high * (high - 1)) / 2 + low
+}
+
+function measure(sum: PairSpectra): Pair {
+  const [first, second] = energiesOf(sum)
+  return { coherence: coherenceOf(sum), first: first / sum.count, second: second / sum.count }
+}
+
+/** Joins channels that share their speech, and adds those without any to a scene of several. */
+function findGroups(facts: Facts): number[][] {
+  const { channels, windows } = facts
+  const group = Array.from({ length: channels }, (_, channel) => channel)
+  for (const [a, b] of pairsOf(channels)) {
+    if (group[a] === group[b] || !isShared(a, b, facts)) continue
+    const [from, to] = [Math.max(group[a]!, group[b]!), Math.min(group[a]!, group[b]!)]
+    for (let i = 0; i < channels; i++) if (group[i] === from) group[i] = to
+  }
+  const groups = [...new Set(group)].map((own) => {
+    return group.flatMap((number, channel) => (number === own ? [channel] : []))
+  })
+  if (channels < 3) return groups
+  const loudest = windows.map((window) => loudestOf(window, facts))
+  const led = (members: readonly number[]) => loudest.filter((one) => members.includes(one)).length
+  const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
+  const others = groups.filter((own) => own !== main).flat()
+  const isFilm = main[0] === CENTER && (channels === 6 || channels === 8)
+  const isScene = main.length > 1 || isFilm || others.some((one) => leaks(main, one, facts))
+  if (led(main) === 0 || !isScene) return groups
+  const own = groups.filter((one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)))
+  const parties = own.flat()
+  const scene = group.map((_, i) => i).filter((i) => !parties.includes(i))
+  return [scene, ...own].toSorted((a, b) => a[0]! - b[0]!)
+}
+
+/** Returns the channel whose speech is loudest in a window; -1 when nobody speaks. */
+function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: Facts): number {
+  let [loudest, most] = [-1, 0]
+  for (const [i, [a, b]] of pairsOf(channels).entries()) {
+    const pair = pairs[i]
+    for (const [channel, energy] of [
+      [a, pair?.first ?? 0],
+      [b, pair?.second ?? 0],
+    ] as const) {
+      const speech = energy - floors[channel]!
+      if (hasSpeech[channel] && speech > most) [loudest, most] = [channel, speech]
+    }
+  }
+  return loudest
+}
+
+/** What two channels have in common in one window: null when nobody speaks. */
+function relation(
+  { pairs }: Window,
+  [a, b]: [number, number],
+  { floors }: Facts,
+): { coherence: number; isCoherent: boolean; level: number } | null {
+  const pair = pairs[pairIndex(a, b)]
+  if (!pair) return null
+  const [low, high] = a < b ? [a, b] : [b, a]
+  const first = Math.max(pair.first - floors[low]!, 1e-9)
+  const second = Math.max(pair.second - floors[high]!, 1e-9)
+  const level = 10 * Math.log10(second / first)
+  const { coherence } = pair
+  return { coherence, isCoherent: coherence >= COHERENT, level: a < b ? level : -level }
+}
+
+/**
+ * Whether most windows show the same voices at levels of one scene. A window with one voice is
+ * coherent and shows the level; while two people talk, each with a leak, both are medium. So windows
+ * count by the third power of their coherence.
+ */
+function isShared(a: number, b: number, facts: Facts): boolean {
+  let [shared, others] = [0, 0]
+  for (const window of facts.windows) {
+    const found = relation(window, [a, b], facts)
+    if (!found) continue
+    if (!found.isCoherent) others += 1 - found.coherence
+    else if (Math.abs(found.level) < SAME_LEVEL) shared += found.coherence ** 3
+    else others += found.coherence ** 3
+  }
+  return shared > others
+}
+
+/** Whether the speech of a scene is also in another channel, more quietly. */
+function leaks(scene: readonly number[], other: number, facts: Facts): boolean {
+  let [leaked, all] = [0, 0]
+  for (const window of facts.windows) {
+    const found = scene.map((member) => relation(window, [member, other], facts))
+    if (found.every((one) => one === null)) continue
+    all++
+    if (found.some((one) => one?.isCoherent)) leaked++
+  }
+  return leaked > all / 2
+}
+
+function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): boolean {
+  let [own, all] = [0, 0]
+  for (const window of facts.windows) {
+    if (!window.hasSpeech[channel] && !scene.some((member) => window.hasSpeech[member])) continue
+    all++
+    const isOwn = scene.every((member) => {
+      const found = relation(window, [member, channel], facts)
+      return found?.isCoherent ? found.level >= SAME_LEVEL : !window.hasSpeech[member]
+    })
+    if (window.hasSpeech[channel] && isOwn) own++
+  }
+  return own > all * OWN_SHARE
+}
+
+/**
+ * Chooses what to recognize of a scene: the channel with the least noise beside the speech, and
+ * with it those that correlate with it and are hardly noisier.
+ */
+function chooseSources(
+  group: readonly number[],
+  totals: readonly PairSpectra[],
+  { floors, windows }: Facts,
+): ChannelGroup['sources'] {
+  const noises = new Map(group.map((channel) => [channel, noiseOf(channel)]))
+  const best = group.toSorted((a, b) => noises.get(a)! - noises.get(b)!)[0]!
+  const others = group.flatMap((channel) => {
+    if (channel === best || noises.get(channel)! > MAX_NOISE * noises.get(best)!) return []
+    const sums = totals[pairIndex(best, channel)]!
+    const sign = best < channel ? 1 : -1
+    const delays = [0, sign * delayOf(sums, MAX_DELAY)]
+    const delay = delays.find((own) => correlationOf(sums, sign * own) >= MIN_CORRELATION)
+    return delay === undefined ? [] : [{ channel, delay }]
+  })
+  return [...alone(best), ...others]
+
+  /** Noise, relative to the speech. */
+  function noiseOf(channel: number): number {
+    let [speech, count] = [0, 0]
+    for (const { pairs } of windows) {
+      const other = group.find((own) => own !== channel)!
+      const pair = pairs[pairIndex(channel, other)]
+      if (!pair) continue
+      speech += channel < other ? pair.first : pair.second
+      count++
+    }
+    const floor = Math.max(floors[channel]!, 1e-6)
+    const mean = count > 0 ? speech / count : 0
+    return mean > floor ? floor / (mean - floor) : Number.POSITIVE_INFINITY
+  }
+}
+
+function alone(channel: number): ChannelGroup['sources'] {
+  return [{ channel, delay: 0 }]
+}

@@ -1,0 +1,47 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { AppError } from '../../errors.ts'
+
+/** Bytes that can be read at any offset; a read beyond the end returns fewer. */
+export type ByteSource = { readonly size: number; read(offset: number, length: number): Uint8Array }
+
+/** Reads from bytes in memory. */
+export function bytesSource(bytes: Uint8Array): ByteSource {
+  return {
+    size: bytes.length,
+    read: (offset, length) => bytes.subarray(offset, Math.min(bytes.length, offset + length)),
+  }
+}
+
+/**
+ * Reads from a file, synchronously: only the decoder process does so. Throws `storage_unreadable`
+ * when the system cannot open or read it. The caller closes it.
+ */
+export function openFileSource(path: string): ByteSource & { close(): void } {
+  const descriptor = guard(() => openSync(path, 'r'))
+  const { size } = guard(() => fstatSync(descriptor))
+  return {
+    size,
+    read(offset, length) {
+      const bytes = new Uint8Array(Math.max(0, Math.min(length, size - offset)))
+      let filled = 0
+      while (filled < bytes.length) {
+        const position = offset + filled
+        const count = guard(() => readSync(descriptor, bytes, { offset: filled, position }))
+        if (count === 0) break
+        filled += count
+      }
+      return bytes.subarray(0, filled)
+    },
+    close: () => closeSync(descriptor),
+  }
+}
+
+/** The system's message contains the path; the code says as much without it. */
+function guard<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new AppError('storage_unreadable', `the recording (${code})`, { cause })
+  }
+}

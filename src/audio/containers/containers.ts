@@ -1,0 +1,159 @@
+import { AppError } from '../../errors.ts'
+import type { ByteSource } from './byte-source.ts'
+import { type ElementaryStream, findStream, syncedStream } from './frame-sync.ts'
+
+/** The container of a file, detected from its bytes, and the reader for it. */
+export type Container =
+  | { reader: 'wav'; extension: string }
+  /** Samples without any header: telephony, 8 kHz, one channel. */
+  | { reader: 'raw'; extension: string; encoding: 'alaw' | 'mulaw' }
+  /** `demuxer` is forced on libav, so that it never guesses: it might guess a playlist. */
+  | { reader: 'libav'; extension: string; demuxer: string }
+
+/** How far to search for the first frame of a stream that starts with something else. */
+const HEAD_BYTES = 64 * 1024
+/** Maximum number of consecutive tags at the start of a file. */
+const MAX_TAGS = 8
+
+/**
+ * Returns the container, or throws `media_unsupported`. Accepts only known audio and video
+ * containers, never playlists and concatenation scripts, which make a decoder open other files. The
+ * name decides only among encodings that have no header at all.
+ */
+export function detectContainer(source: ByteSource, nameHint = ''): Container {
+  if (source.size === 0) throw new AppError('media_undecodable', 'the file is empty')
+  const head = source.read(0, HEAD_BYTES)
+  const container =
+    detectByMagic(head) ?? detectStream(source) ?? detectHeaderless(head, nameHint.toLowerCase())
+  if (container) return container
+  throw new AppError('media_unsupported', 'the file is not of a known audio or video container')
+}
+
+/** First bytes, `?` for any; then libav's demuxer and the extension, where that differs. */
+const magics: [magic: string, demuxer: string, extension?: string][] = [
+  ['fLaC', 'flac'],
+  ['RIFX????WAVE', 'wav'],
+  ['RIFF????AVI ', 'avi'],
+  ['RIFF????AVIX', 'avi'],
+  ['FLV\x01', 'flv'],
+  ['0&\xb2u\x8ef\xcf\x11', 'asf', 'wma'],
+  ['FORM????AIFF', 'aiff'],
+  ['FORM????AIFC', 'aiff'],
+  ['.snd', 'au'],
+  ['caff', 'caf'],
+  ['#!AMR', 'amr'],
+]
+const wavMagics = ['RIFF????WAVE', 'RF64????WAVE', 'BW64????WAVE']
+const mp4Boxes = ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
+
+function detectByMagic(head: Uint8Array): Container | undefined {
+  const text = latin1(head.subarray(0, 256))
+  if (wavMagics.some((magic) => startsWith(text, magic))) return { reader: 'wav', extension: 'wav' }
+  const known = magics.find(([magic]) => startsWith(text, magic))
+  if (known) return libav(known[1], known[2])
+  if (mp4Boxes.includes(text.slice(4, 8))) return detectMp4(text)
+  if (text.startsWith('\x1aE\xdf\xa3')) return detectMatroska(text)
+  if (text.startsWith('OggS')) return libav('ogg', text.includes('OpusHead') ? 'opus' : 'ogg')
+  return undefined
+}
+
+function libav(demuxer: string, extension = demuxer): Container {
+  return { reader: 'libav', extension, demuxer }
+}
+
+/**
+ * Detects the ISO family by its major brand; the same boxes also hold still pictures, which are not
+ * media.
+ */
+function detectMp4(text: string): Container | undefined {
+  const brand = text.slice(4, 8) === 'ftyp' ? text.slice(8, 12).toLowerCase() : 'qt  '
+  if (/^(hei|hev|mif1|msf1|avi[fs]|jp2|jpm|jpx|crx)/.test(brand)) return undefined
+  if (brand === 'qt  ') return libav('mov')
+  const [known = 'mp4'] = /^(m4a|m4b|m4v|3gp|3g2)/.exec(brand) ?? []
+  return libav('mov', known === 'm4b' ? 'm4a' : known)
+}
+
+/** EBML states its content in the DocType element (id 0x4282), within the first bytes. */
+function detectMatroska(text: string): Container | undefined {
+  const [, kind] = /B\x82[\s\S]{1,8}?(webm|matroska)/.exec(text) ?? []
+  return kind ? libav('matroska', kind === 'webm' ? 'webm' : 'mkv') : undefined
+}
+
+/** Detects streams of bare frames, after any ID3 tags: a tag may hold a picture of megabytes. */
+function detectStream(source: ByteSource): Container | undefined {
+  const start = skipTags(source)
+  const head = source.read(start, HEAD_BYTES)
+  if (latin1(head.subarray(0, 4)) === 'fLaC') return libav('flac')
+  const stream = syncedStream(head, 0) ?? (isForeign(head) ? undefined : findStream(head))
+  if (stream) return libav(streamDemuxers[stream], stream)
+  return start > 0 ? libav('mp3') : undefined
+}
+
+const streamDemuxers: Record<ElementaryStream, string> = {
+  mp3: 'mp3',
+  mp2: 'mp3',
+  aac: 'aac',
+  ac3: 'ac3',
+  eac3: 'eac3',
+}
+
+/**
+ * Returns the length of the tags. Ten bytes of header, the last four the length in seven bits each
+ * (ID3v2.4, section 3.1).
+ */
+function skipTags(source: ByteSource): number {
+  let at = 0
+  for (let tags = 0; tags < MAX_TAGS; tags++) {
+    const header = source.read(at, 10)
+    if (header.length < 10 || latin1(header.subarray(0, 3)) !== 'ID3') break
+    const [a = 0, b = 0, c = 0, d = 0] = header.subarray(6)
+    at += 10 + ((a & 127) << 21) + ((b & 127) << 14) + ((c & 127) << 7) + (d & 127)
+  }
+  return at
+}
+
+/** The bytes of such a file may be anything, so anything recognizably different is rejected. */
+function detectHeaderless(head: Uint8Array, name: string): Container | undefined {
+  const [, extension = ''] = /\.(\w+)$/.exec(name) ?? []
+  if (isForeign(head)) return undefined
+  if (['ulaw', 'ul', 'mulaw'].includes(extension)) {
+    return { reader: 'raw', extension, encoding: 'mulaw' }
+  }
+  if (['alaw', 'al'].includes(extension)) return { reader: 'raw', extension, encoding: 'alaw' }
+  if (extension === 'g722') return libav('g722')
+  return extension === 'gsm' && isGsm(head) ? libav('gsm') : undefined
+}
+
+/** Every frame of 33 bytes starts with the four bits 1101 (RFC 3551, section 4.5.8). */
+function isGsm(head: Uint8Array): boolean {
+  for (let at = 0; at < head.length; at += 33) if (head[at]! >> 4 !== 0xd) return false
+  return true
+}
+
+/**
+ * Pictures, documents, archives, programs, MPEG streams, and what is left of the families above.
+ */
+const foreignMagics = [
+  ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', 'MZ'],
+  ...['\x00\x00\x01\xba', 'G@', 'RIFF', '????ftyp', '\x1aE\xdf\xa3'],
+]
+
+function isForeign(head: Uint8Array): boolean {
+  const start = latin1(head.subarray(0, 8))
+  return foreignMagics.some((magic) => startsWith(start, magic)) || isText(head.subarray(0, 512))
+}
+
+/** Text is valid UTF-8 without control characters, which is never true of samples for long. */
+function isText(bytes: Uint8Array): boolean {
+  // As a stream: a character cut in half at the end does not rule out text.
+  const text = new TextDecoder('utf-8').decode(bytes, { stream: true })
+  return !/[\p{Cc}\ufffd]/u.test(text.replace(/[\t\n\f\r]/g, ' '))
+}
+
+function startsWith(text: string, magic: string): boolean {
+  return [...magic].every((character, at) => character === '?' || character === text[at])
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1')
+}

@@ -1,0 +1,55 @@
+import type { MediaInfo } from '../decoder/decoder-messages.ts'
+import { bytesPerSample, decodePcm, type Planes, type SampleEncoding } from '../pcm.ts'
+import type { ByteSource } from './byte-source.ts'
+
+/** The position of samples in a file and how they are stored. */
+export type SampleLayout = {
+  sampleRate: number
+  channels: number
+  encoding: SampleEncoding
+  /** In bytes: the offset of the samples, and how many are actually there. */
+  start: number
+  length: number
+}
+
+/** About a second of CD audio; memory use is the same for any length. */
+const BLOCK_BYTES = 256 * 1024
+
+/**
+ * Returns the layout of a telephony file without a header, which holds only samples: 8 kHz, one
+ * channel (RFC 3551, PCMU and PCMA).
+ */
+export function headerlessLayout(source: ByteSource, encoding: SampleEncoding): SampleLayout {
+  return { sampleRate: 8000, channels: 1, encoding, start: 0, length: source.size }
+}
+
+/** Returns the codec and the duration of uncompressed samples. */
+export function describeSamples(layout: SampleLayout, extension: string): MediaInfo {
+  const { sampleRate, channels, encoding, length } = layout
+  const frames = Math.floor(length / (channels * bytesPerSample(encoding)))
+  const codec = codecNames[encoding]
+  return { extension, duration: frames / sampleRate, channels, sampleRate, codec }
+}
+
+/** libav's names, so that a codec has one name whichever reader was used. */
+const codecNames: Record<SampleEncoding, string> = {
+  u8: 'pcm_u8',
+  s16: 'pcm_s16le',
+  s24: 'pcm_s24le',
+  s32: 'pcm_s32le',
+  f32: 'pcm_f32le',
+  f64: 'pcm_f64le',
+  alaw: 'pcm_alaw',
+  mulaw: 'pcm_mulaw',
+}
+
+/** Reads the samples in blocks, at their own rate. */
+export function* readSamples(source: ByteSource, layout: SampleLayout): Generator<Planes> {
+  const frameBytes = layout.channels * bytesPerSample(layout.encoding)
+  const blockBytes = Math.floor(BLOCK_BYTES / frameBytes) * frameBytes
+  const end = layout.start + layout.length
+  for (let at = layout.start; at < end; at += blockBytes) {
+    const bytes = source.read(at, Math.min(blockBytes, end - at))
+    yield decodePcm(bytes, layout)
+  }
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { AppError } from '../../errors.ts'
+import { bytesSource } from './byte-source.ts'
+import { readWavLayout } from './wav.ts'
+
+type Format = Partial<Record<'tag' | 'channels' | 'rate' | 'frame' | 'bits', number>>
+
+function chunk(id: string, content: Uint8Array, size = content.length): Buffer {
+  const header = Buffer.alloc(8)
+  header.write(id, 'latin1')
+  header.writeUInt32LE(size, 4)
+  return Buffer.concat([header, content, Buffer.alloc(content.length % 2)])
+}
+
+function fmt({ tag = 1, channels = 1, rate = 16_000, bits = 16, frame }: Format = {}): Buffer {
+  const content = Buffer.alloc(16)
+  content.writeUInt16LE(tag, 0)
+  content.writeUInt16LE(channels, 2)
+  content.writeUInt32LE(rate, 4)
+  content.writeUInt16LE(frame ?? (channels * bits) / 8, 12)
+  content.writeUInt16LE(bits, 14)
+  return chunk('fmt ', content)
+}
+
+function extensible(tag: number, bits: number): Buffer {
+  const guid = Buffer.alloc(24)
+  guid.writeUInt16LE(tag, 8)
+  const content = Buffer.concat([fmt({ tag: 0xfffe, bits }).subarray(8), guid])
+  return chunk('fmt ', content)
+}
+
+function wav(chunks: Buffer[], { outer = 'RIFF', size }: { outer?: string; size?: number } = {}) {
+  const body = Buffer.concat([Buffer.from('WAVE'), ...chunks])
+  return chunk(outer, body, size ?? body.length)
+}
+
+const read = (bytes: Uint8Array) => readWavLayout(bytesSource(bytes))
+const samples = Buffer.alloc(100)
+
+test('a plain file tells its format and where its samples are', () => {
+  assert.deepEqual(read(wav([fmt({ channels: 2, rate: 8000 }), chunk('data', samples)])), {
+    sampleRate: 8000,
+    channels: 2,
+    encoding: 's16',
+    start: 44,
+    length: 100,
+  })
+})
+
+test('the encoding follows from tag and bytes per sample', () => {
+  const cases: [Format, string | undefined][] = [
+    [{ bits: 8 }, 'u8'],
+    [{ bits: 24 }, 's24'],
+    [{ bits: 32 }, 's32'],
+    [{ bits: 20, frame: 3 }, 's24'],
+    [{ bits: 24, frame: 4 }, 's32'],
+    [{ bits: 12, frame: 0 }, 's16'],
+    [{ tag: 3, bits: 32 }, 'f32'],
+    [{ tag: 3, bits: 64 }, 'f64'],
+    [{ tag: 6, bits: 8 }, 'alaw'],
+    [{ tag: 7, bits: 8 }, 'mulaw'],
+  ]
+  for (const [format, encoding] of cases) {
+    const layout = read(wav([fmt(format), chunk('data', samples)]))
+    assert.equal(layout?.encoding, encoding, JSON.stringify(format))
+  }
+  assert.equal(read(wav([extensible(3, 32), chunk('data', samples)]))?.encoding, 'f32')
+})
+
+test('compressed audio is left to libav', () => {
+  for (const tag of [2, 0x11, 0x31, 0x55]) {
+    assert.equal(read(wav([fmt({ tag, bits: 4, frame: 256 }), chunk('data', samples)])), undefined)
+  }
+})
+
+test('other chunks may stand anywhere, of even or odd length', () => {
+  const list = chunk('LIST', Buffer.alloc(7))
+  const junk = chunk('JUNK', Buffer.alloc(3000))
+  const late = read(wav([junk, list, fmt(), list, chunk('data', samples), list]))
+  assert.deepEqual([late?.start, late?.length], [12 + 3008 + 16 + 24 + 16 + 8, 100])
+  const first = read(wav([chunk('data', samples), list, fmt()]))
+  assert.deepEqual([first?.start, first?.length, first?.encoding], [20, 100, 's16'])
+})
+
+test('a file cut short has the samples that are there', () => {
+  assert.equal(read(wav([fmt(), chunk('data', samples)]).subarray(0, 84))?.length, 40)
+})
+
+test('a recorder that did not know the length leaves samples up to the end', () => {
+  for (const [inner, size] of [
+    [0xffff_ffff, 0xffff_ffff],
+    [0x7fff_ffff, 0x7fff_ffff],
+    [0, 0],
+    [0, 36],
+    [0, 0xffff_ffff],
+  ] as const) {
+    const bytes = wav([fmt(), chunk('data', samples, inner)], { size })
+    assert.equal(read(bytes)?.length, 100, `${inner} ${size}`)
+  }
+})
+
+test('files beyond 4 GB state their size in a chunk of its own', () => {
+  const sizes = Buffer.alloc(28)
+  sizes.writeBigUInt64LE(60n, 8)
+  for (const outer of ['RF64', 'BW64']) {
+    const data = chunk('data', samples, 0xffff_ffff)
+    const bytes = wav([chunk('ds64', sizes), fmt(), data], { outer, size: 0xffff_ffff })
+    assert.equal(read(bytes)?.length, 60)
+  }
+})
+
+test('headers that describe no sound are refused with the value', () => {
+  const refused: [Buffer, string, RegExp][] = [
+    [wav([fmt({ rate: 0 }), chunk('data', samples)]), 'media_unsupported', /rate of 0 Hz/],
+    [wav([fmt({ rate: 768_001 }), chunk('data', samples)]), 'media_unsupported', /768001/],
+    [wav([fmt({ channels: 0 }), chunk('data', samples)]), 'media_unsupported', /0 channels/],
+    [wav([fmt({ channels: 9 }), chunk('data', samples)]), 'media_unsupported', /9 channels/],
+    [wav([fmt(), chunk('data', Buffer.alloc(0))]), 'media_undecodable', /without samples/],
+    [
+      wav([fmt(), chunk('data', Buffer.alloc(0)), chunk('LIST', samples)]),
+      'media_undecodable',
+      /./,
+    ],
+    [wav([fmt(), chunk('data', Buffer.alloc(1))]), 'media_undecodable', /without samples/],
+    [wav([fmt()]), 'media_undecodable', /without samples/],
+    [wav([chunk('data', samples)]), 'media_undecodable', /without a format/],
+  ]
+  for (const [bytes, code, message] of refused) {
+    assert.throws(() => read(bytes), { code, message })
+  }
+})
+
+test('a file of endless empty chunks is given up', () => {
+  let reads = 0
+  const empty = wav([
+    Buffer.concat(Array.from({ length: 20_000 }, () => chunk('JUNK', samples.subarray(100)))),
+  ])
+  const source = bytesSource(empty)
+  const counting = {
+    ...source,
+    read: (offset: number, length: number) => {
+      reads++
+      return source.read(offset, length)
+    },
+  }
+  assert.throws(() => readWavLayout(counting), { code: 'media_undecodable' })
+  assert.ok(reads < 2000)
+})
+
+test('whatever the bytes, the answer is a layout inside the file or a clean refusal', () => {
+  const good = wav([chunk('LIST', Buffer.alloc(7)), fmt(), chunk('data', samples)])
+  const damaged = fc
+    .array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 12 })
+    .map((edits) => {
+      const bytes = Uint8Array.from(good)
+      for (const [at, value] of edits) bytes[at] = value
+      return bytes
+    })
+  fc.assert(
+    fc.property(fc.oneof(fc.uint8Array({ maxLength: 80 }), damaged), fc.nat(200), (bytes, end) => {
+      try {
+        const layout = read(bytes.subarray(0, end))
+        if (!layout) return
+        assert.ok(layout.length > 0 && layout.start + layout.length <= Math.min(end, bytes.length))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})

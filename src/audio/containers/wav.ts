@@ -1,0 +1,103 @@
+import { AppError } from '../../errors.ts'
+import { checkAudioFormat } from '../audio-limits.ts'
+import { bytesPerSample, type SampleEncoding } from '../pcm.ts'
+import type { ByteSource } from './byte-source.ts'
+import type { SampleLayout } from './stored-samples.ts'
+
+/** A file with more chunks before its samples is made to keep a reader busy. */
+const MAX_CHUNKS = 1000
+/**
+ * The size field that a writer to a pipe leaves behind; RF64 files state the real size elsewhere.
+ */
+const UNKNOWN_SIZE = 0xffff_ffff
+
+/**
+ * Reads the chunks of a RIFF, RF64 or BW64 file, in any order. Returns undefined when the samples
+ * are in a codec that needs a real decoder (ADPCM, GSM, MP3 …). A truncated file has the samples
+ * that are there.
+ */
+export function readWavLayout(source: ByteSource): SampleLayout | undefined {
+  const outer = view(source.read(0, 12))
+  const riffSize = outer.byteLength < 12 ? 0 : outer.getUint32(4, true)
+  let format: ReturnType<typeof readFormat>
+  let samples: { start: number; declared: number } | undefined
+  let size64: number | undefined
+
+  let at = 12
+  for (let seen = 0; at + 8 <= source.size && seen < MAX_CHUNKS; seen++) {
+    const header = source.read(at, 8)
+    const id = Buffer.from(header.subarray(0, 4)).toString('latin1')
+    const declared = view(header).getUint32(4, true)
+    const start = at + 8
+    let length = declared
+    if (id === 'ds64') size64 = readSize64(source.read(start, 16))
+    if (id === 'fmt ') format = readFormat(source.read(start, Math.min(declared, 40)))
+    if (id === 'data') {
+      length = dataLength(declared, { start, riffSize, size64, fileSize: source.size })
+      samples = { start, declared: length }
+    }
+    if (format && (samples || !format.encoding)) break
+    at = start + length + (length % 2)
+  }
+
+  if (!format) throw new AppError('media_undecodable', 'WAVE without a format chunk')
+  checkAudioFormat(format)
+  const { encoding, sampleRate, channels } = format
+  if (!encoding) return undefined
+  const length = Math.min(samples?.declared ?? 0, source.size - (samples?.start ?? 0))
+  if (!samples || length < channels * bytesPerSample(encoding)) {
+    throw new AppError('media_undecodable', 'WAVE without samples')
+  }
+  return { sampleRate, channels, encoding, start: samples.start, length }
+}
+
+function dataLength(
+  declared: number,
+  {
+    start,
+    riffSize,
+    size64,
+    fileSize,
+  }: { start: number; riffSize: number; size64: number | undefined; fileSize: number },
+): number {
+  if (declared === UNKNOWN_SIZE) return size64 || fileSize - start
+  // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written.
+  const wasStreamed = declared === 0 && (riffSize === UNKNOWN_SIZE || riffSize + 8 <= start)
+  return wasStreamed ? fileSize - start : declared
+}
+
+/** EBU Tech 3306: outer size, then the size of the data chunk, 64 bits each. */
+function readSize64(bytes: Uint8Array): number | undefined {
+  if (bytes.length < 16) return undefined
+  return Number(view(bytes).getBigUint64(8, true))
+}
+
+/** Format tags of mmreg.h; the extensible form holds the tag in the first bytes of a GUID. */
+const [PCM, FLOAT, ALAW, MULAW, EXTENSIBLE] = [1, 3, 6, 7, 0xfffe]
+
+function readFormat(bytes: Uint8Array) {
+  if (bytes.length < 16) return undefined
+  const fields = view(bytes)
+  const tag = fields.getUint16(0, true)
+  const channels = fields.getUint16(2, true)
+  const sampleRate = fields.getUint32(4, true)
+  const frameBytes = fields.getUint16(12, true)
+  const bits = fields.getUint16(14, true)
+  const kind = tag === EXTENSIBLE && bytes.length >= 26 ? fields.getUint16(24, true) : tag
+  // 20 bits take three bytes and 24 sometimes four: the frame size decides, where it is plausible.
+  const container = frameBytes / channels
+  const size = Number.isInteger(container) && container > 0 ? container : Math.ceil(bits / 8)
+  return { channels, sampleRate, encoding: encodingOf(kind, size) }
+}
+
+function encodingOf(tag: number, size: number): SampleEncoding | undefined {
+  if (tag === PCM) return ([undefined, 'u8', 's16', 's24', 's32'] as const)[size]
+  if (tag === FLOAT) return size === 4 ? 'f32' : size === 8 ? 'f64' : undefined
+  if (tag === ALAW) return 'alaw'
+  if (tag === MULAW) return 'mulaw'
+  return undefined
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,57 @@
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { channelFile, type DecodedChannel } from '../channels/channel-files.ts'
+import { SAMPLE_RATE } from '../pcm.ts'
+import type { DecodedMedia, DecodedSamples } from './decoder-messages.ts'
+
+/** Milliseconds for which the samples of an upload wait for its job. */
+const KEPT_MS = 60_000
+/** Characters of base64 that are kept in all: eight minutes of one channel. */
+const MAX_CHARACTERS = 20_000_000
+
+type Kept = { decoded: DecodedSamples; characters: number; expiry: NodeJS.Timeout }
+
+/** By file, the oldest first. */
+const kept = new Map<string, Kept>()
+let characters = 0
+
+/** Keeps the samples of a short file in memory for a moment, until somebody takes them. */
+export function keepDecoded(file: string, decoded: DecodedSamples): void {
+  takeDecoded(file)
+  const own = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
+  const expiry = setTimeout(() => takeDecoded(file), KEPT_MS).unref()
+  kept.set(file, { decoded, characters: own, expiry })
+  characters += own
+  for (const oldest of kept.keys()) {
+    if (characters <= MAX_CHARACTERS) break
+    takeDecoded(oldest)
+  }
+}
+
+/** Returns the samples of a file if they are still kept, which they then are no longer. */
+export function takeDecoded(file: string): DecodedSamples | undefined {
+  const found = kept.get(file)
+  if (!found) return undefined
+  clearTimeout(found.expiry)
+  kept.delete(file)
+  characters -= found.characters
+  return found.decoded
+}
+
+/** Writes the samples to `folder` as the decoder would: one file per channel, synced to disk. */
+export async function writeDecoded(
+  { samples, channels }: DecodedSamples,
+  folder: string,
+): Promise<DecodedMedia> {
+  await mkdir(folder, { recursive: true })
+  const written = await Promise.all(
+    channels.map(async ({ pcm, sameAs }, channel): Promise<DecodedChannel> => {
+      const path = join(folder, channelFile(channel))
+      await using file = await open(path, 'w')
+      await file.writeFile(Buffer.from(pcm, 'base64'))
+      await file.sync()
+      return { channel, path, samples, sameAs }
+    }),
+  )
+  return { duration: samples / SAMPLE_RATE, channels: written }
+}

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { resolve as fullPath } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError, fromPlain } from '../../errors.ts'
+import { processes, type RunningWorker } from '../../workers/transports.ts'
+import { bareEnvironment } from './bare-environment.ts'
+import { type DecoderLimits, limitsOf } from './decoder-limits.ts'
+import type {
+  DecodeRequest,
+  DecoderMessage,
+  DecoderResult,
+  ProbeRequest,
+} from './decoder-messages.ts'
+import { type Bounds, confine, signalOf } from './decoder-sandbox.ts'
+import { watchMemory } from './memory-watch.ts'
+
+/** How a decoder process is monitored. */
+export type RunOptions = {
+  signal: AbortSignal
+  onProgress?: ((fraction: number) => void) | undefined
+  /** Seconds without a message after which a decoder is considered hung. */
+  timeout?: number
+  /** Overrides the limits of the request. */
+  limits?: Partial<DecoderLimits>
+}
+
+const entry = fileURLToPath(new URL('./decoder-process.ts', import.meta.url))
+
+/** A healthy decoder reports four times a second; a disk may stall for much longer than that. */
+const TIMEOUT = 60
+
+/** Signals by which native code ends itself; others come from outside and do not blame the file. */
+const crashes = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGTRAP', 'SIGSYS'])
+
+/**
+ * Runs one request in its own decoder process, which ends with it. The process is killed when
+ * `signal` aborts, it sends nothing until the timeout, or it exceeds its limits, and it ends by
+ * itself when this one dies. A native crash and an exceeded limit are the file's fault:
+ * `media_undecodable`.
+ */
+export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
+  given: Request,
+  { signal, onProgress, timeout = TIMEOUT, ...options }: RunOptions,
+): Promise<DecoderResult<Request>> {
+  signal.throwIfAborted()
+  const request = withFullPaths(given)
+  const { promise, resolve, reject } = Promise.withResolvers<DecoderResult<Request>>()
+  const limits = { ...limitsOf(request), ...options.limits }
+  let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
+  const folder = request.task === 'decode' ? request.folder : undefined
+  const bounds = { limits, input: request.file, folder }
+  const decoder = processes(() => startDecoder(bounds))({
+    onMessage(message: DecoderMessage) {
+      watch.sawLife()
+      if (message.type === 'progress') onProgress?.(message.fraction)
+      else end = message
+    },
+    onError(cause) {
+      reject(new AppError('engine_failed', 'the decoder could not be started', { cause }))
+    },
+    onExit({ code, signal: killer, stderr }) {
+      watch.close()
+      signal.removeEventListener('abort', decoder.kill)
+      if (signal.aborted) return reject(signal.reason)
+      if (end?.type === 'done') return resolve(end.result as DecoderResult<Request>)
+      if (end) return reject(fromPlain(end.error))
+      const how = killer ?? signalOf(code) ?? `exit code ${code}`
+      const fault = watch.faultOf(how)
+      reject(fault ? new AppError('media_undecodable', fault) : earlyEnd(how, stderr))
+    },
+  })
+  const watch = watchDecoder(decoder, { limits, timeout })
+  signal.addEventListener('abort', decoder.kill, { once: true })
+  decoder.send(request)
+  return promise
+}
+
+/** A decoder may have another working directory. */
+function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Request): Request {
+  const file = fullPath(request.file)
+  if (request.task === 'probe') return { ...request, file }
+  return { ...request, file, folder: fullPath(request.folder) }
+}
+
+/**
+ * Starts a decoder process, confined as far as the system can. Without an input in its bounds it has
+ * a pipe for content.
+ */
+export function startDecoder(bounds: Bounds): ChildProcess {
+  const args = ['--disable-warning=ExperimentalWarning', entry]
+  const command = confine({ file: process.execPath, args }, bounds)
+  return spawn(command.file, command.args, {
+    // A process group of its own: a Ctrl-C meant for the server must not look like a broken file.
+    detached: true,
+    env: bareEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', bounds.input === undefined ? 'pipe' : 'ignore'],
+  })
+}
+
+type DecoderWatch = {
+  sawLife(): void
+  /**
+   * Returns the fault of the file when the process ended `how`; undefined when something else ended
+   * it.
+   */
+  faultOf(how: string): string | undefined
+  close(): void
+}
+
+/** Kills a decoder that hangs or exceeds its limits, and remembers why. */
+function watchDecoder(
+  decoder: RunningWorker,
+  { limits, timeout }: { limits: DecoderLimits; timeout: number },
+): DecoderWatch {
+  const { memoryBytes, cpuSeconds, wallSeconds } = limits
+  let [silence, age] = [0, 0]
+  let fault: string | undefined
+  const kill = (why: string) => {
+    fault ??= why
+    decoder.kill()
+  }
+  const megabytes = Math.round(memoryBytes / 1024 / 1024)
+  const tooMuchMemory = `the decoder needed more than ${megabytes} MB of memory`
+  const onExceeded = () => kill(tooMuchMemory)
+  const memory = watchMemory(decoder.pid, { limitBytes: memoryBytes, onExceeded })
+  // Counted in ticks, not by the clock: the time of a system suspend does not count.
+  const watchdog = setInterval(() => {
+    if (++silence >= timeout) kill(`the decoder hung for ${timeout} s`)
+    else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
+  }, 1000)
+  return {
+    sawLife: () => {
+      silence = 0
+    },
+    faultOf(how) {
+      if (fault) return fault
+      if (how === 'SIGXCPU') return `the decoder worked for more than ${cpuSeconds} s`
+      if (how === 'SIGXFSZ') return 'the decoder wrote more than the longest recording holds'
+      // The system ran out of memory, and the decoder used a good part of it.
+      if (how === 'SIGKILL' && memory.peakBytes > memoryBytes / 2) return tooMuchMemory
+      return undefined
+    },
+    close: () => {
+      clearInterval(watchdog)
+      memory.close()
+    },
+  }
+}
+
+function earlyEnd(how: string, stderr: string): AppError {
+  const options = stderr ? { cause: new Error(stderr) } : {}
+  return crashes.has(how)
+    ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
+    : new AppError('engine_failed', `the decoder was ended (${how})`, options)
+}

@@ -1,0 +1,74 @@
+import { readSync, writeFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import { toPlain } from '../../errors.ts'
+import { decodeFile, probeFile, readShort } from '../decoding.ts'
+import type { DecoderMessage, DecoderRequest } from './decoder-messages.ts'
+
+type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']
+
+/** The descriptor of the pipe that content comes through. */
+const CONTENT = 4
+/** Often enough for a progress bar and for the watchdog on the other side. */
+const REPORT_MS = 250
+
+/**
+ * A separate program: takes one request from its parent, answers it, ends. After a short recording
+ * it takes another request. See `decoder-client.ts` and `short-decoders.ts`.
+ */
+process.on('disconnect', () => process.exit())
+process.on('message', (request: DecoderRequest) => {
+  void run(request).then((message) => {
+    process.send!(message, () => {
+      if (request.task !== 'short') process.exit()
+    })
+  })
+})
+offerToOutOfMemoryKiller()
+
+async function run(request: DecoderRequest): Promise<DecoderMessage> {
+  let fraction = 0
+  let reportedAt = 0
+  async function heartbeat(): Promise<void> {
+    if (performance.now() - reportedAt > REPORT_MS) {
+      reportedAt = performance.now()
+      process.send!({ type: 'progress', fraction } satisfies DecoderMessage)
+    }
+    await setImmediate()
+  }
+  const perform = (request: DecoderRequest): Promise<DoneResult> => {
+    if (request.task === 'probe') return probeFile(request, heartbeat)
+    if (request.task === 'short') {
+      if (request.sentBytes !== undefined) receive(request.file, request.sentBytes)
+      return readShort(request, heartbeat)
+    }
+    return decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
+  }
+  try {
+    return { type: 'done', result: await perform(request) }
+  } catch (error) {
+    return { type: 'failed', error: toPlain(error) }
+  }
+}
+
+/** Stores what comes through the pipe. Only this side reads from it, so it may wait. */
+function receive(file: string, bytes: number): void {
+  const content = Buffer.alloc(bytes)
+  for (let filled = 0; filled < bytes; ) {
+    const count = readSync(CONTENT, content, { offset: filled })
+    if (count === 0) throw new Error('the content of the recording is incomplete')
+    filled += count
+  }
+  writeFileSync(file, content)
+}
+
+/**
+ * Makes the out-of-memory killer choose the decoder, so that a file that exhausts the memory ends
+ * the decoder and not the server. Linux only.
+ */
+function offerToOutOfMemoryKiller(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000')
+  } catch {
+    // Other systems have no such file; containers may forbid it.
+  }
+}

@@ -1,0 +1,144 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import type { Writable } from 'node:stream'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { processes } from '../../workers/transports.ts'
+import { MAX_CHANNELS } from '../audio-limits.ts'
+import { SAMPLE_RATE } from '../pcm.ts'
+import { startDecoder } from './decoder-client.ts'
+import { limitsOf } from './decoder-limits.ts'
+import type { DecoderMessage, ShortMedia, ShortRequest } from './decoder-messages.ts'
+import { findConfinement } from './decoder-sandbox.ts'
+import { INPUT_BYTES, INPUT_FOLDER } from './isolated-root.ts'
+import { watchMemory } from './memory-watch.ts'
+
+/** Longer recordings are decoded by a process of their own, for whose start they make up. */
+const MAX_SECONDS = 30
+/** The descriptor of the pipe for content, see `decoder-process.ts`. */
+const CONTENT = 4
+/** Seconds after which a file is given to a process of its own. */
+const TIMEOUT = 20
+/** A process that has read so many files is replaced: its limits hold for all of them together. */
+const MAX_FILES = 50
+/** Milliseconds for which a process waits for another file. */
+const IDLE_MS = 5000
+/** Processes at a time; one takes 60 MB while it waits. */
+const MAX_PROCESSES = Math.max(2, availableParallelism())
+
+const limits = limitsOf({ task: 'probe', file: '', nameHint: undefined })
+
+type Decoder = {
+  /** What a file is written to that the process does not see. */
+  content: Writable | undefined
+  worker: SupervisedWorker<DecoderMessage>
+  files: number
+  isBusy: boolean
+  idle?: NodeJS.Timeout
+}
+
+/** By account, the one that waited longest first. */
+const decoders = new Map<string, Decoder>()
+
+/** A file to read, and the account whose files may share a process with it. */
+export type ShortOptions = Pick<ShortRequest, 'nameHint' | 'maxSeconds'> & {
+  account: string
+  signal: AbortSignal
+}
+
+/**
+ * Reads a short file in a process that has read other files of the same account, since the start of
+ * a process takes ten times as long as the file. The process has no folder to write to, reads one
+ * file at a time, and ends after a few seconds without one. Undefined when there is no such process
+ * to be had or it fails in any way: another one, for this file alone, then shows whether the file is
+ * at fault.
+ */
+export async function readShort(
+  file: string,
+  { nameHint, maxSeconds, account, signal }: ShortOptions,
+): Promise<ShortMedia | undefined> {
+  const content = isIsolated() ? await readFile(file).catch(() => undefined) : undefined
+  const decoder = decoders.get(account) ?? openDecoder(account)
+  if (!decoder || decoder.isBusy || (isIsolated() && !content)) return undefined
+  clearTimeout(decoder.idle)
+  decoder.isBusy = true
+  decoder.files++
+  const { worker } = decoder
+  const maxDecoded = Math.min(MAX_SECONDS, maxSeconds ?? MAX_SECONDS)
+  const input = content
+    ? { file: `${INPUT_FOLDER}/recording`, sentBytes: content.length }
+    : { file }
+  const request: ShortRequest = { task: 'short', ...input, nameHint, maxSeconds, maxDecoded }
+  worker.start()
+  if (content) decoder.content?.write(content)
+  const memory = watchMemory(worker.pid, {
+    limitBytes: limits.memoryBytes,
+    onExceeded: () => void worker.close(),
+  })
+  const ended = await worker.run(request, {
+    timeout: TIMEOUT,
+    signal,
+    receive: (message) => (message.type === 'progress' ? undefined : message),
+  })
+  memory.close()
+  decoder.isBusy = false
+  const answer = 'answer' in ended ? ended.answer : undefined
+  const media = answer?.type === 'done' ? (answer.result as ShortMedia) : undefined
+  if (media && decoder.files < MAX_FILES) keep(account, decoder)
+  else discard(account, decoder)
+  signal.throwIfAborted()
+  return media && isSound(media) ? media : undefined
+}
+
+/** Returns undefined when all processes are busy. */
+function openDecoder(account: string): Decoder | undefined {
+  if (decoders.size >= MAX_PROCESSES) {
+    const idle = [...decoders].find(([, { isBusy }]) => !isBusy)
+    if (!idle) return undefined
+    discard(...idle)
+  }
+  const decoder: Decoder = {
+    content: undefined,
+    worker: new SupervisedWorker<DecoderMessage>({ start: processes(start, { mayIdle: true }) }),
+    files: 0,
+    isBusy: false,
+  }
+  function start(): ChildProcess {
+    // What it stores is its input.
+    const fileBytes = isIsolated() ? INPUT_BYTES : limits.fileBytes
+    const bounds = { limits: { ...limits, fileBytes }, input: undefined, folder: undefined }
+    const child = startDecoder(bounds)
+    decoder.content = child.stdio[CONTENT] as Writable
+    // Whatever ends it ends the run as well.
+    decoder.content.on('error', () => {})
+    return child
+  }
+  decoders.set(account, decoder)
+  return decoder
+}
+
+const isIsolated = () => findConfinement() === 'isolated'
+
+function keep(account: string, decoder: Decoder): void {
+  decoders.delete(account)
+  decoders.set(account, decoder)
+  decoder.idle = setTimeout(() => discard(account, decoder), IDLE_MS).unref()
+}
+
+function discard(account: string, decoder: Decoder): void {
+  clearTimeout(decoder.idle)
+  if (decoders.get(account) === decoder) decoders.delete(account)
+  void decoder.worker.close()
+}
+
+/** A file may have taken over the process: what it says must be possible. */
+function isSound({ decoded }: ShortMedia): boolean {
+  if (!decoded) return true
+  const { samples, channels } = decoded
+  const isShort = samples > 0 && samples <= MAX_SECONDS * SAMPLE_RATE
+  if (!isShort || channels.length === 0 || channels.length > MAX_CHANNELS) return false
+  const length = Math.ceil((samples * 2) / 3) * 4
+  return channels.every(({ pcm, sameAs }, channel) => {
+    return pcm.length === length && (sameAs === null || (sameAs >= 0 && sameAs < channel))
+  })
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { decodeFile } from '../decoding.ts'
+import { createWorkCheck } from './work-check.ts'
+
+test('work may grow with the sound that comes out and with the file, and no further', () => {
+  let taken = 0
+  const work = createWorkCheck(() => taken)
+  for (const [seconds, bytes, most] of [
+    [0, 0, 30],
+    [3600, 0, 930],
+    [0, 1e9, 130],
+  ] as const) {
+    Object.assign(work, { seconds, bytes })
+    taken = most
+    work.check()
+    taken = most + 1
+    assert.throws(() => work.check(), { code: 'media_undecodable' })
+  }
+})
+
+test('decoding ends when it has taken too long for what came out', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = fileURLToPath(new URL('../../../test/fixtures/jfk.flac', import.meta.url))
+  const request = { task: 'decode' as const, file, nameHint: undefined, folder, maxSeconds: 60 }
+  const steps = { heartbeat: async () => {}, onProgress: () => {} }
+  const { duration } = await decodeFile(request, { ...steps, cpuSeconds: () => 30 })
+  assert.equal(duration, 11)
+  const slow = decodeFile(request, { ...steps, cpuSeconds: () => 100 })
+  await assert.rejects(slow, { code: 'media_undecodable', message: /of audio in 100 s of work/ })
+})

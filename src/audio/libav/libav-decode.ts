@@ -1,0 +1,72 @@
+import { Codec, CodecContext, Frame, type Packet, type Stream } from 'node-av/lib'
+import { AppError } from '../../errors.ts'
+import type { Heartbeat } from '../decoder/decoder-messages.ts'
+import { type Planes, SAMPLE_RATE } from '../pcm.ts'
+import { silentPlanes } from '../silence.ts'
+import { createTimeline } from '../timeline.ts'
+import { check, readPackets, seconds } from './libav-format.ts'
+import type { OpenedMedia } from './libav-open.ts'
+import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
+
+/**
+ * Decodes a track to blocks of about a second, every channel at 16 kHz. Damaged packets are
+ * skipped; silence replaces missing audio.
+ */
+export async function* decodeTrack(
+  { format, track, info, firstPacket }: OpenedMedia,
+  heartbeat: Heartbeat,
+): AsyncGenerator<Planes> {
+  const codec = openCodec(track, info.codec)
+  const frame = new Frame()
+  frame.alloc()
+  const missingBefore = createTimeline(info.duration)
+  let resampler: FrameResampler | undefined
+  let firstRate: number | undefined
+
+  function* decodeFrames(): Generator<Planes> {
+    while (codec.receiveFrameSync(frame) >= 0) {
+      resampler ??= createFrameResampler(frame, SAMPLE_RATE)
+      const { sampleRate } = frame
+      firstRate ??= sampleRate
+      // Bare streams have time stamps in units of their first rate, wrong after a change.
+      const stamp = sampleRate === firstRate ? seconds(frame.pts, track) : undefined
+      const missing = missingBefore(stamp, frame.nbSamples / sampleRate)
+      if (missing > 0) {
+        yield resampler.flush()
+        yield* silentPlanes(missing * SAMPLE_RATE, resampler.channels)
+      }
+      yield* resampler.write(frame)
+    }
+  }
+
+  /** Yields all packets; the last, null, makes the decoder return what it has buffered. */
+  async function* allPackets(): AsyncGenerator<Packet | null> {
+    yield firstPacket
+    yield* readPackets(format, { track: track.index, heartbeat })
+    yield null
+  }
+
+  try {
+    for await (const packet of allPackets()) {
+      codec.sendPacketSync(packet)
+      yield* decodeFrames()
+    }
+    if (resampler) yield resampler.flush()
+  } finally {
+    resampler?.close()
+    frame.free()
+    codec.freeContext()
+  }
+}
+
+function openCodec({ codecpar, timeBase }: Stream, name: string): CodecContext {
+  const decoder = Codec.findDecoder(codecpar.codecId)
+  if (!decoder) throw new AppError('media_undecodable', `no decoder for ${name}`)
+  const codec = new CodecContext()
+  codec.allocContext3(decoder)
+  check(codec.parametersToContext(codecpar))
+  codec.pktTimebase = timeBase // the decoder cuts off the encoder's delay, counted in this base
+  codec.threadCount = 1
+  check(codec.open2Sync(decoder))
+  return codec
+}

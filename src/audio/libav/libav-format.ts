@@ -1,0 +1,104 @@
+import {
+  AV_LOG_QUIET,
+  AV_NOPTS_VALUE,
+  AVDISCARD_ALL,
+  AVERROR_EOF,
+  AVMEDIA_TYPE_AUDIO,
+} from 'node-av/constants'
+import {
+  Codec,
+  Dictionary,
+  FFmpegError,
+  FormatContext,
+  InputFormat,
+  Log,
+  Packet,
+  type Stream,
+} from 'node-av/lib'
+import { AppError } from '../../errors.ts'
+import { MAX_TRACKS } from '../audio-limits.ts'
+import type { Heartbeat } from '../decoder/decoder-messages.ts'
+
+Log.setLevel(AV_LOG_QUIET)
+
+/** Consecutive errors after which a damaged file is considered to have ended. */
+const MAX_READ_ERRORS = 50
+/** Packets between two turns of the event loop: a few milliseconds. */
+const PACKETS_PER_PULSE = 2000
+
+/**
+ * Pictures are never decoded, not even to get their size: a header may declare gigabytes of them.
+ */
+const audioDecoders = Codec.getCodecList()
+  .filter((codec) => codec.type === AVMEDIA_TYPE_AUDIO && codec.isDecoder())
+  .map((codec) => codec.name)
+  .join(',')
+
+/**
+ * Opens a file with one demuxer and no other. `file:` prevents a colon in the path from being read
+ * as a protocol, and no other protocol is allowed. The caller closes with `closeInputSync()`.
+ */
+export function openFormat(path: string, demuxer: string): FormatContext {
+  const inputFormat = InputFormat.findInputFormat(demuxer)
+  if (!inputFormat) throw new AppError('media_undecodable', `the decoder lacks ${demuxer}`)
+  const format = new FormatContext()
+  const options = Dictionary.fromObject({
+    protocol_whitelist: 'file',
+    codec_whitelist: audioDecoders,
+    // One more than is supported, so that the file is rejected for its tracks.
+    max_streams: `${MAX_TRACKS + 1}`,
+  })
+  check(format.openInputSync(`file:${path}`, inputFormat, options))
+  return format
+}
+
+/** What libav reports, in plain words. */
+const REASONS: Readonly<Record<string, string>> = {
+  'Invalid data found when processing input': 'the file is damaged, or cut off before its end',
+  'End of file': 'the file is cut off before its end',
+}
+
+/** Turns a negative return code of libav into `media_undecodable`. */
+export function check(code: number): void {
+  if (code >= 0) return
+  const reason = FFmpegError.strerror(code)
+  throw new AppError('media_undecodable', REASONS[reason] ?? reason)
+}
+
+/** Returns the seconds of a time stamp of `stream`; undefined when it has none. */
+export function seconds(stamp: bigint, stream: Stream): number | undefined {
+  if (stamp === AV_NOPTS_VALUE) return undefined
+  const { num, den } = stream.timeBase
+  return (Number(stamp) * num) / den
+}
+
+/**
+ * Makes the demuxer skip all tracks but one: pictures are most of a film, and nothing uses them.
+ */
+export function keepTrack(format: FormatContext, index: number): void {
+  for (const stream of format.streams) {
+    if (stream.index !== index) stream.discard = AVDISCARD_ALL
+  }
+}
+
+/** Yields the packets of one track; skips damaged parts. Each is valid until the next is read. */
+export async function* readPackets(
+  format: FormatContext,
+  { track, heartbeat }: { track: number; heartbeat: Heartbeat },
+): AsyncGenerator<Packet> {
+  const packet = new Packet()
+  packet.alloc()
+  let errors = 0
+  try {
+    for (let count = 1; errors < MAX_READ_ERRORS; count++) {
+      if (count % PACKETS_PER_PULSE === 0) await heartbeat()
+      const code = format.readFrameSync(packet)
+      if (code === AVERROR_EOF) return
+      errors = code < 0 ? errors + 1 : 0
+      if (code >= 0 && packet.streamIndex === track) yield packet
+      packet.unref()
+    }
+  } finally {
+    packet.free()
+  }
+}

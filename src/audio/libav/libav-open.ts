@@ -1,0 +1,173 @@
+import {
+  AV_DISPOSITION_ATTACHED_PIC,
+  AV_DISPOSITION_DEFAULT,
+  AV_NOPTS_VALUE,
+  AV_PKT_DATA_SKIP_SAMPLES,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+} from 'node-av/constants'
+import { avGetCodecName, type FormatContext, type Packet, type Stream } from 'node-av/lib'
+import { AppError } from '../../errors.ts'
+import {
+  checkAudioFormat,
+  checkDeclaredDuration,
+  checkLength,
+  checkPacketRate,
+  MAX_TRACKS,
+} from '../audio-limits.ts'
+import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
+import { losesBlock, usualDelay } from './encoder-delay.ts'
+import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
+
+/** An opened file and the one audio track that is decoded. */
+export type OpenedMedia = {
+  format: FormatContext
+  track: Stream
+  info: MediaInfo
+  /** Read to inspect it; `readPackets` yields those after it. */
+  firstPacket: Packet
+  /** Seconds of silence before the audio: a film's time starts with its picture. */
+  lead: number
+  /** Seconds at the start of the decoded audio that were never recorded. */
+  delay: number
+  close(): void
+}
+
+/** The results of our own inspection of the file. */
+export type OpenOptions = {
+  demuxer: string
+  extension: string
+  bytes: number
+  /** Limit for audio whose length has to be counted; undefined = no limit. */
+  maxSeconds: number | undefined
+  heartbeat: Heartbeat
+}
+
+/**
+ * Opens a file with the given demuxer, reads its tracks and picks one: the default track where the
+ * file names one, else the first.
+ */
+export async function openMedia(path: string, options: OpenOptions): Promise<OpenedMedia> {
+  const format = openFormat(path, options.demuxer)
+  try {
+    // Values before libav reads any packets are declared; later ones may be guesses.
+    const declared = declaredDuration(format)
+    check(format.findStreamInfoSync(null))
+    const track = pickTrack(format)
+    keepTrack(format, track.index)
+    const firstPacket = await takePacket(format, {
+      track: track.index,
+      heartbeat: options.heartbeat,
+    })
+    const { sampleRate, channels, codecId } = track.codecpar
+    const codec = avGetCodecName(codecId) ?? 'unknown'
+    if (!sampleRate || !channels) {
+      throw new AppError('media_undecodable', `no audio found in the ${codec} track`)
+    }
+    checkAudioFormat({ sampleRate, channels })
+
+    const { lead, delay } = startOf(format, { track, codec, firstPacket })
+    const ofTrack = declared.ofTrack || (declared.ofFile ? 0 : await countDuration(path, options))
+    const duration = ofTrack ? lead + ofTrack - delay : declared.ofFile
+    checkDeclaredDuration(duration, options.bytes)
+    const extension = extensionOf(options.extension, format)
+    const info = { extension, duration, channels, sampleRate, codec }
+    const close = () => {
+      firstPacket.free()
+      format.closeInputSync()
+    }
+    return { format, track, firstPacket, lead, delay, info, close }
+  } catch (error) {
+    format.closeInputSync()
+    throw error
+  }
+}
+
+function pickTrack(format: FormatContext): Stream {
+  const { streams } = format
+  if (streams.length > MAX_TRACKS) {
+    const supported = `at most ${MAX_TRACKS} are supported`
+    throw new AppError('media_unsupported', `${streams.length} tracks; ${supported}`)
+  }
+  const tracks = streams.filter((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  const track = tracks.find((s) => s.hasDisposition(AV_DISPOSITION_DEFAULT)) ?? tracks[0]
+  if (track) return track
+  throw new AppError('media_without_audio', 'the file holds no audio')
+}
+
+async function takePacket(
+  format: FormatContext,
+  options: { track: number; heartbeat: Heartbeat },
+): Promise<Packet> {
+  for await (const packet of readPackets(format, options)) {
+    const copy = packet.clone()
+    if (copy) return copy
+  }
+  throw new AppError('media_undecodable', 'the audio track is empty')
+}
+
+/**
+ * Returns the seconds that the header states for the audio and for the whole file; 0 where it does
+ * not.
+ */
+function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: number } {
+  const audio = format.streams.find((s) => s.codecpar.codecType === AVMEDIA_TYPE_AUDIO)
+  const ofTrack = audio ? (seconds(audio.duration, audio) ?? 0) : 0
+  const ofFile = format.duration === AV_NOPTS_VALUE ? 0 : Number(format.duration) / 1e6
+  return { ofTrack: Math.max(0, ofTrack), ofFile: Math.max(0, ofFile) }
+}
+
+/**
+ * Counts the duration of recordings that do not state it, such as those of browsers and bare
+ * streams. It reads their packets, which takes a second for hours of audio, and decodes none. It
+ * stops reading a stream that is too long.
+ */
+async function countDuration(
+  path: string,
+  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY }: OpenOptions,
+): Promise<number> {
+  const format = openFormat(path, demuxer)
+  try {
+    check(format.findStreamInfoSync(null))
+    const track = pickTrack(format)
+    keepTrack(format, track.index)
+    const start = seconds(track.startTime, track) ?? 0
+    let [packets, sum, end] = [0, 0, 0]
+    for await (const packet of readPackets(format, { track: track.index, heartbeat })) {
+      const length = seconds(packet.duration, track) ?? 0
+      sum += length
+      end = Math.max(end, (seconds(packet.pts, track) ?? 0) + length - start)
+      checkPacketRate(++packets, Math.max(sum, end))
+      checkLength(sum, maxSeconds)
+    }
+    return Math.max(sum, end)
+  } finally {
+    format.closeInputSync()
+  }
+}
+
+/** Returns the silence before the audio, and how much of the decoded audio was never recorded. */
+function startOf(
+  format: FormatContext,
+  { track, codec, firstPacket }: { track: Stream; codec: string; firstPacket: Packet },
+): Pick<OpenedMedia, 'lead' | 'delay'> {
+  const { sampleRate } = track.codecpar
+  const isMarked = firstPacket.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
+  const delay = isMarked ? 0 : usualDelay(codec, sampleRate) / sampleRate
+  const lost = losesBlock(codec, format.metadata?.get('encoder') ?? '')
+  const lostSeconds = lost ? (seconds(firstPacket.duration, track) ?? 0) : 0
+
+  const recording = (seconds(track.startTime, track) ?? 0) + delay
+  const pictures = format.streams.filter(isPicture).flatMap((s) => seconds(s.startTime, s) ?? [])
+  return { lead: recording - Math.min(recording, ...pictures) + lostSeconds, delay }
+}
+
+/** A cover picture has a track too, but no time. */
+function isPicture(stream: Stream): boolean {
+  const { codecType } = stream.codecpar
+  return codecType === AVMEDIA_TYPE_VIDEO && !stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)
+}
+
+function extensionOf(extension: string, format: FormatContext): string {
+  return extension === 'wma' && format.streams.some(isPicture) ? 'wmv' : extension
+}

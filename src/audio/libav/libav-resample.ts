@@ -1,0 +1,115 @@
+import {
+  AV_CHANNEL_ORDER_UNSPEC,
+  AV_SAMPLE_FMT_FLTP,
+  AVERROR_INPUT_CHANGED,
+  type AVSampleFormat,
+} from 'node-av/constants'
+import {
+  avChannelLayoutDefault,
+  type ChannelLayout,
+  Frame,
+  SoftwareResampleContext,
+} from 'node-av/lib'
+import { checkAudioFormat } from '../audio-limits.ts'
+import type { Planes } from '../pcm.ts'
+import { check } from './libav-format.ts'
+
+/** libav's resampler, read once a second: each read costs as much as the resampling itself. */
+export type FrameResampler = {
+  readonly channels: number
+  /** Takes a frame; yields the accumulated output once there is enough. */
+  write(frame: Frame): Generator<Planes>
+  /** Returns everything that is left; the next frame starts afresh. */
+  flush(): Planes
+  close(): void
+}
+
+/**
+ * As sharp as the filter of `resample.ts`: flat to 7 kHz, 80 dB down from 8.1 kHz on. An hour of
+ * 44.1 kHz stereo takes 1.8 s of one 2.5 GHz core; our own loop in JavaScript needs 22 s.
+ */
+const filter = { filter_type: 'kaiser', kaiser_beta: 8, filter_size: 68, cutoff: 0.935 }
+
+/**
+ * Creates a resampler to `sampleRate` that keeps the channels of the first frame. A track may
+ * change its rate or layout midway (broadcasts do); its later audio is converted to the layout of
+ * the first.
+ */
+export function createFrameResampler(first: Frame, sampleRate: number): FrameResampler {
+  nameChannels(first)
+  const { channelLayout, channels } = first
+  checkAudioFormat(first) // the header may have declared another format
+  const output = new Frame()
+  output.alloc()
+  let context: SoftwareResampleContext | undefined
+  let gathered = 0
+
+  function* write(frame: Frame): Generator<Planes> {
+    nameChannels(frame)
+    context ??= createContext(frame, { channelLayout, sampleRate })
+    gathered += frame.nbSamples / frame.sampleRate
+    const code = gathered < 1 ? context.convertFrame(null, frame) : convert(context, frame)
+    if (code === AVERROR_INPUT_CHANGED) {
+      yield flush()
+      yield* write(frame)
+      return
+    }
+    check(code)
+    if (gathered >= 1) yield takeOutput()
+  }
+
+  function flush(): Planes {
+    if (!context) return empty(channels)
+    check(convert(context, null))
+    context.free()
+    context = undefined
+    return takeOutput()
+  }
+
+  function convert(to: SoftwareResampleContext, frame: Frame | null): number {
+    output.unref()
+    output.format = AV_SAMPLE_FMT_FLTP
+    output.sampleRate = sampleRate
+    output.channelLayout = channelLayout
+    return to.convertFrame(output, frame)
+  }
+
+  /** Copies: the frame's memory is reused for the next block. */
+  function takeOutput(): Planes {
+    gathered = 0
+    const { data, nbSamples } = output
+    if (!data || nbSamples === 0) return empty(channels)
+    return data.slice(0, channels).map((plane) => {
+      return new Float32Array(plane.buffer, plane.byteOffset, nbSamples).slice() as Planes[number]
+    })
+  }
+
+  function close(): void {
+    context?.free()
+    output.free()
+  }
+
+  return { channels, write, flush, close }
+}
+
+/** Names the channels of stored samples, which have no names; libav's resampler aborts on those. */
+function nameChannels(frame: Frame): void {
+  if (frame.channelLayout.order !== AV_CHANNEL_ORDER_UNSPEC) return
+  frame.channelLayout = avChannelLayoutDefault(frame.channels)
+}
+
+function createContext(
+  { channelLayout: from, format, sampleRate: rate }: Frame,
+  { channelLayout, sampleRate }: { channelLayout: ChannelLayout; sampleRate: number },
+): SoftwareResampleContext {
+  const context = new SoftwareResampleContext()
+  const target = [channelLayout, AV_SAMPLE_FMT_FLTP, sampleRate] as const
+  check(context.allocSetOpts2(...target, from, format as AVSampleFormat, rate))
+  for (const [name, value] of Object.entries(filter)) check(context.setOption(name, value))
+  check(context.init())
+  return context
+}
+
+function empty(channels: number): Planes {
+  return Array.from({ length: channels }, () => new Float32Array(0))
+}
