@@ -10,7 +10,7 @@ import type { Retried, Retry } from '../text/result/retry.ts'
 import { type Usage, usageOf } from '../text/result/token-usage.ts'
 import { type Services, servedAddOns } from '../text/service-add-on.ts'
 import { findDoneJob } from './done-job.ts'
-import { type AnswerStore, callServices } from './service-add-ons.ts'
+import { type AnswerStore, callServices } from './pipeline/service-add-ons.ts'
 
 /** The dependencies of a retry. */
 export type RetryTools = {

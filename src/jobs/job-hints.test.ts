@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { addJob } from '../../test/support/test-jobs.ts'
 import { openService, type TestService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
-import { LEASE_MS } from './lease-heartbeat.ts'
+import { LEASE_MS } from './queue/lease-heartbeat.ts'
 
 /** Gives a service what PostgreSQL gives: hints of other servers, and their announcement. */
 function addHints({ storage }: TestService): { give(): void; announced: number } {

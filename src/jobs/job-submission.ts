@@ -24,13 +24,13 @@ import { languages as redactedLanguages } from '../text/entities/languages.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import type { TranslatorInfo } from '../text/service-add-on.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
-import { removeCheckpoints } from './checkpoints.ts'
+import { filenameOf } from './fetching/source-url.ts'
 import { writeJobTranscript } from './job-transcript.ts'
 import type { JobWaits } from './job-waits.ts'
-import type { PipelineTools } from './pipeline-tools.ts'
-import type { QueueLoop } from './queue-loop.ts'
-import { deleteRecordings } from './redacted-audio.ts'
-import { filenameOf } from './source-url.ts'
+import { removeCheckpoints } from './pipeline/checkpoints.ts'
+import type { PipelineTools } from './pipeline/pipeline-tools.ts'
+import { deleteRecordings } from './pipeline/redacted-audio.ts'
+import type { QueueLoop } from './queue/queue-loop.ts'
 import {
   type Correction,
   correctTranscript,

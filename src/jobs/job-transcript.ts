@@ -4,7 +4,7 @@ import { readResult } from '../storage/jobs/results.ts'
 import { findEditedSize, readTranscriptChanges } from '../storage/jobs/transcript-edits.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
 import { findDoneJob } from './done-job.ts'
-import type { PipelineTools } from './pipeline-tools.ts'
+import type { PipelineTools } from './pipeline/pipeline-tools.ts'
 
 /**
  * Writes the stored words of a finished job or session as a file; `isEdited` with the corrections

@@ -6,11 +6,11 @@ import type { Log } from '../log.ts'
 import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Services } from '../text/service-add-on.ts'
-import type { Observers } from './attempt-metrics.ts'
 import { JobSubmission } from './job-submission.ts'
 import { JobWaits } from './job-waits.ts'
-import type { MediaTools, PipelineTools } from './pipeline-tools.ts'
-import { JobRunner } from './runner.ts'
+import type { MediaTools, PipelineTools } from './pipeline/pipeline-tools.ts'
+import type { Observers } from './queue/attempt-metrics.ts'
+import { JobRunner } from './queue/runner.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {

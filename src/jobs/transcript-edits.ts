@@ -13,7 +13,7 @@ import {
 import type { Edited } from '../text/edits/edit-task.ts'
 import type { EditOperation } from '../text/edits/plan-edits.ts'
 import { type DoneJob, findDoneJob } from './done-job.ts'
-import type { PipelineTools } from './pipeline-tools.ts'
+import type { PipelineTools } from './pipeline/pipeline-tools.ts'
 
 /** Corrections of one transcript: weeks of work on it. */
 const MAX_VERSIONS = 10_000

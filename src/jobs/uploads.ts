@@ -7,9 +7,9 @@ import type { Db } from '../storage/db.ts'
 import { insertFile, type StoredFile } from '../storage/objects/files.ts'
 import type { Space } from '../storage/space/space.ts'
 import { roundTo } from '../transcript/rounding.ts'
-import { fetchRecording } from './fetch-recording.ts'
-import type { MediaTools } from './pipeline-tools.ts'
-import { filenameOf } from './source-url.ts'
+import { fetchRecording } from './fetching/fetch-recording.ts'
+import { filenameOf } from './fetching/source-url.ts'
+import type { MediaTools } from './pipeline/pipeline-tools.ts'
 
 /** A recording that a client sends. */
 export type Upload = {

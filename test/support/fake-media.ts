@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../src/errors.ts'
-import type { MediaTools } from '../../src/jobs/pipeline-tools.ts'
+import type { MediaTools } from '../../src/jobs/pipeline/pipeline-tools.ts'
 
 export type FakeRecording = {
   seconds: number

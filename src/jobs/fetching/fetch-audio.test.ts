@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict'
+import type { LookupAddress } from 'node:dns'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { createResolver } from '../../net/resolver.ts'
+import { sliceTurns } from '../../storage/objects/slice-turns.ts'
+import { type FetchOptions, fetchAudio } from './fetch-audio.ts'
+
+const usual: FetchOptions = {
+  signal: new AbortController().signal,
+  timeout: 30,
+  maxBytes: 1000,
+  allowPrivateNetwork: 'all',
+  resolve: createResolver(),
+  account: 'acme',
+}
+
+/** Serves on a free port of this machine; returns the origin. */
+async function serve(t: TestContext, vad: RequestListener): Promise<string> {
+  const server = createServer(vad).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Answers every request with what `answer` writes. */
+async function serveRaw(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createSocketServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).once('data', () => answer(socket))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function fetchText(url: string, options: Partial<FetchOptions> = {}): Promise<string> {
+  const bytes = await fetchAudio(url, (body) => buffer(body), { ...usual, ...options })
+  return bytes.toString()
+}
+
+/** Creates a name service that resolves every name to these addresses. */
+function resolveTo(...addresses: string[]) {
+  const found: LookupAddress[] = addresses.map((address) => {
+    return { address, family: address.includes(':') ? 6 : 4 }
+  })
+  const resolve: FetchOptions['resolve'] = (_host, _options, callback) => callback(null, found)
+  return resolve
+}
+
+test('fetches the bytes as they are', async (t) => {
+  const requested: Record<string, unknown>[] = []
+  const origin = await serve(t, (request, response) => {
+    requested.push({ url: request.url, encoding: request.headers['accept-encoding'] })
+    response.end('sound')
+  })
+  assert.equal(await fetchText(`${origin}/a.mp3?token=1`), 'sound')
+  assert.deepEqual(requested, [{ url: '/a.mp3?token=1', encoding: 'identity' }])
+})
+
+const answers: [number, string][] = [
+  [401, 'source_forbidden'],
+  [403, 'source_forbidden'],
+  [404, 'source_not_found'],
+  [410, 'source_not_found'],
+  [400, 'source_unreachable'],
+  [304, 'source_unreachable'],
+  [500, 'source_unreachable'],
+  [503, 'source_unreachable'],
+]
+for (const [status, code] of answers) {
+  test(`a source that answers ${status} is reported as ${code}`, async (t) => {
+    const origin = await serve(t, (_request, response) => response.writeHead(status).end('no'))
+    const message = new RegExp(`the source answered ${status}`)
+    await assert.rejects(fetchText(origin), { code, message })
+  })
+}
+
+test('a web page, an encoded body and one that is too large are refused by their headers', async (t) => {
+  const cases: [Record<string, string>, string, RegExp][] = [
+    [
+      { 'content-type': 'text/html <secret>; a=b' },
+      'media_unsupported',
+      /answered with text.html$/,
+    ],
+    [{ 'content-type': 'application/json' }, 'media_unsupported', /application.json$/],
+    [{ 'content-encoding': 'gzip' }, 'media_unsupported', /sent it compressed$/],
+    [
+      { 'content-length': '1001' },
+      'media_too_large',
+      /more than 1000 bytes \(STENO_MAX_FILE_BYTES\)$/,
+    ],
+  ]
+  for (const [headers, code, message] of cases) {
+    const origin = await serve(t, (_request, response) => {
+      response.writeHead(200, headers)
+      response.write('x')
+    })
+    const stored = fetchAudio(origin, () => assert.fail('nothing of it may be stored'), usual)
+    await assert.rejects(stored, { code, message })
+  }
+})
+
+test('headers of 20 kB are read, of 40 kB are not', async (t) => {
+  const origin = await serve(t, (request, response) => {
+    response.setHeader('x', 'y'.repeat(Number(request.url!.slice(1)))).end('sound')
+  })
+  assert.equal(await fetchText(`${origin}/20000`), 'sound')
+  const refused = { code: 'source_unreachable', message: /headers of its answer are too large$/ }
+  await assert.rejects(fetchText(`${origin}/40000`), refused)
+})
+
+test('a redirect holds no connection, whatever follows it', async (t) => {
+  const closed = Promise.withResolvers<void>()
+  const origin = await serve(t, (request, response) => {
+    if (request.url === '/b') return response.end('sound')
+    request.socket.once('close', () => closed.resolve())
+    return response.writeHead(302, { location: '/b' }).write('a body without an end')
+  })
+  assert.equal(await fetchText(origin), 'sound')
+  await closed.promise
+})
+
+const oddAnswers: [title: string, answer: string, code: string, message: RegExp][] = [
+  ['is no HTTP', 'SSH-2.0-OpenSSH_9.7\r\n', 'source_unreachable', /its answer is not HTTP$/],
+  ['is empty', '', 'source_unreachable', /the connection broke off$/],
+  [
+    'changes the protocol',
+    'HTTP/1.1 101 OK\r\nupgrade: x\r\n\r\n',
+    'source_unreachable',
+    /the connection failed$/,
+  ],
+  [
+    'has two lengths',
+    'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+    'source_unreachable',
+    /broke off$/,
+  ],
+  [
+    'leads nowhere',
+    'HTTP/1.1 302 OK\r\nlocation: http://[\r\n\r\n',
+    'source_unreachable',
+    /the address cannot be read$/,
+  ],
+  [
+    'leads to two places',
+    'HTTP/1.1 302 OK\r\nlocation: /a\r\nlocation: /b\r\n\r\n',
+    'source_unreachable',
+    /answered 302$/,
+  ],
+]
+for (const [title, answer, code, message] of oddAnswers) {
+  test(`an answer that ${title} is reported in words`, async (t) => {
+    const origin = await serveRaw(t, (socket) => void socket.end(answer))
+    await assert.rejects(fetchText(origin), { code, message })
+  })
+}
+
+test('a source that is always about to answer is given up', async (t) => {
+  const origin = await serveRaw(t, (socket) => {
+    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)
+    const write = () => void socket.write(hints, (error) => error ?? setImmediate(write))
+    write()
+  })
+  await assert.rejects(fetchText(origin, { timeout: 0.2 }), { code: 'source_timeout' })
+})
+
+test('redirects are followed, five of them', async (t) => {
+  const origin = await serve(t, (request, response) => {
+    const left = Number(request.url!.slice(1))
+    if (left === 0) return response.end('sound')
+    return response.writeHead(302, { location: `/${left - 1}` }).end('moved')
+  })
+  assert.equal(await fetchText(`${origin}/5`), 'sound')
+  await assert.rejects(fetchText(`${origin}/6`), { code: 'source_unreachable', message: /5 times/ })
+})
+
+test('a user name in the address is shown to its own host, not to where that redirects', async (t) => {
+  const seen: (string | undefined)[] = []
+  const target = await serve(t, (request, response) => {
+    seen.push(request.headers.authorization)
+    response.end('sound')
+  })
+  const origin = await serve(t, (request, response) => {
+    seen.push(request.headers.authorization)
+    response.writeHead(307, { location: `${target}/b` }).end()
+  })
+  await fetchText(origin.replace('http://', 'http://me:s%C3%A9same@'))
+  const expected = Buffer.from('me:sésame').toString('base64')
+  assert.deepEqual(seen, [`Basic ${expected}`, undefined])
+})
+
+test('private addresses are refused, however they are written', async (t) => {
+  const origin = await serve(t, (_request, response) => response.end('secret'))
+  const { port } = new URL(origin)
+  const guarded = { allowPrivateNetwork: [] }
+  const hosts = '127.0.0.1 localhost 2130706433 0x7f.1 0177.0.0.1 [::1] [::ffff:127.0.0.1] 0.0.0.0'
+  for (const host of hosts.split(' ')) {
+    const fetched = fetchText(`http://${host}:${port}/`, guarded)
+    await assert.rejects(
+      fetched,
+      { code: 'source_refused', message: /not a public address$/ },
+      host,
+    )
+  }
+  assert.equal(await fetchText(origin, { allowPrivateNetwork: ['127.0.0.0/8'] }), 'secret')
+})
+
+test('a redirect to a private address is refused', async (t) => {
+  const inner = await serve(t, (_request, response) => response.end('secret'))
+  const outer = await serve(t, (_request, response) => {
+    response.writeHead(302, { location: inner.replace('127.0.0.1', '127.0.0.2') }).end()
+  })
+  const fetched = fetchText(outer, { allowPrivateNetwork: ['127.0.0.1'] })
+  await assert.rejects(fetched, { code: 'source_refused' })
+})
+
+test('a name is refused when any of its addresses is private, unless its host is allowed', async (t) => {
+  const origin = await serve(t, (_request, response) => response.end('sound'))
+  const url = origin.replace('127.0.0.1', 'audio.example')
+  const guarded = { allowPrivateNetwork: [], resolve: resolveTo('127.0.0.1', '8.8.8.8') }
+  await assert.rejects(fetchText(url, guarded), { code: 'source_refused' })
+  const resolve = resolveTo('127.0.0.1')
+  assert.equal(await fetchText(url, { allowPrivateNetwork: ['audio.example'], resolve }), 'sound')
+})
+
+test('no scheme but http and https is spoken, nor redirected to', async (t) => {
+  const origin = await serve(t, (_request, response) => {
+    response.writeHead(302, { location: 'file:///etc/passwd' }).end()
+  })
+  await assert.rejects(fetchText('ftp://audio.example/a'), { code: 'source_refused' })
+  await assert.rejects(fetchText(origin), { code: 'source_refused' })
+})
+
+test('a source that is not there, or breaks off, is unreachable', async (t) => {
+  const origin = await serve(t, (_request, response) => {
+    response.writeHead(200, { 'content-length': '100' })
+    response.write('half', () => response.destroy())
+  })
+  await assert.rejects(fetchText(origin), { code: 'source_unreachable' })
+  await assert.rejects(fetchText('http://127.0.0.1:1/'), { code: 'source_unreachable' })
+  await assert.rejects(fetchText('http://nowhere.invalid/'), { code: 'source_unreachable' })
+})
+
+test('a source that takes longer than the time allowed is given up', async (t) => {
+  const origin = await serve(t, (request, response) => {
+    if (request.url === '/silent') return
+    response.write('a first byte, and then no more')
+  })
+  const timely = { timeout: 0.2 }
+  for (const path of ['/silent', '/stalls']) {
+    const fetched = fetchText(`${origin}${path}`, timely)
+    await assert.rejects(fetched, { code: 'source_timeout', message: /longer than 0.2 s/ })
+  }
+})
+
+test('a fetch ends with the reason of the signal it was given', async (t) => {
+  const abort = new AbortController()
+  const origin = await serve(t, (_request, response) => {
+    response.write('a first byte', () => abort.abort(new Error('the job was stopped')))
+  })
+  await assert.rejects(fetchText(origin, { signal: abort.signal }), /the job was stopped/)
+})
+
+test('a body that trickles is given up', async (t) => {
+  t.mock.method(performance, 'now', () => clock)
+  let clock = 0
+  const origin = await serve(t, (_request, response) => {
+    response.write('one')
+    const timer = setInterval(() => {
+      clock += 30_000
+      response.write('byte')
+    }, 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  await assert.rejects(fetchText(origin), { code: 'source_timeout', message: /slower/ })
+})
+
+test('a fetch leaves no connection behind', { timeout: 2000 }, async (t) => {
+  const closed: Promise<unknown>[] = []
+  const origin = await serve(t, (request, response) => {
+    closed.push(once(request.socket, 'close'))
+    response.end('sound')
+  })
+  await fetchText(origin)
+  assert.equal(closed.length, 1)
+  await closed[0]
+})
+
+test('what the store reports is passed on as it is', async (t) => {
+  const origin = await serve(t, (_request, response) => response.end('sound'))
+  const broken = new TypeError('a mistake of ours')
+  const stored = fetchAudio(origin, () => Promise.reject(broken), usual)
+  await assert.rejects(stored, broken)
+})
+
+test('each piece of a body waits for the turn of its account', async (t) => {
+  const { mock } = t.mock.method(sliceTurns, 'next')
+  const origin = await serve(t, (_request, response) => response.end('sound'))
+  await fetchText(origin)
+  assert.deepEqual(
+    mock.calls.map((one) => one.arguments),
+    [['acme']],
+  )
+})

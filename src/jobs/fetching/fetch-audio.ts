@@ -1,0 +1,136 @@
+import type { Agent, Dispatcher } from 'undici'
+import { AppError } from '../../errors.ts'
+import { type AddressGuard, createAddressGuard } from '../../net/address-guard.ts'
+import { basicCredentials } from '../../net/basic-credentials.ts'
+import { checkUrl } from '../../net/check-url.ts'
+import { createGuardedAgent } from '../../net/guarded-agent.ts'
+import type { Resolve } from '../../net/resolver.ts'
+import { sliceTurns } from '../../storage/objects/slice-turns.ts'
+import { checkAnswer, discard } from './source-answer.ts'
+import { sourceError } from './source-error.ts'
+
+const MAX_REDIRECTS = 5
+/** A source that has not answered by then is down, or far too slow for a recording. */
+const HEADERS_TIMEOUT_MS = 30_000
+/** The longest pause within a body, and the window over which its rate is measured. */
+const BODY_TIMEOUT_MS = 20_000
+/** 8 kbit/s, the lowest bit rate of the speech codecs in use: a slower source only holds a slot. */
+const MIN_BYTES_PER_WINDOW = 1000 * (BODY_TIMEOUT_MS / 1000)
+
+/** Limits of one fetch: seconds, bytes, and where it may connect to. */
+export type FetchOptions = {
+  signal: AbortSignal
+  /** Seconds for everything, from the first DNS lookup to the last byte. */
+  timeout: number
+  maxBytes: number
+  allowPrivateNetwork: 'all' | readonly string[]
+  /** Resolves a name to addresses. */
+  resolve: Resolve
+  /** The account that the recording is fetched for. */
+  account: string
+}
+
+type Body = AsyncIterable<Uint8Array>
+
+/**
+ * Fetches a recording from a URL that a client gave, and streams its bytes to `store`. Only http
+ * and https are supported. Every connection, redirects included, goes to an address that is checked
+ * when the connection is made; there is no second lookup that could return another one.
+ */
+export async function fetchAudio<T>(
+  url: string,
+  store: (body: Body, signal: AbortSignal) => Promise<T>,
+  options: FetchOptions,
+): Promise<T> {
+  const { timeout, maxBytes, allowPrivateNetwork } = options
+  const guard = createAddressGuard(allowPrivateNetwork)
+  const deadline = new AbortController()
+  const overdue = new AppError('source_timeout', `it took longer than ${timeout} s`)
+  const timer = setTimeout(() => deadline.abort(overdue), timeout * 1000)
+  const signal = AbortSignal.any([options.signal, deadline.signal])
+  const agent = await createGuardedAgent({
+    guard,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: BODY_TIMEOUT_MS,
+    resolve: options.resolve,
+    account: options.account,
+  })
+  try {
+    const response = await follow(url, { agent, guard, signal })
+    checkAnswer(response, maxBytes)
+    return await store(receive(response.body, { signal, account: options.account }), signal)
+  } finally {
+    clearTimeout(timer)
+    await agent.destroy()
+  }
+}
+
+type Connection = { agent: Agent; guard: AddressGuard; signal: AbortSignal }
+
+/**
+ * Requests `first` and follows redirects. A user name and password in it are sent to its own host
+ * only.
+ */
+async function follow(first: string, connection: Connection): Promise<Dispatcher.ResponseData> {
+  let url = parseUrl(first)
+  const authorization = basicCredentials(url)
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const credentials = redirects === 0 && authorization ? { authorization } : {}
+    const response = await send(url, credentials, connection)
+    const { location } = response.headers
+    if (response.statusCode < 300 || response.statusCode > 399 || typeof location !== 'string') {
+      return response
+    }
+    discard(response)
+    url = parseUrl(location, url)
+  }
+  throw new AppError('source_unreachable', `it redirected more than ${MAX_REDIRECTS} times`)
+}
+
+async function send(
+  url: URL,
+  credentials: Record<string, string>,
+  { agent, guard, signal }: Connection,
+): Promise<Dispatcher.ResponseData> {
+  const { request } = await import('undici')
+  try {
+    checkUrl(url, guard)
+    const headers = { 'accept-encoding': 'identity', 'user-agent': 'steno', ...credentials }
+    const address = `${url.origin}${url.pathname}${url.search}`
+    return await request(address, { dispatcher: agent, signal, headers })
+  } catch (error) {
+    throw signal.aborted ? signal.reason : sourceError(error)
+  }
+}
+
+function parseUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url) return url
+  throw new AppError('source_unreachable', 'the address cannot be read')
+}
+
+/**
+ * Passes a body on. Gives up on one that trickles, which would hold its slot until the last second.
+ */
+async function* receive(
+  body: Body,
+  { signal, account }: { signal: AbortSignal; account: string },
+): AsyncGenerator<Uint8Array> {
+  let openedAt = performance.now()
+  let bytesInWindow = 0
+  try {
+    for await (const bytes of body) {
+      bytesInWindow += bytes.byteLength
+      await sliceTurns.next(account)
+      yield bytes
+      if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
+      if (bytesInWindow < MIN_BYTES_PER_WINDOW) {
+        throw new AppError('source_timeout', 'it came slower than the slowest recording')
+      }
+      openedAt = performance.now()
+      bytesInWindow = 0
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : sourceError(error)
+  }
+}

@@ -1,0 +1,79 @@
+import { wallNow } from '../../clock.ts'
+import type { Config } from '../../config.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import { recordFetchedFile } from '../../storage/objects/downloaded-file.ts'
+import { findFile } from '../../storage/objects/files.ts'
+import type { SpaceIntake } from '../../storage/space/space.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import { LeaseLostError } from '../queue/lease-heartbeat.ts'
+import { fetchAudio } from './fetch-audio.ts'
+
+type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve' | 'space'> & {
+  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
+}
+
+/** Ensures that the recording of a job is stored; a remote one is fetched once. */
+export async function provideRecording(
+  tools: RecordingTools,
+  job: ClaimedJob,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const { id, source } = job.file
+  if (source === null) return
+  if (await findFile(tools.db, { id, account: job.account })) return
+  // Counts the bytes until the row of the file does.
+  using intake = tools.space.open(job.account, 'accepted')
+  const { epoch } = job.lease
+  const fetched = { id, epoch, account: job.account, source, signal, intake }
+  const { size } = await fetchRecording(tools, fetched)
+  try {
+    await recordRecording(tools, job, { size, signal })
+  } catch (error) {
+    // A newer attempt that took over the job stores the recording under the same id.
+    if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id, { epoch })
+    throw error
+  }
+}
+
+/** A remote source, and the account and object that it is fetched for. */
+export type SourceToFetch = {
+  id: string
+  /** That of the lease of a job. */
+  epoch?: number
+  account: string
+  source: string
+  signal: AbortSignal
+  intake: SpaceIntake
+}
+
+/** Fetches `source` into the object `id`, within the configured limits. */
+export function fetchRecording(
+  { db, config, resolve }: Pick<RecordingTools, 'db' | 'config' | 'resolve'>,
+  { id, epoch, account, source, signal, intake }: SourceToFetch,
+): Promise<{ size: number }> {
+  const { fetchTimeout: timeout } = config.jobs
+  const { allowPrivateNetwork } = config.network
+  const { maxFileBytes: maxBytes } = config.storage
+  const admit = intake.add
+  const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
+    db.objects.write(id, body, { maxBytes, signal, admit, epoch, isNeededHere: true })
+  const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
+  return fetchAudio(source, store, { ...limits, resolve, account })
+}
+
+async function recordRecording(
+  { db, media, config }: RecordingTools,
+  { account, file, lease }: ClaimedJob,
+  { size, signal }: { size: number; signal: AbortSignal },
+): Promise<void> {
+  const { filename, source } = file
+  const { maxAudio: maxSeconds } = config.media
+  const hint = { nameHint: filename ?? undefined, account, maxSeconds, signal }
+  await using local = await db.objects.materialize(file.id, { signal })
+  const { extension, channels, ...info } = await media.probe(local.path, hint)
+  const createdAt = wallNow()
+  const duration = roundTo(info.duration, 6)
+  const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
+  if (!(await recordFetchedFile(db, lease, { ...stored, createdAt }))) throw new LeaseLostError()
+}

@@ -1,0 +1,40 @@
+import type { Dispatcher } from 'undici'
+import { AppError } from '../../errors.ts'
+
+/** Types that a wrong URL returns; for any other type the bytes decide. */
+const NOT_MEDIA =
+  /^(text\/(html|xml|css|javascript)|application\/(xhtml\+xml|xml|json|javascript))\b/i
+
+/** Throws unless the response may be a recording of an accepted size. */
+export function checkAnswer(response: Dispatcher.ResponseData, maxBytes: number): void {
+  const problem = judge(response, maxBytes)
+  if (!problem) return
+  discard(response)
+  throw problem
+}
+
+function judge(
+  { statusCode, headers }: Dispatcher.ResponseData,
+  maxBytes: number,
+): AppError | undefined {
+  const answered = `the source answered ${statusCode}`
+  if (statusCode === 401 || statusCode === 403) return new AppError('source_forbidden', answered)
+  if (statusCode === 404 || statusCode === 410) return new AppError('source_not_found', answered)
+  if (statusCode < 200 || statusCode > 299) return new AppError('source_unreachable', answered)
+  const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
+  if (type) return new AppError('media_unsupported', `the source answered with ${type}`)
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+    // The request asked for no compression; a compressed body could expand to any size.
+    return new AppError('media_unsupported', 'the source sent it compressed')
+  }
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    return new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
+  }
+  return undefined
+}
+
+/** Leaves a body unread. The error that the closing agent then causes is ignored. */
+export function discard({ body }: Dispatcher.ResponseData): void {
+  body.on('error', () => {})
+  body.destroy()
+}

@@ -1,0 +1,39 @@
+import type { RecognizedChannel } from '../../asr/speech-engine.ts'
+import type { ChannelMode } from '../../audio/channels/scene.ts'
+import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
+import { bytesPerSample } from '../../audio/pcm.ts'
+import type { Checkpoints } from './checkpoints.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
+
+/** What to recognize of a recording, and whether several channels were taken as one. */
+export type Arranged = { channels: RecognizedChannel[]; mode: 'mix' | 'separate' }
+
+type Options = {
+  params: Readonly<Record<string, unknown>>
+  stages: Pick<Checkpoints, 'arrange'>
+  signal: AbortSignal
+}
+
+/**
+ * Decides which channels of a recording are recognized together, as the job requests. The decision
+ * is a checkpoint, so that the next attempt makes no other.
+ */
+export async function arrangeRecording(
+  { speech, space }: Pick<PipelineTools, 'speech' | 'space'>,
+  { channels }: DecodedMedia,
+  { params, stages, signal }: Options,
+): Promise<Arranged> {
+  const { channel_mode: requested = 'auto' } = params as { channel_mode?: ChannelMode }
+  const distinct = channels.filter(({ sameAs }) => sameAs === null)
+  const [first] = distinct
+  if (distinct.length === 1) {
+    const isMix = requested === 'mix' || (requested === 'auto' && channels.length > 1)
+    const only = { ...first!, carriedBy: [first!.channel] }
+    return { channels: [only], mode: isMix ? 'mix' : 'separate' }
+  }
+  const arranged = await stages.arrange(async (folder) => {
+    using _ = await space.plan(distinct.length * first!.samples * bytesPerSample('s16'))
+    return speech.arrangeChannels({ channels: distinct, mode: requested, folder }, { signal })
+  })
+  return { channels: arranged, mode: arranged.length < distinct.length ? 'mix' : 'separate' }
+}

@@ -1,0 +1,52 @@
+import type { RecognizedSegment } from '../../asr/speech-engine.ts'
+import type { Recognized, Transcript, Word } from '../../transcript/transcript.ts'
+import { cutUtterances } from '../../transcript/utterances.ts'
+
+/** The recognized segments of one batch of a channel. */
+export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
+
+type Run = { whose: Recognized & { channel: number }; words: Word[] }
+
+/**
+ * Joins recognized segments into utterances. The words of a channel run on across segments while
+ * the language stays the same, because a segment may end in the middle of a sentence. A batch holds
+ * segments of similar length, in no particular time order. `namesModels` adds to each utterance how
+ * it was recognized.
+ */
+export function assembleTranscript(
+  batches: readonly RecognizedBatch[],
+  { namesModels = false }: { namesModels?: boolean } = {},
+): Transcript {
+  const runs: Run[] = []
+  for (const { channel, words, language, model, segment } of inOrderOfTime(batches)) {
+    if (words.length === 0) continue
+    const { languageConfidence } = segment
+    const by = namesModels && {
+      model,
+      ...(languageConfidence !== undefined && { languageConfidence }),
+    }
+    const whose = { channel, language, ...by }
+    const last = runs.at(-1)
+    if (last && isAlike(last.whose, whose)) last.words.push(...words)
+    else runs.push({ whose, words: [...words] })
+  }
+  const utterances = runs.flatMap((run) => cutUtterances(run.words, run.whose))
+  return { utterances: utterances.sort((a, b) => startOf(a) - startOf(b) || a.channel - b.channel) }
+}
+
+/** The first segment of a run stands for its confidence in the language. */
+function isAlike(a: Run['whose'], b: Run['whose']): boolean {
+  return a.channel === b.channel && a.language === b.language && a.model === b.model
+}
+
+/** Returns all segments, channel by channel. */
+function inOrderOfTime(batches: readonly RecognizedBatch[]) {
+  const segments = batches.flatMap(({ channel, segments }) => {
+    return segments.map((recognized) => ({ channel, ...recognized }))
+  })
+  return segments.sort((a, b) => a.channel - b.channel || a.segment.start - b.segment.start)
+}
+
+function startOf({ words }: { words: readonly Word[] }): number {
+  return words[0]!.start
+}

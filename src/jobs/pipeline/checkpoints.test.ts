@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, rename, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'node:test'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
+import { openCheckpoints, removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
+
+/** Decodes two channels with identical audio, and counts the calls. */
+function createDecoder() {
+  const decoder = { runs: 0, work }
+  async function work(folder: string): Promise<DecodedMedia> {
+    decoder.runs++
+    assert.deepEqual(await readdir(folder), [], 'an empty folder')
+    const path = join(folder, 'ch0.pcm')
+    await writeFile(path, Buffer.alloc(2000))
+    const [first, second] = [
+      { channel: 0, path, samples: 1000, sameAs: null },
+      { channel: 1, path: join(folder, 'ch1.pcm'), samples: 1000, sameAs: 0 },
+    ]
+    return { duration: 0.0625, channels: [first, second] }
+  }
+  return decoder
+}
+
+test('a decoded recording is used again, also after its folder was moved', async (t) => {
+  const home = await makeFolder(t)
+  const decoder = createDecoder()
+  const before = await openCheckpoints(join(home, 'before'), 'job')
+  const decoded = await before.decode(decoder.work)
+  await before[Symbol.asyncDispose]()
+  await rename(join(home, 'before'), join(home, 'after'))
+
+  await using after = await openCheckpoints(join(home, 'after'), 'job')
+  const again = await after.decode(decoder.work)
+  assert.equal(decoder.runs, 1)
+  assert.equal(again.duration, decoded.duration)
+  assert.equal(again.channels[0]?.path, join(home, 'after', 'job', 'pcm', 'ch0.pcm'))
+})
+
+test('a recording whose samples are not all there is decoded again', async (t) => {
+  const home = await makeFolder(t)
+  const decoder = createDecoder()
+  await using stages = await openCheckpoints(home, 'job')
+  const { channels } = await stages.decode(decoder.work)
+  await truncate(channels[0]!.path, 1998)
+  await stages.decode(decoder.work)
+  assert.equal(decoder.runs, 2)
+})
+
+test('a decoding that was cut off before its end counts for nothing', async (t) => {
+  const home = await makeFolder(t)
+  const decoder = createDecoder()
+  await using stages = await openCheckpoints(home, 'job')
+  const cutOff = stages.decode(async (folder) => {
+    await writeFile(join(folder, 'ch0.pcm'), 'half')
+    throw new Error('killed')
+  })
+  await assert.rejects(cutOff, /killed/)
+  await stages.decode(decoder.work)
+  assert.equal(decoder.runs, 1)
+})
+
+test('found speech is used again, for each channel and length its own', async (t) => {
+  const home = await makeFolder(t)
+  const found = [{ start: 0, end: 9 }]
+  const part = { channel: 1, maxSeconds: 15 }
+  await using stages = await openCheckpoints(home, 'job')
+  assert.deepEqual(await stages.keepSpeech(part, async () => found), found)
+  assert.deepEqual(await stages.keepSpeech(part, async () => []), found)
+  assert.deepEqual(await stages.keepSpeech({ ...part, channel: 0 }, async () => []), [])
+  assert.deepEqual(await stages.keepSpeech({ ...part, maxSeconds: 30 }, async () => []), [])
+})
+
+test('embeddings are used again by the model that made them, and no other', async (t) => {
+  const home = await makeFolder(t)
+  await using stages = await openCheckpoints(home, 'job')
+  const recognized: string[] = []
+  const embed = (model: string, part = 0) => {
+    return stages.keepEmbeddings({ channel: 1, part, model }, async (file) => {
+      recognized.push(`${part} ${model}`)
+      await writeFile(file, model)
+    })
+  }
+  const first = await embed('old')
+  assert.equal(await embed('old'), first)
+  assert.notEqual(await embed('new'), first)
+  assert.notEqual(await embed('old', 1), first)
+  assert.deepEqual(recognized, ['0 old', '0 new', '1 old'])
+})
+
+test('what the file system refuses is reported in the words of the error table', async (t) => {
+  const home = await makeFolder(t)
+  await using stages = await openCheckpoints(home, 'job')
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  const failing = async () => Promise.reject(full)
+  await assert.rejects(stages.decode(failing), { code: 'storage_full' })
+  await assert.rejects(stages.keepSpeech({ channel: 0, maxSeconds: 15 }, failing), {
+    code: 'storage_full',
+  })
+})
+
+test('the folders of jobs that are gone are removed, those of active jobs stay', async (t) => {
+  const home = await makeFolder(t)
+  for (const job of ['active', 'gone']) await mkdir(join(home, job, 'pcm'), { recursive: true })
+  await removeStaleCheckpoints(home, async () => ['active'])
+  assert.deepEqual(await readdir(home), ['active'])
+  await removeCheckpoints(home, 'active')
+  await removeCheckpoints(home, 'never there')
+  assert.deepEqual(await readdir(home), [])
+})
+
+test('how the channels were taken is decided once, also after the folder was moved', async (t) => {
+  const home = await makeFolder(t)
+  let runs = 0
+  const work = async (folder: string) => {
+    runs++
+    await mkdir(folder)
+    const path = join(folder, 'ch0.pcm')
+    await writeFile(path, Buffer.alloc(2000))
+    return [{ channel: 0, path, samples: 1000, carriedBy: [0, 1] }]
+  }
+  const before = await openCheckpoints(join(home, 'before'), 'job')
+  const decided = await before.arrange(work)
+  await before[Symbol.asyncDispose]()
+  await rename(join(home, 'before'), join(home, 'after'))
+  await using after = await openCheckpoints(join(home, 'after'), 'job')
+  const path = join(home, 'after', 'job', 'arranged', 'ch0.pcm')
+  assert.deepEqual(await after.arrange(work), [{ ...decided[0], path }])
+  assert.equal(runs, 1)
+})

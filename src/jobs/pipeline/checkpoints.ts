@@ -1,0 +1,193 @@
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
+import type { Segment } from '../../asr/recognizer.ts'
+import type {
+  Batch,
+  KeepEmbeddings,
+  KeepLanguages,
+  KeepSpeech,
+  LanguageStretch,
+  RecognizedChannel,
+  RecognizedSegment,
+} from '../../asr/speech-engine.ts'
+import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
+import { syncFile, syncFolder, writeDurably } from '../../storage/objects/durable-file.ts'
+import { throwStorageError } from '../../storage/sqlite/storage-error.ts'
+import { hashOf, type KeyedLines, openKeyedLines } from './keyed-lines.ts'
+import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
+
+/**
+ * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `arranged.json` and
+ * `arranged/` (what to recognize of several channels), `speech-N-S.json` (the segments of channel N,
+ * of S seconds at most), `languages.jsonl` (one line per part whose languages are identified),
+ * `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M` (the speaker embeddings of part P of channel N, computed by model M),
+ * `answers.jsonl` (one line per answer of a service). A checkpoint is reused only if all of it has
+ * reached the disk.
+ */
+export type Checkpoints = AsyncDisposable & {
+  decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
+  /** Keeps how the channels were taken; `folder` gets the files to recognize. */
+  arrange(work: (folder: string) => Promise<RecognizedChannel[]>): Promise<RecognizedChannel[]>
+  keepSpeech: KeepSpeech
+  keepLanguages: KeepLanguages
+  /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
+  findRecognized(batch: Batch): RecognizedSegment[] | undefined
+  saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
+  /**
+   * Embeddings of another model, used before the last server restart, are not reused.
+   */
+  keepEmbeddings: KeepEmbeddings
+  /** Opens the answers of services; the caller closes them. */
+  openAnswers(): Promise<KeyedLines<unknown>>
+}
+
+/** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
+export async function openCheckpoints(workFolder: string, jobId: string): Promise<Checkpoints> {
+  const folder = join(workFolder, jobId)
+  await mkdir(folder, { recursive: true }).catch(throwStorageError)
+  const recognized = await openRecognitionCheckpoint(join(folder, 'recognized.jsonl')).catch(
+    throwStorageError,
+  )
+  const languages = await openKeyedLines<LanguageStretch[][]>(
+    join(folder, 'languages.jsonl'),
+    'stretches',
+  ).catch(throwStorageError)
+  return {
+    decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
+    arrange: (work) => arrangeOnce(folder, work).catch(throwStorageError),
+    keepSpeech: ({ channel, maxSeconds }, work) =>
+      findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
+        throwStorageError,
+      ),
+    keepLanguages: ({ path: _, ...part }, work) => {
+      return identifyOnce(languages, hashOf(part), work).catch(throwStorageError)
+    },
+    findRecognized: recognized.find,
+    saveRecognized: (batch, segments) => {
+      return recognized.append(batch, segments).catch(throwStorageError)
+    },
+    keepEmbeddings: ({ channel, part, model }, work) => {
+      const file = join(folder, `embeddings-${channel}-${part}-${model}`)
+      return embedSpeakersOnce(file, work).catch(throwStorageError)
+    },
+    openAnswers: () => openAnswers(join(folder, 'answers.jsonl')).catch(throwStorageError),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([recognized.close(), languages.close()])
+    },
+  }
+}
+
+/** Removes the checkpoints of a job that has ended. */
+export async function removeCheckpoints(workFolder: string, jobId: string): Promise<void> {
+  await rm(join(workFolder, jobId), { recursive: true, force: true, maxRetries: 3 })
+}
+
+/**
+ * Removes the checkpoint folders of all jobs but the active ones, which are looked up after the
+ * folders: a job that another process has begun since has none of these.
+ */
+export async function removeStaleCheckpoints(
+  workFolder: string,
+  findActive: () => Promise<readonly string[]>,
+): Promise<void> {
+  await mkdir(workFolder, { recursive: true })
+  const names = await readdir(workFolder)
+  const keep = new Set(await findActive())
+  for (const name of names) {
+    if (!keep.has(name)) await removeCheckpoints(workFolder, name)
+  }
+}
+
+async function decodeOnce(
+  folder: string,
+  work: (folder: string) => Promise<DecodedMedia>,
+): Promise<DecodedMedia> {
+  const summary = join(folder, 'decoded.json')
+  const pcm = join(folder, 'pcm')
+  const earlier = await readJson<DecodedMedia>(summary)
+  if (earlier) {
+    const channels = earlier.channels.map((own) => ({ ...own, path: join(pcm, own.path) }))
+    if (await allComplete(channels)) return { ...earlier, channels }
+  }
+  await rm(pcm, { recursive: true, force: true })
+  await mkdir(pcm)
+  const decoded = await work(pcm)
+  for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
+  await syncFolder(pcm)
+  // Names, not paths: the data folder may move before the next attempt.
+  const channels = decoded.channels.map((own) => ({ ...own, path: basename(own.path) }))
+  await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
+  return decoded
+}
+
+async function arrangeOnce(
+  folder: string,
+  work: (folder: string) => Promise<RecognizedChannel[]>,
+): Promise<RecognizedChannel[]> {
+  const summary = join(folder, 'arranged.json')
+  const earlier = await readJson<RecognizedChannel[]>(summary)
+  if (earlier) {
+    const channels = earlier.map((own) => ({ ...own, path: join(folder, own.path) }))
+    if (await allComplete(channels.map((own) => ({ ...own, sameAs: null })))) return channels
+  }
+  const arranged = await work(join(folder, 'arranged'))
+  const channels = arranged.map((own) => ({ ...own, path: relative(folder, own.path) }))
+  await writeDurably(summary, JSON.stringify(channels))
+  return arranged
+}
+
+async function allComplete(channels: DecodedMedia['channels']): Promise<boolean> {
+  for (const { path, samples, sameAs } of channels) {
+    if (sameAs !== null) continue
+    const size = await stat(path).then((file) => file.size, ignoreMissing)
+    if (size !== samples * 2) return false
+  }
+  return true
+}
+
+async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Promise<Segment[]> {
+  const earlier = await readJson<Segment[]>(file)
+  if (earlier) return earlier
+  const segments = await work()
+  await writeDurably(file, JSON.stringify(segments))
+  return segments
+}
+
+async function identifyOnce(
+  languages: KeyedLines<LanguageStretch[][]>,
+  key: string,
+  work: () => Promise<LanguageStretch[][]>,
+): Promise<LanguageStretch[][]> {
+  const earlier = languages.find(key)
+  if (earlier) return earlier
+  const found = await work()
+  await languages.append(key, found)
+  return found
+}
+
+async function embedSpeakersOnce(
+  file: string,
+  work: (file: string) => Promise<void>,
+): Promise<string> {
+  const earlier = await stat(file).catch(ignoreMissing)
+  if (!earlier) await work(file)
+  return file
+}
+
+async function openAnswers(file: string): Promise<KeyedLines<unknown>> {
+  const answers = await openKeyedLines<unknown>(file, 'answer')
+  return {
+    ...answers,
+    append: (key, answer) => answers.append(key, answer).catch(throwStorageError),
+  }
+}
+
+async function readJson<T>(path: string): Promise<T | undefined> {
+  const text = await readFile(path, 'utf8').catch(ignoreMissing)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
+}
+
+function ignoreMissing(error: { code?: unknown }): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

@@ -1,0 +1,32 @@
+import type { SpeechEngine } from '../../asr/speech-engine.ts'
+import type { decodeMedia, probeMedia } from '../../audio/media.ts'
+import type { Config } from '../../config.ts'
+import type { Log } from '../../log.ts'
+import type { Resolve } from '../../net/resolver.ts'
+import type { Db } from '../../storage/db.ts'
+import type { Space } from '../../storage/space/space.ts'
+import type { ResultBuilder } from '../../text/result/result-builder.ts'
+import type { Services } from '../../text/service-add-on.ts'
+
+/** How recordings are probed and decoded; tests may replace them. */
+export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
+
+/** The dependencies of the pipeline. */
+export type PipelineTools = {
+  db: Db
+  space: Space
+  speech: SpeechEngine
+  media: MediaTools
+  /** Resolves the host name of a source. */
+  resolve: Resolve
+  resultBuilder: Pick<
+    ResultBuilder,
+    'build' | 'merge' | 'retry' | 'transcript' | 'searchable' | 'edit' | 'describe'
+  >
+  /** Services over the network for add-ons; undefined when none is configured. */
+  services?: Services | undefined
+  config: Pick<Config, 'addOnResults' | 'jobs' | 'media' | 'models' | 'network' | 'storage'>
+  log: Log
+  /** The folder of the jobs' checkpoints. */
+  workFolder: string
+}

@@ -1,0 +1,311 @@
+import { inParallel } from '../../asr/in-parallel.ts'
+import { type RecognitionRequest, readRecognitionRequest } from '../../asr/recognition-request.ts'
+import type { RecognitionRoute } from '../../asr/routing.ts'
+import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
+import { warnOfUnsureWords } from '../../asr/unsure-words.ts'
+import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
+import type { Config } from '../../config.ts'
+import type { JobProgress } from '../../storage/jobs/progress.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
+import type { WrittenResult } from '../../storage/jobs/results.ts'
+import { recordMedia } from '../../storage/objects/downloaded-file.ts'
+import { findFile, type StoredFile } from '../../storage/objects/files.ts'
+import type { JobUsage } from '../../storage/usage/usage.ts'
+import type { ResultText } from '../../text/result/result-task.ts'
+import { type Usage, usageOf } from '../../text/result/token-usage.ts'
+import { servedAddOns } from '../../text/service-add-on.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import { provideRecording } from '../fetching/fetch-recording.ts'
+import type { AttemptMetrics } from '../queue/attempt-metrics.ts'
+import type { JobSlot } from '../queue/job-slots.ts'
+import { arrangeRecording } from './arrange-recording.ts'
+import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
+import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
+import { type Diarized, diarizeRecording } from './diarize-recording.ts'
+import type { PipelineTools } from './pipeline-tools.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
+import { checkResultSize } from './result-size.ts'
+import { callServices } from './service-add-ons.ts'
+
+/** How an attempt is stopped, and where its progress goes. */
+export type TranscribeOptions = {
+  signal: AbortSignal
+  onProgress: (progress: JobProgress) => void
+  slot: JobSlot
+  meter: AttemptMetrics
+}
+
+/**
+ * The output of the pipeline: the result, the redacted recording that replaces the original, and what
+ * the job took.
+ */
+export type Transcribed = {
+  result: WrittenResult
+  redactedAudio?: RedactedAudio | undefined
+  usage?: JobUsage | undefined
+}
+
+/**
+ * Creates the result of one job: fetches, decodes, detects the speech of each channel, recognizes
+ * it in batches, assembles, diarizes, and builds what was requested. Work that an earlier attempt
+ * finished comes from its checkpoints, so a job that was killed resumes where it was and ends with
+ * the same transcript.
+ */
+export async function transcribe(
+  tools: PipelineTools,
+  job: ClaimedJob,
+  { signal, onProgress, slot, meter }: TranscribeOptions,
+): Promise<Transcribed> {
+  const startedAt = performance.now()
+  const progress = createProgress(onProgress)
+  const request = readRecognitionRequest(job.params)
+
+  progress.enter('fetch')
+  await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
+  await installMissing(tools.speech, request, { progress, signal, slot, meter })
+  const route = tools.speech.route(request)
+  const fetchedAt = performance.now()
+  await meter.stage('wait', () => slot.enter(signal))
+  const enteredAt = performance.now()
+  await using stages = await openCheckpoints(tools.workFolder, job.id)
+
+  progress.enter('decode')
+  const step = { stages, progress, signal }
+  const decoded = await meter.stage('decode', () => decode(tools, job, step))
+  const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
+  await recordMedia(tools.db, job.lease, audio)
+  progress.enter('detect speech')
+  const { channels, mode, found } = await meter.stage('detect speech', async () => {
+    const arranged = await arrangeRecording(tools, decoded, { ...step, params: job.params })
+    const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
+    const { finals, maxSeconds } = route
+    const planning = { ...options, maxSeconds }
+    const planned = tools.speech.planRecognition(arranged.channels, finals, planning)
+    return { ...arranged, found: await planned }
+  })
+  const batches = await identifyLanguages(tools.speech, found, { ...step, route, meter })
+  const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))
+  const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
+  const workMs = performance.now() - enteredAt
+  meter.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
+  const result = {
+    audioDuration: decoded.duration,
+    distinctChannels: channels.length,
+    channelMode: mode,
+    transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
+    params: job.params,
+    form: tools.config.addOnResults,
+    warnings: warningsOf(route.warnings, recognized),
+    diarizationError: diarized.diarizationError,
+    diarizationSeconds: diarized.diarizationSeconds,
+    served: servedAddOns(tools.services),
+  }
+  progress.enter('build result')
+  const built = await meter.stage('build result', () => {
+    return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
+  })
+  const { text, llm } = await addServiceAddOns(tools, job, {
+    ...step,
+    built,
+    channels,
+    slot,
+    meter,
+  })
+  await checkResultSize(tools.space, job, text)
+  const usage = { ...billed(decoded.duration, channels.length), llm }
+  if (!wantsRedactedAudio(job.params)) return { result: text, usage }
+
+  progress.enter('redact audio')
+  // Last of all: once it is stored, the code that ends the job has to keep or delete it.
+  const redactedAudio = await meter.stage('redact audio', async () => {
+    await slot.enter(signal)
+    const { redacted } = built
+    return storeRedactedAudio(tools, decoded.channels, {
+      redacted,
+      recognized: channels,
+      signal,
+      account: job.account,
+    })
+  })
+  return { result: text, redactedAudio, usage }
+}
+
+/** Returns the times that the metadata of the result has, too. */
+function billed(duration: number, channels: number) {
+  const audioSeconds = roundTo(duration, 6)
+  return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
+}
+
+type Installing = Pick<TranscribeOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
+
+/** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
+async function installMissing(
+  { installer }: SpeechEngine,
+  request: RecognitionRequest,
+  { progress, signal, slot, meter }: Installing,
+): Promise<void> {
+  const missing = installer?.findMissing(request)
+  if (!installer || !missing) return
+  progress.enter('pull model')
+  slot.leave()
+  await meter.stage('pull model', () => {
+    return installer.install(missing, {
+      signal,
+      onProgress: ({ fraction, secondsLeft }) => progress.advance(fraction, secondsLeft),
+    })
+  })
+}
+
+type Found = { route: RecognitionRoute; meter: AttemptMetrics }
+
+/** Plans the batches anew by the languages that are spoken in them, if that is not known. */
+async function identifyLanguages(
+  speech: SpeechEngine,
+  batches: readonly Batch[],
+  { route: { identification }, meter, stages, progress, signal }: Step & Found,
+): Promise<readonly Batch[]> {
+  if (!identification) return batches
+  progress.enter('identify languages')
+  const options = { signal, onProgress: progress.advance, keepLanguages: stages.keepLanguages }
+  return meter.stage('identify languages', () => {
+    return speech.identifyLanguages(batches, identification, options)
+  })
+}
+
+type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
+
+type Recognized = {
+  recognized: RecognizedBatch[]
+  channels: readonly ChannelPcm[]
+  meter: AttemptMetrics
+}
+
+/** Builds the transcript from the recognized batches, with speakers if they were requested. */
+async function diarizeChannels(
+  { speech, config, log }: PipelineTools,
+  { id, params }: ClaimedJob,
+  { recognized, channels, meter, stages, progress, signal }: Step & Recognized,
+): Promise<Diarized> {
+  const transcript = assembleTranscript(recognized, { namesModels: config.models.inResults })
+  if (params.diarization !== true) return { transcript }
+  progress.enter('diarize')
+  const tools = { speech, stages, log: log.child({ jobId: id }) }
+  const onProgress = progress.advance
+  return meter.stage('diarize', () => {
+    return diarizeRecording(transcript, { ...tools, channels, params, signal, onProgress })
+  })
+}
+
+type Built = {
+  built: ResultText
+  channels: readonly ChannelPcm[]
+  slot: JobSlot
+  meter: AttemptMetrics
+}
+
+/**
+ * Returns the JSON text of the result with the add-ons that need a service, and what language models
+ * took for them. They see the words of the result only, so that no service gets what was redacted.
+ */
+async function addServiceAddOns(
+  { services, resultBuilder, config, log }: PipelineTools,
+  { id, account, params }: ClaimedJob,
+  { built, channels: audio, slot, meter, stages, progress, signal }: Step & Built,
+): Promise<{ text: string; llm?: Usage | undefined }> {
+  const { text, prepared } = built
+  if (!services || prepared.length === 0) return { text }
+  progress.enter('call services')
+  slot.leave()
+  return meter.stage('call services', async () => {
+    const answers = await stages.openAnswers()
+    try {
+      const owner = { account, job: id }
+      const options = { ...owner, signal, audio, answers, log: log.child({ jobId: id }) }
+      const answered = await callServices(services, prepared, options)
+      const merge = { result: text, params, form: config.addOnResults, answered }
+      const all = answered.flatMap((one) => ('answers' in one ? one.answers : []))
+      const merged = await resultBuilder.merge(merge, { account, signal })
+      return { text: merged, llm: usageOf(all) }
+    } finally {
+      await answers.close()
+    }
+  })
+}
+
+function decode(
+  { db, space, media, config }: PipelineTools,
+  { account, file }: ClaimedJob,
+  { stages, progress, signal }: Step,
+) {
+  return stages.decode(async (folder) => {
+    await using recording = await db.objects.materialize(file.id, { signal })
+    const stored = await findFile(db, { id: file.id, account })
+    using _ = await space.plan(decodedBytes(stored, config.media))
+    return await media.decode(recording.path, folder, {
+      nameHint: file.filename ?? undefined,
+      account,
+      maxSeconds: config.media.maxAudio,
+      signal,
+      onProgress: progress.advance,
+    })
+  })
+}
+
+/**
+ * Returns the size of the decoded recording, as far as its header says. Identical channels are only
+ * dropped later.
+ */
+function decodedBytes(file: StoredFile | undefined, { maxAudio }: Config['media']): number {
+  if (!file) return 0
+  const seconds = Math.min(file.duration ?? 0, maxAudio)
+  return Math.ceil(seconds * SAMPLE_RATE) * bytesPerSample('s16') * (file.channels ?? 1)
+}
+
+/**
+ * Recognizes all batches, one more at a time than there are workers, so that no worker ever waits
+ * for the next batch. The results are in the order of the batches, whichever was recognized first.
+ */
+async function recognize(
+  speech: SpeechEngine,
+  batches: readonly Batch[],
+  { stages, progress, signal }: Step,
+): Promise<RecognizedBatch[]> {
+  const total = sum(batches.map(length))
+  const left = batches.filter((batch) => !stages.findRecognized(batch))
+  let done = total - sum(left.map(length))
+  const fraction = () => (total > 0 ? done / total : 1)
+  progress.enter('recognize', fraction())
+  await inParallel(
+    left,
+    async (batch, signal) => {
+      await stages.saveRecognized(batch, await speech.runBatch(batch, { signal }))
+      done += length(batch)
+      progress.advance(fraction())
+    },
+    { limit: speech.workers + 1, signal },
+  )
+  return batches.map((batch) => {
+    return { channel: batch.channel, segments: stages.findRecognized(batch)! }
+  })
+}
+
+/** Returns the options that recognition could not honor, each once, and whether it was unsure. */
+function warningsOf(known: readonly string[], batches: readonly RecognizedBatch[]): string[] {
+  const segments = batches.flatMap(({ segments }) => segments)
+  const unsure = warnOfUnsureWords({
+    confidences: segments.flatMap(({ words }) => words.map(({ confidence }) => confidence)),
+    uncovered: sum(segments.map(({ uncovered }) => uncovered)),
+  })
+  return [...new Set([...known, ...segments.flatMap(({ warnings }) => warnings), ...unsure])]
+}
+
+/** Returns the number of samples of speech in a batch. */
+function length({ segments }: Batch): number {
+  return sum(segments.map(({ start, end }) => end - start))
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,74 @@
+import type { JobProgress } from '../../storage/jobs/progress.ts'
+
+/** Where each stage begins and ends in the progress of the whole job, roughly by its cost. */
+const stages = {
+  fetch: { from: 0, to: 0.05 },
+  'pull model': { from: 0.05, to: 0.15 },
+  decode: { from: 0.05, to: 0.15 },
+  'detect speech': { from: 0.15, to: 0.22 },
+  'identify languages': { from: 0.22, to: 0.25 },
+  recognize: { from: 0.25, to: 0.9 },
+  diarize: { from: 0.9, to: 0.97 },
+  'build result': { from: 0.97, to: 0.98 },
+  'call services': { from: 0.98, to: 0.99 },
+  'redact audio': { from: 0.99, to: 1 },
+} as const
+
+/** A stage of the pipeline, by name. */
+export type Stage = keyof typeof stages
+
+/**
+ * A change of progress within this time of the last one is not reported, unless it is a new stage.
+ */
+const REPORT_INTERVAL_MS = 1000
+/** The rate of a stage says nothing before this fraction of it is done. */
+const MIN_FRACTION_FOR_ESTIMATE = 0.02
+
+/** Records how far a job is. */
+export type Progress = {
+  /** Begins a stage, of which an earlier attempt has finished the fraction `done`. */
+  enter(stage: Stage, done?: number): void
+  /**
+   * Records how much of the current stage is done, 0 to 1, and the seconds left of the job where
+   * the stage knows.
+   */
+  advance(fraction: number, secondsLeft?: number | null): void
+}
+
+/**
+ * Converts the progress of stages into that of the job, about once a second. The seconds left are
+ * reported only while speech is recognized, from the rate of that stage: stages differ too much to
+ * estimate one from another.
+ */
+export function createProgress(
+  report: (progress: JobProgress) => void,
+  now: () => number = () => performance.now(),
+): Progress {
+  let stage: Stage = 'fetch'
+  let start = { at: now(), done: 0 }
+  let reportedAt = Number.NEGATIVE_INFINITY
+  /** What was reached: only some jobs have the stage before this one. */
+  let reached = 0
+
+  function emit(done: number, stated: number | null = null): void {
+    reportedAt = now()
+    const { from, to } = stages[stage]
+    const gained = done - start.done
+    const rate = gained / (reportedAt - start.at)
+    const known = stage === 'recognize' && gained >= MIN_FRACTION_FOR_ESTIMATE && rate > 0
+    const secondsLeft = known ? Math.ceil((1 - done) / rate / 1000) : stated
+    reached = Math.max(reached, from + done * (to - from))
+    report({ stage, fraction: reached, secondsLeft })
+  }
+
+  return {
+    enter(next, done = 0) {
+      stage = next
+      start = { at: now(), done }
+      emit(done)
+    },
+    advance(fraction, secondsLeft) {
+      if (now() - reportedAt >= REPORT_INTERVAL_MS) emit(fraction, secondsLeft)
+    },
+  }
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import type { RecognizedChannel } from '../../asr/speech-engine.ts'
+import type { SampleSpan } from '../../audio/beep.ts'
+import type { DecodedChannel } from '../../audio/channels/channel-files.ts'
+import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
+import { redactedWave } from '../../audio/redacted-wave.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../../storage/db.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
+import { deleteEndedRecordings } from '../../storage/jobs/zero-retention.ts'
+import { findFile } from '../../storage/objects/files.ts'
+import type { Space } from '../../storage/space/space.ts'
+
+/** A span to mask: seconds on one of the distinct channels. */
+export type SilencedSpan = { channel: number; start: number; end: number }
+
+/**
+ * A margin of 0.2 seconds on either side of a redacted span, in samples. Word times are off by 45
+ * ms on average and by up to 160 ms, so a neighbor's boundary is no more reliable than the word's
+ * own. Losing part of an extra word is better than leaving a syllable audible.
+ */
+const MARGIN = 0.2 * SAMPLE_RATE
+
+/** Returns whether a job keeps its recording only with the redacted words beeped out. */
+export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
+  const { pii_redaction, pii_redaction_config } = params as {
+    pii_redaction?: boolean
+    pii_redaction_config?: { audio?: boolean }
+  }
+  return pii_redaction === true && pii_redaction_config?.audio === true
+}
+
+/** What to mask, in which recognized channels, and for which account. */
+type Redaction = {
+  redacted: readonly SilencedSpan[]
+  recognized: readonly Pick<RecognizedChannel, 'channel' | 'carriedBy'>[]
+  signal: AbortSignal
+  account: string
+}
+
+/**
+ * Stores a WAV file of the decoded channels with a tone in place of the `redacted` spans. A span
+ * applies to every channel that carries the same speech. The caller has to get the object referenced or
+ * deleted.
+ */
+export async function storeRedactedAudio(
+  { db, space }: { db: Db; space: Pick<Space, 'checkShare' | 'plan'> },
+  channels: readonly DecodedChannel[],
+  { redacted, recognized, signal, account }: Redaction,
+): Promise<RedactedAudio> {
+  const samples = channels[0]!.samples
+  // It may be many times larger than the recording, which was compressed.
+  const planned = samples * bytesPerSample('s16') * channels.length
+  await space.checkShare(account, planned)
+  using _ = await space.plan(planned)
+  const sources = channels.map((channel) => {
+    const { path } = withOwnAudio(channels, channel)
+    return { path, stretches: stretchesOf(spansOn(channel), samples) }
+  })
+  const object = randomUUID()
+  const wave = redactedWave(sources, { samples })
+  // As long as the recording, which was within the limit.
+  const maxBytes = Number.POSITIVE_INFINITY
+  const { size } = await db.objects.write(object, wave, { maxBytes, signal })
+  return { object, size }
+
+  function spansOn(channel: DecodedChannel): SilencedSpan[] {
+    const own = withOwnAudio(channels, channel).channel
+    return redacted.filter((span) => carriersOf(span).includes(own))
+  }
+
+  function carriersOf({ channel, start, end }: SilencedSpan): readonly number[] {
+    const carriers = recognized.find((own) => own.channel === channel)?.carriedBy
+    if (!carriers || !(start <= end)) {
+      throw new RangeError(`${start} to ${end} on channel ${channel}`)
+    }
+    return carriers
+  }
+}
+
+type DropTools = { db: Db; log: Log }
+
+/**
+ * Deletes the redacted recording stored for a job that then did not take it. What cannot be deleted
+ * now is deleted at the next start.
+ */
+export async function deleteRedactedAudio(
+  { db, log }: DropTools,
+  { object }: RedactedAudio,
+): Promise<void> {
+  await db.objects.delete(object).catch((error) => {
+    log.warn({ err: error }, 'redacted recording not deleted')
+  })
+}
+
+/**
+ * Deletes the original of a job that ended with a redacted recording, unless another job uses it.
+ * What cannot be deleted now is deleted at the next start.
+ */
+export async function deleteOriginal(
+  { db, log }: DropTools,
+  { account, file: { id } }: ClaimedJob,
+): Promise<void> {
+  try {
+    if (!(await findFile(db, { id, account }))) await db.objects.delete(id)
+  } catch (error) {
+    log.error({ err: error }, 'original recording not deleted')
+  }
+}
+
+/** Deletes the recording of an ended job of which nothing is kept; later if that fails now. */
+export async function deleteRecordings({ db, log }: DropTools, jobId: string): Promise<void> {
+  await deleteEndedRecordings(db, { id: jobId }).catch((error) => {
+    log.error({ err: error, jobId }, 'recording not deleted')
+  })
+}
+
+/**
+ * Returns the channel that holds the audio of `channel`. One with the same audio may point to it
+ * through a third.
+ */
+function withOwnAudio(
+  channels: readonly DecodedChannel[],
+  channel: DecodedChannel,
+): DecodedChannel {
+  return channel.sameAs === null ? channel : withOwnAudio(channels, channels[channel.sameAs]!)
+}
+
+/** Returns the samples of spans, sorted and merged. */
+function stretchesOf(spans: readonly SilencedSpan[], samples: number): SampleSpan[] {
+  const stretches: SampleSpan[] = []
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    const from = Math.max(0, Math.floor(start * SAMPLE_RATE) - MARGIN)
+    const to = Math.min(samples, Math.ceil(end * SAMPLE_RATE) + MARGIN)
+    const last = stretches.at(-1)
+    if (last && from <= last.end) last.end = Math.max(last.end, to)
+    else stretches.push({ start: from, end: to })
+  }
+  return stretches
+}

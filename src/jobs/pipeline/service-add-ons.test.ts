@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { captureLog } from '../../../test/support/captured-log.ts'
+import { type EndedJob, openService } from '../../../test/support/test-service.ts'
+import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
+import { createLog } from '../../log.ts'
+import { findJob } from '../../storage/jobs/jobs.ts'
+import { AddOnFailure } from '../../text/result/envelope.ts'
+import type { Prepared } from '../../text/result/run-service-add-on.ts'
+import type { ServiceRequest, Services } from '../../text/service-add-on.ts'
+import { type AnswerStore, callServices } from './service-add-ons.ts'
+
+const resultThread = new URL(
+  '../../../test/support/text/service-add-ons-thread.ts',
+  import.meta.url,
+)
+const log = createLog('silent')
+const account = 'acme'
+const served = { translation: 'all', audio_to_llm: 'all' } as const
+
+function storeAnswers(): AnswerStore {
+  const known = new Map<string, unknown>()
+  return {
+    find: (key) => known.get(key),
+    append: async (key, answer) => void known.set(key, answer),
+  }
+}
+
+function ask(name: string, ...texts: string[]): Prepared {
+  const requests = texts.map((text) => ({ service: 'echo', model: 'tiny', text }))
+  return { name, seconds: 0, requests }
+}
+
+/** Services that answer with the text in capitals, after `onCall`. */
+function echo(onCall: (text: string) => unknown = () => {}) {
+  const calls: string[] = []
+  const services: Services = {
+    addOns: {},
+    async call(request) {
+      const text = request.text as string
+      calls.push(text)
+      await onCall(text)
+      return text.toUpperCase()
+    },
+  }
+  return { services, calls }
+}
+
+test('answers are in the order of the requests, and equal requests are made once', async () => {
+  const { services, calls } = echo(async (text) => {
+    if (text === 'a') await setImmediate()
+  })
+  const { signal } = new AbortController()
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
+  const prepared = [ask('one', 'a', 'b', 'a'), ask('two', 'b'), ask('none')]
+  const answered = await callServices(services, prepared, options)
+  assert.deepEqual(
+    answered.map((one) => ('answers' in one ? [one.name, ...one.answers] : one)),
+    [['one', 'A', 'B', 'A'], ['two', 'B'], ['none']],
+  )
+  assert.deepEqual(calls, ['a', 'b'])
+})
+
+test('four requests run at a time', async () => {
+  let running = 0
+  let most = 0
+  const { services } = echo(async () => {
+    most = Math.max(most, ++running)
+    await setImmediate()
+    running--
+  })
+  const { signal } = new AbortController()
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
+  await callServices(services, [ask('one', ...'abcdefghij')], options)
+  assert.equal(most, 4)
+})
+
+test('a failed call fails its add-on only, and neither result nor log quotes the cause', async () => {
+  const { services } = echo((text) => {
+    if (text === 'bad') throw new TypeError('key 123 is wrong')
+    if (text !== 'long') return
+    throw new AddOnFailure({ status_code: 413, exception: 'TooLong', message: 'too long' })
+  })
+  const { log, lines } = captureLog()
+  const { signal } = new AbortController()
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
+  const prepared = [ask('one', 'good', 'bad'), ask('two', 'long'), ask('three', 'good')]
+  const [one, two, three] = await callServices(services, prepared, options)
+  assert.ok(one && 'error' in one && two && 'error' in two && three && 'answers' in three)
+  const message = 'the service that one needs failed or cannot be reached'
+  assert.deepEqual(one.error, { status_code: 502, exception: 'ServiceFailed', message })
+  assert.equal(two.error.exception, 'TooLong')
+  assert.deepEqual(three.answers, ['GOOD'])
+  assert.equal(lines[0]!.error, 'TypeError')
+  assert.ok(!JSON.stringify(lines).includes('123'))
+})
+
+test('an abort and an answer that cannot be stored are no failures of the add-on', async () => {
+  const stop = new AbortController()
+  const stopped = echo(() => {
+    stop.abort(new Error('stopped'))
+    throw new Error('aborted')
+  })
+  const options = { account, job: 'j', signal: stop.signal, answers: storeAnswers(), log }
+  await assert.rejects(callServices(stopped.services, [ask('one', 'a')], options), /stopped/)
+  const answers: AnswerStore = {
+    find: () => undefined,
+    append: () => Promise.reject(new Error('disk full')),
+  }
+  const { signal } = new AbortController()
+  const full = { ...options, signal, answers }
+  await assert.rejects(callServices(echo().services, [ask('one', 'a')], full), /disk full/)
+})
+
+type Result = Record<string, { error: { exception: string } | null; results: unknown }>
+
+function resultOf({ status, result }: EndedJob): Result {
+  assert.equal(status, 'done')
+  return result as unknown as Result
+}
+
+async function runJob(
+  t: TestContext,
+  { call, words = 'hello world' }: { call: Services['call']; words?: string },
+  params: Record<string, unknown>,
+) {
+  const speech = createFakeSpeechEngine(words)
+  const service = await openService(t, { speech, services: { addOns: served, call }, resultThread })
+  await service.jobs.start()
+  const id = await service.submit({ seconds: 4 }, { params })
+  return { service, id, job: await service.ended(id) }
+}
+
+test('a job has the answers of its services in its result', async (t) => {
+  const requests: ServiceRequest[] = []
+  const call: Services['call'] = async (request, options) => {
+    requests.push(request)
+    assert.equal(options.account, account)
+    return 'salut monde'
+  }
+  const { job } = await runJob(t, { call }, { translation: true })
+  const { translation } = resultOf(job)
+  assert.deepEqual(
+    requests.map(({ text }) => text),
+    ['hello world'],
+  )
+  const results = { answers: ['salut monde'], utterances: 1, form: 'string' }
+  assert.deepEqual(translation!.results, results)
+})
+
+test('no service gets what was redacted', async (t) => {
+  const requests: ServiceRequest[] = []
+  const call: Services['call'] = async (request) => {
+    requests.push(request)
+    return 'ok'
+  }
+  const words = 'mail zofia@posteo.de now'
+  const { job } = await runJob(t, { call, words }, { translation: true, pii_redaction: true })
+  assert.equal(resultOf(job).translation!.error, null)
+  assert.equal(requests.length, 1)
+  assert.match(JSON.stringify(requests), /mail/i)
+  assert.doesNotMatch(JSON.stringify(requests), /zofia|posteo/i)
+})
+
+test('a failed call fails no job, and the add-on can be retried', async (t) => {
+  let isDown = true
+  const call: Services['call'] = async () => {
+    if (isDown) throw new Error('down')
+    return 'salut'
+  }
+  const { job, id, service } = await runJob(t, { call }, { translation: true, sentences: true })
+  const { translation, sentences } = resultOf(job)
+  assert.equal(translation!.error!.exception, 'ServiceFailed')
+  assert.equal(sentences!.error, null)
+  isDown = false
+  await service.jobs.submission.retryAddOn({ account, id, name: 'translation' })
+  assert.equal(resultOf(await service.ended(id)).translation!.error, null)
+})
+
+test('an answer is not requested again by the next attempt', async (t) => {
+  const calls: unknown[] = []
+  const held = Promise.withResolvers<void>()
+  const call: Services['call'] = async ({ service }, { signal }) => {
+    calls.push(service)
+    if (service === 'language model' && calls.length === 2) {
+      held.resolve()
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('gone')))
+      })
+    }
+    return 'salut'
+  }
+  const params = { translation: true, audio_to_llm: true }
+  const first = await openService(t, {
+    services: { addOns: served, call },
+    resultThread,
+    graceMs: 0,
+  })
+  await first.jobs.start()
+  const id = await first.submit({ seconds: 4 }, { params })
+  await held.promise
+  await first.close()
+  const { folder } = first
+  const second = await openService(t, { services: { addOns: served, call }, resultThread, folder })
+  await second.jobs.start()
+  const { translation, audio_to_llm } = resultOf(await second.ended(id))
+  assert.deepEqual([translation!.error, audio_to_llm!.error], [null, null])
+  assert.deepEqual(calls, ['translation', 'language model', 'language model'])
+})
+
+test('a job that waits for its services holds no slot', async (t) => {
+  const ended = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
+  let calls = 0
+  const call: Services['call'] = async () => {
+    if (++calls === 2) called.resolve()
+    await ended.promise
+    return 'salut'
+  }
+  const service = await openService(t, { services: { addOns: served, call }, resultThread })
+  await service.jobs.start()
+  const params = { translation: true }
+  const slow = [
+    await service.submit({ seconds: 4 }, { params }),
+    await service.submit({ seconds: 4 }, { params }),
+  ]
+  await called.promise
+  const done = await service.submit({ seconds: 4 })
+  const { db } = service.storage
+  const statusOf = async (id: string) => (await findJob(db, { id, account }))?.status
+  while ((await statusOf(done)) !== 'done') await delay(10)
+  assert.equal(await statusOf(slow[0]!), 'processing')
+  ended.resolve()
+  for (const id of slow) assert.equal(resultOf(await service.ended(id)).translation!.error, null)
+})

@@ -1,0 +1,99 @@
+import { inParallel } from '../../asr/in-parallel.ts'
+import type { Log } from '../../log.ts'
+import { type AddOnError, AddOnFailure } from '../../text/result/envelope.ts'
+import type { Answered, Prepared } from '../../text/result/run-service-add-on.ts'
+import type { ServiceCallOptions, ServiceRequest, Services } from '../../text/service-add-on.ts'
+import { hashOf, type KeyedLines } from './keyed-lines.ts'
+
+/** The answers so far, by the hash of their request. */
+export type AnswerStore = Pick<KeyedLines<unknown>, 'find' | 'append'>
+
+type CallOptions = Omit<ServiceCallOptions, 'remember'> & { answers: AnswerStore; log: Log }
+
+/** How many requests of one job run at a time. */
+const MAX_CALLS = 4
+
+/** A call that failed, as opposed to an answer that could not be stored. */
+class CallFailed extends Error {}
+
+/**
+ * Calls services for the requests of add-ons, one add-on after another. Each answer is stored and
+ * never requested again. A failed call fails its add-on only. Rejects when aborted, or when an
+ * answer cannot be stored.
+ */
+export async function callServices(
+  services: Services,
+  prepared: readonly Prepared[],
+  options: CallOptions,
+): Promise<Answered[]> {
+  const answered: Answered[] = []
+  for (const one of prepared) {
+    const startedAt = performance.now()
+    const outcome = 'error' in one ? one : await answersOf(services, one, options)
+    const seconds = one.seconds + (performance.now() - startedAt) / 1000
+    answered.push({ ...outcome, name: one.name, seconds })
+  }
+  return answered
+}
+
+async function answersOf(
+  services: Services,
+  { name, requests }: Prepared & { requests: ServiceRequest[] },
+  { answers, log, ...options }: CallOptions,
+): Promise<{ answers: unknown[] } | { error: AddOnError }> {
+  const { signal } = options
+  const keys = requests.map(hashOf)
+  const remember: ServiceCallOptions['remember'] = async (part, make) => {
+    const key = hashOf(part)
+    const known = answers.find(key)
+    if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
+    const made = await make()
+    await answers.append(key, made)
+    return made
+  }
+  const missing = new Map<string, ServiceRequest>()
+  for (const [i, key] of keys.entries()) {
+    if (answers.find(key) === undefined) missing.set(key, requests[i]!)
+  }
+  try {
+    await inParallel(
+      [...missing],
+      async ([key, request], signal) => {
+        const answer = await call(services, request, { ...options, signal, remember })
+        await answers.append(key, answer)
+      },
+      { limit: MAX_CALLS, signal },
+    )
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof CallFailed)) throw error
+    const { cause } = error
+    // The message of the cause may quote the texts or a secret.
+    log.warn({ addOn: name, error: nameOf(cause) }, 'a service failed')
+    return { error: cause instanceof AddOnFailure ? cause.answer : serviceFailed(name) }
+  }
+  return { answers: keys.map((key) => answers.find(key)) }
+}
+
+async function call(
+  services: Services,
+  request: ServiceRequest,
+  options: ServiceCallOptions,
+): Promise<unknown> {
+  try {
+    const answer = await services.call(request, options)
+    if (answer === undefined) throw new TypeError('a service answered nothing')
+    return answer
+  } catch (cause) {
+    throw new CallFailed('a service failed', { cause })
+  }
+}
+
+function serviceFailed(name: string): AddOnError {
+  const message = `the service that ${name} needs failed or cannot be reached`
+  return { status_code: 502, exception: 'ServiceFailed', message }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error
+}

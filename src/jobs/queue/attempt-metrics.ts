@@ -1,0 +1,63 @@
+import { steadyNow } from '../../clock.ts'
+import { type JobOutcome, type Metrics, outcomeOf } from '../../metrics.ts'
+import type { JobFailure } from '../../storage/jobs/end-job.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import { noTracing, type Tracing, traced } from '../../tracing.ts'
+import type { Stage } from '../pipeline/progress.ts'
+
+/** Where attempts are counted and traced. */
+export type Observers = { metrics?: Metrics | undefined; tracing?: Tracing | undefined }
+
+/**
+ * Measures one attempt at a job. What it reports about the end of a job counts only once that end
+ * is stored.
+ */
+export type AttemptMetrics = {
+  /** Runs the work of a stage. `wait` is the wait for a slot, between fetching and decoding. */
+  stage<T>(name: Stage | 'wait', work: () => Promise<T>): Promise<T>
+  /**
+   * The transcript is ready: seconds of audio, and seconds of work since the audio was available.
+   */
+  recognized(audio: { audioSeconds: number; workSeconds: number }): void
+  /** The job has ended, with its result or with a failure. */
+  ended(failure?: JobFailure): void
+  /** The attempt has ended, with an `error` if it failed. */
+  close(error?: unknown): void
+}
+
+/** Starts measuring an attempt at a job that was just claimed. */
+export function createAttemptMetrics({ metrics, tracing = noTracing }: Observers, job: ClaimedJob) {
+  const claimedAt = performance.now()
+  metrics?.jobQueueSeconds.observe(Math.max(0, steadyNow() - job.dueAt) / 1000)
+  const attributes = { 'steno.job.id': job.id, 'steno.job.attempt': job.attempt }
+  const span = tracing.start('job attempt', attributes)
+  let recognized: { audioSeconds: number; workSeconds: number } | undefined
+
+  function count(outcome: JobOutcome): void {
+    const kind = 'pre-recorded'
+    metrics?.jobsEnded.inc({ kind, outcome })
+    metrics?.jobSeconds.observe((performance.now() - claimedAt) / 1000)
+    if (outcome !== 'done' || !recognized) return
+    const { audioSeconds, workSeconds } = recognized
+    metrics?.audioSeconds.inc({ kind }, audioSeconds)
+    if (audioSeconds > 0) metrics?.jobRealTimeFactor.observe(workSeconds / audioSeconds)
+  }
+
+  const meter: AttemptMetrics = {
+    async stage(stage, work) {
+      metrics?.jobsInStage.inc({ stage })
+      try {
+        return await traced(span.start(stage), work)
+      } finally {
+        metrics?.jobsInStage.dec({ stage })
+      }
+    },
+    recognized(audio) {
+      recognized = audio
+      span.set({ 'steno.audio.seconds': audio.audioSeconds })
+    },
+    ended: (failure) => count(failure ? outcomeOf(failure) : 'done'),
+    close: (error) => span.end(error),
+  }
+  return meter
+}

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { sql } from 'kysely'
+import { addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { steadyNow } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import { createLog } from '../../log.ts'
+import type { Db } from '../../storage/db.ts'
+import { findJob } from '../../storage/jobs/jobs.ts'
+import { findProgress } from '../../storage/jobs/progress.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import { type AttemptTools, runAttempt } from './attempt.ts'
+
+const account = 'acme'
+
+type Step = Parameters<AttemptTools['transcribe']>[1] & { db: Db; job: ClaimedJob }
+
+/** Claims a job and makes one attempt at it. Returns the outcome and the order of events. */
+async function attempt(
+  t: TestContext,
+  transcribe: (step: Step) => unknown,
+  given: Partial<AttemptTools> = {},
+) {
+  const { db } = await openTestStorage(t)
+  await addJob(db)
+  const job = (await claim(db, { now: steadyNow() }))!
+  const discardedWhile: unknown[] = []
+  const tools: AttemptTools = {
+    db,
+    log: createLog('silent'),
+    maxAttempts: 3,
+    timeout: 0,
+    stop: new AbortController().signal,
+    slot: { enter: async () => {}, leave() {} },
+    transcribe: async (job, options) => {
+      return { result: (await transcribe({ db, job, ...options })) as Record<string, unknown> }
+    },
+    discard: async (id) => {
+      discardedWhile.push((await findJob(db, { id, account }))?.status)
+    },
+    ...given,
+  }
+  await runAttempt(tools, job)
+  const after = (await findJob(db, { id: job.id, account }))!
+  const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
+  return { after, row, discardedWhile }
+}
+
+function fail(code: AppError['code'], detail?: string) {
+  return () => Promise.reject(new AppError(code, detail))
+}
+
+test('a result is stored first, then the stages are discarded', async (t) => {
+  const { after, discardedWhile } = await attempt(t, () => ({ words: 1 }))
+  assert.deepEqual([after.status, after.result], ['done', { text: '{"words":1}' }])
+  assert.deepEqual(discardedWhile, ['done'])
+})
+
+test('a failure of the recording ends the job at once, its space freed before the row is written', async (t) => {
+  const { after, discardedWhile } = await attempt(t, fail('media_undecodable', 'it is cut'))
+  assert.deepEqual([after.status, after.errorCode], ['error', 400])
+  const message = 'Cannot decode the media: it is cut'
+  assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure: { code: 400, message } })
+  assert.deepEqual(discardedWhile, ['processing'])
+})
+
+test('a failure of the engine costs an attempt, and the stages are kept for the next', async (t) => {
+  const before = steadyNow()
+  const { after, row, discardedWhile } = await attempt(t, fail('engine_failed'))
+  assert.equal(after.status, 'queued')
+  assert.deepEqual(discardedWhile, [])
+  assert.equal(row.attempt, 1)
+  assert.ok(row.run_after >= before + 1000, 'after a pause')
+})
+
+test('a source that could not be reached is fetched again, and at last named as the cause', async (t) => {
+  const unreached = () => {
+    const detail = 'its name could not be looked up'
+    return Promise.reject(new AppError('source_unreachable', detail, { isPassing: true }))
+  }
+  const before = steadyNow()
+  const { after, row } = await attempt(t, unreached)
+  assert.deepEqual([after.status, row.attempt], ['queued', 1])
+  assert.ok(row.run_after >= before + 5000, 'after a pause')
+  const last = await attempt(t, unreached, { maxAttempts: 1 })
+  assert.deepEqual([last.after.status, last.after.errorCode], ['error', 502])
+  assert.match(last.after.postSessionMetadata, /its name could not be looked up/)
+})
+
+test('a source that is not there ends the job at once', async (t) => {
+  const { after } = await attempt(t, fail('source_unreachable', 'its name leads to no address'))
+  assert.deepEqual([after.status, after.errorCode], ['error', 502])
+})
+
+test('a job that finds no space frees its own, and waits without losing an attempt', async (t) => {
+  const before = steadyNow()
+  const { after, row, discardedWhile } = await attempt(t, fail('storage_full'), { maxAttempts: 1 })
+  assert.equal(after.status, 'queued')
+  assert.equal(row.attempt, 0)
+  assert.ok(row.run_after >= before + 30_000, 'after a pause')
+  assert.ok(row.storage_wait_since! >= before)
+  assert.deepEqual(discardedWhile, ['processing'])
+})
+
+test('a job that has waited for space for a day fails, and only then', async (t) => {
+  const waited = (hours: number) => {
+    const since = steadyNow() - hours * 3_600_000
+    return ({ job }: Step) => {
+      job.spaceWaitSince = since
+      throw new AppError('storage_full', 'no space is left')
+    }
+  }
+  const early = await attempt(t, waited(23))
+  assert.equal(early.after.status, 'queued')
+  assert.ok(early.row.storage_wait_since! < steadyNow() - 22 * 3_600_000, 'since when is kept')
+  const { after } = await attempt(t, waited(25))
+  assert.deepEqual([after.status, after.errorCode], ['error', 503])
+  assert.match(after.postSessionMetadata, /no space is left/)
+})
+
+test('while no recognizer works, a job waits without losing an attempt', async (t) => {
+  const { after, row } = await attempt(t, fail('engine_unavailable'), { maxAttempts: 1 })
+  assert.equal(after.status, 'queued')
+  assert.equal(row.attempt, 0)
+  assert.ok(row.run_after > steadyNow() + 20_000)
+})
+
+test('while the object store is away, a job waits without losing an attempt', async (t) => {
+  const { after, row } = await attempt(t, fail('object_store_unavailable'), { maxAttempts: 1 })
+  assert.equal(after.status, 'queued')
+  assert.equal(row.attempt, 0)
+  assert.ok(row.run_after > steadyNow() + 2000)
+})
+
+test('when the engine fails the last attempt, the job says how often it was tried', async (t) => {
+  const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
+  assert.deepEqual([after.status, after.errorCode], ['error', 500])
+  const { failure } = JSON.parse(after.postSessionMetadata) as { failure: { message: string } }
+  assert.match(failure.message, /^Cannot finish the job: it was started 1 times.*it crashed$/)
+})
+
+test('a job ends although its stages cannot be removed', async (t) => {
+  const discard = () => Promise.reject(new Error('input/output error'))
+  assert.equal((await attempt(t, () => ({}), { discard })).after.status, 'done')
+  const { after } = await attempt(t, fail('media_undecodable'), { discard })
+  assert.deepEqual([after.status, after.errorCode], ['error', 400])
+})
+
+test('a mistake of ours is a 500 that tells nothing of it', async (t) => {
+  const { after } = await attempt(t, () => Promise.reject(new TypeError('secret of the house')))
+  const failure = { code: 500, message: 'Internal server error' }
+  assert.deepEqual(JSON.parse(after.postSessionMetadata), { failure })
+})
+
+test('an attempt that takes too long ends with 504, whatever the pipeline says then', async (t) => {
+  const { after } = await attempt(
+    t,
+    ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('odd')))),
+    { timeout: 0.01 },
+  )
+  assert.deepEqual([after.status, after.errorCode], ['error', 504])
+})
+
+test('a server that stops hands the job back as if it had not been tried', async (t) => {
+  const server = new AbortController()
+  const { after, row, discardedWhile } = await attempt(
+    t,
+    ({ signal }) => {
+      server.abort(new AppError('server_stopping'))
+      signal.throwIfAborted()
+    },
+    { stop: server.signal },
+  )
+  assert.equal(after.status, 'queued')
+  assert.deepEqual([row.attempt, row.lease_owner], [0, null])
+  assert.deepEqual(discardedWhile, [], 'its stages are kept')
+})
+
+test('the result of an attempt whose job went to another owner is dropped', async (t) => {
+  const { after, discardedWhile } = await attempt(t, async ({ db }) => {
+    await returnLost(db, { now: steadyNow() + 60_000 })
+    await claim(db, { now: steadyNow() + 60_000 })
+    return { stale: true }
+  })
+  assert.deepEqual([after.status, after.result], ['processing', null])
+  assert.deepEqual(discardedWhile, [], 'the stages belong to the other owner')
+})
+
+test('progress is written while the attempt goes on, and its failure does no harm', async (t) => {
+  const step = { stage: 'recognize', fraction: 0.5, secondsLeft: 3 }
+  const { after } = await attempt(t, async ({ db, job: { id }, onProgress }) => {
+    onProgress(step)
+    while (!(await findProgress(db, { id, account })));
+    assert.deepEqual(await findProgress(db, { id, account }), step)
+    await sql`create trigger no_progress before update of progress_stage on jobs
+      when new.progress_stage is not null begin select raise(fail, 'no'); end`.execute(db.sql)
+    onProgress(step)
+    return {}
+  })
+  assert.equal(after.status, 'done')
+})
+
+/** Opens a database that refuses to write one column of jobs until the second pause. */
+function openBusy() {
+  const pauses: number[] = []
+  let held: Db | undefined
+  return {
+    pauses,
+    async refuse(db: Db, column: string): Promise<void> {
+      const trigger = `create trigger busy before update of ${column} on jobs
+        begin select raise(fail, 'the database is locked'); end`
+      await sql.raw(trigger).execute(db.sql)
+      held = db
+    },
+    async pause(ms: number): Promise<void> {
+      if (pauses.push(ms) === 2) await sql`drop trigger busy`.execute(held!.sql)
+    },
+  }
+}
+
+test('a result that the database refuses for a while is written later', async (t) => {
+  const { refuse, pause, pauses } = openBusy()
+  const transcribe = async ({ db }: Step) => {
+    await refuse(db, 'result')
+    return { words: 2 }
+  }
+  const { after } = await attempt(t, transcribe, { pause })
+  assert.deepEqual(pauses, [1000, 1000])
+  assert.deepEqual([after.status, after.result], ['done', { text: '{"words":2}' }])
+})
+
+test('a failure that the database refuses for a while is written later', async (t) => {
+  const { refuse, pause, pauses } = openBusy()
+  const transcribe = async ({ db }: Step) => {
+    await refuse(db, 'error_code')
+    throw new AppError('media_undecodable')
+  }
+  const { after } = await attempt(t, transcribe, { pause })
+  assert.deepEqual(pauses, [1000, 1000])
+  assert.deepEqual([after.status, after.errorCode], ['error', 400])
+})

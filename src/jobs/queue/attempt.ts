@@ -1,0 +1,268 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { steadyNow, wallNow } from '../../clock.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../../storage/db.ts'
+import { failJob, finishJob, type JobFailure } from '../../storage/jobs/end-job.ts'
+import { releaseJob, retryJob } from '../../storage/jobs/lease.ts'
+import { type JobProgress, recordProgress } from '../../storage/jobs/progress.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import type { Transcribed, TranscribeOptions } from '../pipeline/pipeline.ts'
+import {
+  deleteOriginal,
+  deleteRecordings,
+  deleteRedactedAudio,
+} from '../pipeline/redacted-audio.ts'
+import { type AttemptMetrics, createAttemptMetrics, type Observers } from './attempt-metrics.ts'
+import type { JobSlot } from './job-slots.ts'
+import { type LeaseHeartbeat, LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
+
+/** Base delay before the next attempt. It doubles each time, plus up to 50% random jitter. */
+const RETRY_PAUSE_MS = 1000
+/**
+ * The same for fetching an unreachable source again. It is longer because names and networks take a
+ * while to recover.
+ */
+const FETCH_PAUSE_MS = 5000
+/**
+ * Delay of a job while no worker process becomes ready, or what it needs to read or write is away.
+ */
+const PAUSES: ReadonlyMap<ErrorCode, number> = new Map<ErrorCode, number>([
+  ['engine_unavailable', 30_000],
+  ['database_unavailable', 0],
+  ['object_store_unavailable', 5000],
+])
+/** What is written when these are back. */
+const STORES: ReadonlySet<ErrorCode> = new Set(['database_unavailable', 'object_store_unavailable'])
+/** Delay of a job for which there is no disk space. */
+const SPACE_PAUSE_MS = 30_000
+/**
+ * Total time a job waits for space before it fails. By then an operator has had a day to free some.
+ */
+const MAX_SPACE_WAIT_MS = 24 * 3_600_000
+/** Delay before retrying to write the end of a job that the database refused. */
+const WRITE_PAUSE_MS = 1000
+
+/** Failures of the machinery, not of the recording: another attempt may succeed. */
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
+
+/** The dependencies of an attempt. */
+export type AttemptTools = Observers & {
+  db: Db
+  log: Log
+  maxAttempts: number
+  /** Seconds one attempt may take; 0 = no limit. */
+  timeout: number
+  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<Transcribed>
+  slot: JobSlot
+  /** Removes the checkpoints of a job. */
+  discard(jobId: string): Promise<void>
+  /**
+   * Aborted when the server stops. The job then returns to the queue as if the attempt had not been
+   * made.
+   */
+  stop: AbortSignal
+  /** Called when a job has ended, so that its receivers can be notified. */
+  onEvents?: (() => void) | undefined
+  /** For tests: waits before the database is retried; defaults to the system clock. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
+  /** For tests: milliseconds a job waits when there is no space. */
+  spacePauseMs?: number | undefined
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal })
+}
+
+type Tools = AttemptTools & { meter: AttemptMetrics }
+
+/**
+ * Makes one attempt at a claimed job and writes how it ended. Fails only if that cannot be written.
+ */
+export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
+  const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
+  const meter = createAttemptMetrics(given, job)
+  const tools = { ...given, log, meter }
+  const watch = startHeartbeat({ ...tools, lease: job.lease })
+  let failure: unknown
+  try {
+    const transcribed = await transcribeTraced(tools, job, watch)
+    await finish(tools, job, transcribed)
+  } catch (error) {
+    failure = watch.signal.aborted ? watch.signal.reason : error
+    await settleFailure(tools, job, { error: failure })
+  } finally {
+    await watch.close()
+    meter.close(failure)
+  }
+}
+
+/** Transcribes and records the progress. */
+async function transcribeTraced(
+  { db, slot, log, meter, transcribe }: Tools,
+  job: ClaimedJob,
+  { signal, untimed }: LeaseHeartbeat,
+): Promise<Transcribed> {
+  let written = Promise.resolve()
+  function onProgress(progress: JobProgress): void {
+    const write = () => recordProgress(db, job.lease, progress)
+    // Best effort: if a full disk refuses this write, a write that matters will report it.
+    written = written
+      .then(write)
+      .catch((error) => log.debug({ err: error }, 'progress not written'))
+  }
+  try {
+    const enter = (signal: AbortSignal) => untimed(slot.enter(signal))
+    return await transcribe(job, { signal, onProgress, slot: { ...slot, enter }, meter })
+  } finally {
+    await written
+  }
+}
+
+async function finish(
+  tools: Tools,
+  job: ClaimedJob,
+  { result, redactedAudio, usage }: Transcribed,
+): Promise<void> {
+  const { db, log, meter } = tools
+  const { zeroRetention } = job
+  const write = () => {
+    return finishJob(db, job.lease, { result, redactedAudio, zeroRetention, usage, at: wallNow() })
+  }
+  // A full disk fails the job; a store that is away, or briefly locked by another, does not.
+  const isFatal = (error: unknown) => {
+    return error instanceof AppError && !STORES.has(error.code)
+  }
+  let done = false
+  try {
+    done = await untilWritten(tools, write, { isFatal })
+  } finally {
+    if (!done && redactedAudio) await deleteRedactedAudio(tools, redactedAudio)
+  }
+  if (!done) return log.warn('result dropped: the lease was lost')
+  await dropOriginal(tools, job, { isReplaced: redactedAudio !== undefined })
+  await discard(tools, job.id)
+  tools.onEvents?.()
+  meter.ended()
+  log.info('job done')
+}
+
+/** Decides what happens to a job whose attempt failed, and writes it. */
+async function settleFailure(
+  tools: Tools,
+  job: ClaimedJob,
+  { error }: { error: unknown },
+): Promise<void> {
+  const { db, log, maxAttempts, meter } = tools
+  if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
+  const code = error instanceof AppError ? error.code : 'internal'
+  if (code === 'job_canceled') {
+    await discard(tools, job.id)
+    return log.info('attempt ended: the job was canceled')
+  }
+  if (code === 'server_stopping') {
+    await releaseJob(db, job.lease, { runAfter: steadyNow() })
+    return log.info('job returned to the queue: the server stops')
+  }
+  const pause = PAUSES.get(code)
+  if (pause !== undefined) {
+    // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
+    const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
+    await untilWritten(tools, write)
+    return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
+  }
+  if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
+  const isPassing = error instanceof AppError && error.isPassing
+  if ((RETRYABLE.has(code) || isPassing) && job.attempt < maxAttempts) {
+    log.warn({ err: error }, 'attempt failed, the job waits for another')
+    const runAfter = nextRun(job.attempt, isPassing ? FETCH_PAUSE_MS : RETRY_PAUSE_MS)
+    await untilWritten(tools, () => retryJob(db, job.lease, { runAfter }))
+    return
+  }
+  log.warn({ err: error }, 'job failed')
+  // Frees the space first: on a full disk the row cannot be written before that.
+  await discard(tools, job.id)
+  const failure = describeFailure(error, job.attempt)
+  const write = () => failJob(db, job.lease, { failure, at: wallNow() })
+  if (!(await untilWritten(tools, write))) return
+  await dropOriginal(tools, job, { isReplaced: false })
+  tools.onEvents?.()
+  meter.ended(failure)
+}
+
+/**
+ * Requeues a job that found no disk space, without counting the attempt. Returns false if it has
+ * waited too long. Frees its checkpoints first: on a full disk this lets other jobs end, and the
+ * row be written.
+ */
+async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Promise<boolean> {
+  const { db, log, spacePauseMs = SPACE_PAUSE_MS } = tools
+  const now = steadyNow()
+  const since = job.spaceWaitSince ?? now
+  if (now - since > MAX_SPACE_WAIT_MS) return false
+  await discard(tools, job.id)
+  const release = { runAfter: now + spacePauseMs, spaceWaitSince: since }
+  await untilWritten(tools, () => releaseJob(db, job.lease, release))
+  log.warn({ err: error }, 'the disk is full, the job waits')
+  return true
+}
+
+/** Deletes the recording of an ended job that keeps a redacted one, or nothing. */
+async function dropOriginal(
+  tools: AttemptTools,
+  job: ClaimedJob,
+  { isReplaced }: { isReplaced: boolean },
+): Promise<void> {
+  if (isReplaced) await deleteOriginal(tools, job)
+  else if (job.zeroRetention) await deleteRecordings(tools, job.id)
+}
+
+/**
+ * Anything that cannot be removed now is removed at the next start; it must not keep a job from
+ * ending.
+ */
+async function discard({ log, discard }: AttemptTools, jobId: string): Promise<void> {
+  await discard(jobId).catch((error) => log.warn({ err: error }, 'checkpoints not removed'))
+}
+
+function nextRun(attempt: number, firstPauseMs: number): number {
+  const pause = firstPauseMs * 2 ** (attempt - 1)
+  return steadyNow() + pause + Math.round((Math.random() * pause) / 2)
+}
+
+function describeFailure(error: unknown, attempts: number): JobFailure {
+  if (!(error instanceof AppError)) return toFailure(new AppError('internal'))
+  if (!RETRYABLE.has(error.code)) return toFailure(error)
+  return toFailure(exhausted(attempts, error.message))
+}
+
+/** The error of a job whose attempts all failed. */
+function exhausted(attempts: number, reason: string): AppError {
+  const detail = `it was started ${attempts} times, the last attempt ended so: ${reason}`
+  return new AppError('attempts_exhausted', detail)
+}
+
+/** Returns the part of an error that a job shows. */
+export function toFailure({ status, message }: AppError): JobFailure {
+  return { code: status, message }
+}
+
+/**
+ * Retries a write for as long as the database refuses it. When the server stops, the next start
+ * settles it.
+ */
+async function untilWritten(
+  { log, stop, pause = wait }: AttemptTools,
+  write: () => Promise<boolean>,
+  { isFatal = () => false }: { isFatal?: (error: unknown) => boolean } = {},
+): Promise<boolean> {
+  for (;;) {
+    try {
+      return await write()
+    } catch (error) {
+      if (isFatal(error) || stop.aborted) throw error
+      log.error({ err: error }, 'cannot store the outcome of a job, retrying')
+      await pause(WRITE_PAUSE_MS, stop)
+    }
+  }
+}

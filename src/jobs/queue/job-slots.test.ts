@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import { type JobSlot, JobSlots } from './job-slots.ts'
+
+/** Starts attempts that run until they are released; `log` lists those that began to work. */
+function open({ slots = 2, maxPerAccount = 25 } = {}) {
+  let changes = 0
+  const running = new JobSlots({ slots, maxPerAccount }, () => changes++)
+  const log: string[] = []
+  const stop = new AbortController()
+  const ends = new Map<string, () => void>()
+  const held = new Map<string, JobSlot & { dismissed: AbortSignal }>()
+  function begin(id: string, { isFetched = true, account = 'acme' } = {}) {
+    const end = Promise.withResolvers<void>()
+    const fetched = Promise.withResolvers<void>()
+    ends.set(id, end.resolve)
+    const run = async (slot: JobSlot, dismissed: AbortSignal) => {
+      held.set(id, { ...slot, dismissed })
+      await fetched.promise
+      try {
+        await slot.enter(stop.signal)
+        log.push(id)
+        await end.promise
+      } catch (error) {
+        log.push(`${id}: ${error}`)
+      }
+    }
+    running.begin({ id, account, isFetched } as ClaimedJob, run)
+    return { fetched: fetched.resolve, end: end.resolve }
+  }
+  return { running, begin, log, stop, held, changes: () => changes }
+}
+
+const tick = () => new Promise(setImmediate)
+
+test('attempts that work take the slots, attempts that fetch do not', async () => {
+  const { running, begin } = open()
+  begin('a', { isFetched: false })
+  assert.deepEqual(running.room(), { only: undefined })
+  begin('b')
+  begin('c')
+  assert.deepEqual(running.room(), { only: 'unfetched' })
+  assert.equal(running.hasSlotFor({ account: 'x', isFetched: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'x', isFetched: false }), true)
+})
+
+test('fetching has a bound, which what waits counts to', async () => {
+  const { running, begin } = open({ maxPerAccount: 1000 })
+  for (let i = 0; i < 99; i++) begin(`f${i}`, { isFetched: false })
+  const last = begin('last', { isFetched: false })
+  last.fetched()
+  await tick()
+  assert.deepEqual(running.room(), { only: 'fetched' })
+  assert.equal(running.admitOne(), true)
+  assert.deepEqual(running.room(), { only: undefined })
+})
+
+test('what was fetched waits until it is admitted, the account with the fewest first', async () => {
+  const { running, begin, log, changes } = open({ slots: 2 })
+  const one = begin('one', { account: 'busy' })
+  one.fetched()
+  for (const [id, account] of [
+    ['two', 'busy'],
+    ['three', 'other'],
+  ] as const) {
+    begin(id, { isFetched: false, account }).fetched()
+  }
+  await tick()
+  assert.deepEqual([log, changes()], [['one'], 2], 'it tells that they wait')
+  assert.equal(running.admitOne(), true)
+  assert.equal(running.admitOne(), false, 'no slot is free')
+  await tick()
+  assert.deepEqual(log, ['one', 'three'])
+  one.end()
+  await tick()
+  assert.deepEqual(running.ids(), ['two', 'three'])
+  assert.equal(running.admitOne(), true)
+  await tick()
+  assert.deepEqual(log, ['one', 'three', 'two'])
+})
+
+test('an account has its bound, whatever its attempts do', () => {
+  const { running, begin } = open({ maxPerAccount: 1 })
+  begin('a', { isFetched: false })
+  assert.equal(running.hasSlotFor({ account: 'acme', isFetched: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'other', isFetched: true }), true)
+})
+
+test('a stop dismisses what only fetches or waits, and lets the rest work on', async () => {
+  const { running } = open()
+  const dismissed: string[] = []
+  for (const [id, isFetched] of [
+    ['working', true],
+    ['fetching', false],
+  ] as const) {
+    running.begin({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
+      signal.addEventListener('abort', () => dismissed.push(id))
+    })
+  }
+  running.dismiss(new Error('stopping'))
+  assert.deepEqual(dismissed, ['fetching'])
+})
+
+test('who waits is sent away when the attempt is stopped', async () => {
+  const { running, begin, log, stop } = open()
+  begin('a', { isFetched: false }).fetched()
+  const late = begin('b', { isFetched: false })
+  await tick()
+  stop.abort('stopping')
+  late.fetched()
+  await running.ended()
+  assert.deepEqual(log.sort(), ['a: stopping', 'b: stopping'])
+  assert.equal(running.size, 0)
+})
+
+test('an attempt that waits for services frees its slot, and may enter again', async () => {
+  const { running, begin, held, stop, changes } = open({ slots: 1 })
+  begin('a').fetched()
+  await tick()
+  assert.deepEqual(running.room(), { only: 'unfetched' })
+  const before = changes()
+  held.get('a')!.leave()
+  assert.equal(changes(), before + 1)
+  assert.deepEqual(running.room(), { only: undefined })
+  const b = begin('b')
+  b.fetched()
+  await tick()
+  let isIn = false
+  const entered = held
+    .get('a')!
+    .enter(stop.signal)
+    .then(() => {
+      isIn = true
+    })
+  await tick()
+  assert.deepEqual([running.admitOne(), isIn], [false, false])
+  b.end()
+  await tick()
+  assert.equal(running.admitOne(), true)
+  await entered
+  assert.deepEqual(running.room(), { only: 'unfetched' })
+})
+
+test('attempts that wait for services are bounded, and do not count to what is fetched', async () => {
+  const { running, begin, held } = open({ slots: 101, maxPerAccount: 1000 })
+  for (let i = 0; i < 101; i++) begin(`a${i}`).fetched()
+  await tick()
+  for (let i = 0; i < 100; i++) held.get(`a${i}`)!.leave()
+  assert.deepEqual(running.room(), { only: undefined })
+  held.get('a100')!.leave()
+  for (let i = 0; i < 100; i++) begin(`b${i}`)
+  assert.deepEqual(running.room(), { only: 'unfetched' }, 'the last one keeps its slot')
+})
+
+test('an attempt that waits for services is not dismissed: it has worked', async () => {
+  const { running, begin, held } = open()
+  begin('a').fetched()
+  begin('fetching', { isFetched: false }).fetched()
+  await tick()
+  held.get('a')!.leave()
+  running.dismiss(new Error('stops'))
+  assert.equal(held.get('a')!.dismissed.aborted, false)
+  assert.equal(held.get('fetching')!.dismissed.aborted, true)
+})

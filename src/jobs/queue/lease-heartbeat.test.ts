@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import test from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import type { Db } from '../../storage/db.ts'
+import { LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
+
+const log = createLog('silent')
+const stop = new AbortController().signal
+
+async function claimNew(db: Db) {
+  await addJob(db)
+  return (await claim(db, { now: 5000, leaseMs: 1000 }))!
+}
+
+async function leaseUntil(db: Db): Promise<number> {
+  const row = await db.sql.selectFrom('jobs').select('lease_until').executeTakeFirstOrThrow()
+  return row.lease_until!
+}
+
+test('a lease is renewed as long as the attempt is watched', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  const watch = startHeartbeat({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
+  while ((await leaseUntil(db)) <= Date.now()) await delay(1)
+  await watch.close()
+  assert.equal(watch.signal.aborted, false)
+  const last = await leaseUntil(db)
+  await delay(20)
+  assert.equal(await leaseUntil(db), last)
+})
+
+test('an attempt whose lease is lost is ended', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  await returnLost(db, { now: 10_000 })
+  const watch = startHeartbeat({ db, log, lease, timeout: 0, stop, renewIntervalMs: 5 })
+  t.after(() => watch.close())
+  await once(watch.signal, 'abort')
+  assert.ok(watch.signal.reason instanceof LeaseLostError)
+})
+
+test('an attempt that takes too long is ended', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  const watch = startHeartbeat({ db, log, lease, timeout: 0.01, stop })
+  t.after(() => watch.close())
+  await once(watch.signal, 'abort')
+  assert.equal(watch.signal.reason.code, 'job_timeout')
+})
+
+test('an attempt that ended in time is not ended again', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  const watch = startHeartbeat({ db, log, lease, timeout: 0.01, stop })
+  await watch.close()
+  await delay(30)
+  assert.equal(watch.signal.aborted, false)
+})
+
+test('an attempt is ended with its server', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  const server = new AbortController()
+  const watch = startHeartbeat({ db, log, lease, timeout: 0, stop: server.signal })
+  t.after(() => watch.close())
+  server.abort('going down')
+  assert.equal(watch.signal.reason, 'going down')
+})
+
+test('what is waited for untimed takes none of the time, which then begins anew', async (t) => {
+  const { db } = await openTestStorage(t)
+  const { lease } = await claimNew(db)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const watch = startHeartbeat({ db, log, lease, timeout: 10, stop })
+  t.mock.timers.tick(9000)
+  const work = Promise.withResolvers<void>()
+  const waited = watch.untimed(work.promise)
+  t.mock.timers.tick(60_000)
+  assert.equal(watch.signal.aborted, false)
+  work.resolve()
+  await waited
+  t.mock.timers.tick(9999)
+  assert.equal(watch.signal.aborted, false)
+  t.mock.timers.tick(1)
+  assert.equal(watch.signal.reason.code, 'job_timeout')
+  await watch.close()
+})

@@ -1,0 +1,78 @@
+import { setInterval as ticks } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../../storage/db.ts'
+import { type Lease, renewLease } from '../../storage/jobs/lease.ts'
+
+/** How long a job stays with its owner without a heartbeat. */
+export const LEASE_MS = 30_000
+/** Two heartbeats may fail before the lease expires. */
+const RENEW_INTERVAL_MS = LEASE_MS / 3
+
+/**
+ * The reason of an attempt that ends because its job went to another owner: none of its writes
+ * would count.
+ */
+export class LeaseLostError extends Error {}
+
+/** Which lease to keep, and what ends the attempt. */
+export type WatchOptions = {
+  db: Db
+  log: Log
+  lease: Lease
+  /** Seconds the attempt may take; 0 = no limit. */
+  timeout: number
+  stop: AbortSignal
+  renewIntervalMs?: number
+}
+
+/** `signal` is aborted when the attempt has to end; its reason says why. */
+export type LeaseHeartbeat = {
+  signal: AbortSignal
+  /** Waits for `work` without counting the time. The attempt then has its full time again. */
+  untimed(work: Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+/** Renews the lease of an attempt. Ends the attempt when the lease is lost or the time is up. */
+export function startHeartbeat(options: WatchOptions): LeaseHeartbeat {
+  const { timeout, stop } = options
+  const abort = new AbortController()
+  const closed = new AbortController()
+  const renewing = keepLease(options, { abort, closed: closed.signal })
+  const overdue = new AppError('job_timeout', `it took longer than ${timeout} s`)
+  const begin = () =>
+    timeout > 0 ? setTimeout(() => abort.abort(overdue), timeout * 1000) : undefined
+  let timer = begin()
+  return {
+    signal: AbortSignal.any([stop, abort.signal]),
+    async untimed(work) {
+      clearTimeout(timer)
+      await work
+      timer = begin()
+    },
+    async close() {
+      clearTimeout(timer)
+      closed.abort()
+      await renewing
+    },
+  }
+}
+
+async function keepLease(
+  { db, log, lease, renewIntervalMs = RENEW_INTERVAL_MS }: WatchOptions,
+  { abort, closed }: { abort: AbortController; closed: AbortSignal },
+): Promise<void> {
+  try {
+    for await (const _ of ticks(renewIntervalMs, undefined, { signal: closed })) {
+      // A renewal that cannot be written loses nothing: nobody else has taken the job.
+      const held = await renewLease(db, lease, { leaseMs: LEASE_MS }).catch((error) => {
+        log.warn({ err: error }, 'lease not renewed')
+        return true
+      })
+      if (!held) abort.abort(new LeaseLostError())
+    }
+  } catch (error) {
+    if (!closed.aborted) throw error
+  }
+}

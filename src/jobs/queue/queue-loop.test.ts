@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { addFile, addJob, claim } from '../../../test/support/test-jobs.ts'
+import { ACCOUNT, openService } from '../../../test/support/test-service.ts'
+import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
+import type { Segment } from '../../asr/recognizer.ts'
+import { steadyNow } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import { findJob, type Job } from '../../storage/jobs/jobs.ts'
+import { LEASE_MS } from './lease-heartbeat.ts'
+
+/**
+ * Creates an engine that blocks every batch until it is released; `begun` counts the batches
+ * received.
+ */
+function holdEngine() {
+  const semaphore = Promise.withResolvers<void>()
+  const came = Promise.withResolvers<void>()
+  const engine = { begun: 0, came: came.promise, release: semaphore.resolve, speech: hold() }
+  function hold() {
+    return createFakeSpeechEngine('hello', {
+      onBatch: async () => {
+        engine.begun++
+        came.resolve()
+        await semaphore.promise
+      },
+    })
+  }
+  return engine
+}
+
+async function find(service: Awaited<ReturnType<typeof openService>>, id: string): Promise<Job> {
+  return (await findJob(service.storage.db, { id, account: ACCOUNT }))!
+}
+
+test('an account has no more jobs in hand than it may, and another one is not held up', async (t) => {
+  const held = holdEngine()
+  const env = { STENO_MAX_CONCURRENT_JOBS: '1' }
+  const service = await openService(t, { speech: held.speech, env, graceMs: 0 })
+  await service.jobs.start()
+  const first = await service.submit({ seconds: 1 })
+  const second = await service.submit({ seconds: 1 })
+  await held.came
+  assert.equal((await find(service, first)).status, 'processing')
+  assert.equal((await find(service, second)).status, 'queued')
+  held.release()
+  assert.equal((await service.ended(second)).status, 'done')
+})
+
+test('a job that waited too long ends with 503, those in hand go on', async (t) => {
+  const held = holdEngine()
+  const env = { STENO_QUEUE_TIMEOUT_S: '1', STENO_MAX_CONCURRENT_JOBS: '1' }
+  const service = await openService(t, { speech: held.speech, env })
+  await service.jobs.start()
+  const first = await service.submit({ seconds: 1 })
+  const second = await service.submit({ seconds: 1 })
+  while ((await find(service, second)).status === 'queued') await delay(5)
+  const overdue = await find(service, second)
+  assert.deepEqual([overdue.status, overdue.errorCode], ['error', 503])
+  assert.match(JSON.stringify(overdue.postSessionMetadata), /it waited for 1 s/)
+  held.release()
+  assert.equal((await service.ended(first)).status, 'done')
+})
+
+test('an attempt that takes too long ends with 504, and frees its slot', async (t) => {
+  const stuck = createFakeSpeechEngine('hello')
+  const speech = { ...stuck, planRecognition: createStuckOnce(stuck.planRecognition) }
+  const service = await openService(t, { speech, env: { STENO_JOB_TIMEOUT_S: '3' } })
+  await service.jobs.start()
+  assert.equal((await service.ended(await service.submit({ seconds: 1 }))).errorCode, 504)
+  assert.equal((await service.ended(await service.submit({ seconds: 1 }))).status, 'done')
+})
+
+type Plan = ReturnType<typeof createFakeSpeechEngine>['planRecognition']
+
+/** Creates a `planRecognition` whose first call ends only when it is aborted. */
+function createStuckOnce(plan: Plan): Plan {
+  let calls = 0
+  return (channels, settings, options) => {
+    if (calls++ > 0) return plan(channels, settings, options)
+    return new Promise((_, reject) => {
+      options.signal.addEventListener('abort', () => reject(options.signal.reason))
+    })
+  }
+}
+
+test('attempts are counted over all failures, then the job says so', async (t) => {
+  const onBatch = () => Promise.reject(new AppError('engine_failed', 'a worker crashed'))
+  const speech = createFakeSpeechEngine('hello', { onBatch })
+  const service = await openService(t, { speech, env: { STENO_JOB_MAX_ATTEMPTS: '2' } })
+  await service.jobs.start()
+  const job = await service.ended(await service.submit({ seconds: 1 }))
+  assert.deepEqual([job.status, job.errorCode], ['error', 500])
+  assert.match(JSON.stringify(job.postSessionMetadata), /it was started 2 times/)
+})
+
+test('a job that a killed server had in hand is taken up at the start, whatever its lease', async (t) => {
+  const service = await openService(t)
+  const id = await service.submit({ seconds: 1 })
+  await claim(service.storage.db, { now: steadyNow(), leaseMs: 900_000 })
+  await service.jobs.start()
+  assert.equal((await service.ended(id)).status, 'done')
+})
+
+test('a job whose lease ran out is taken up when the queue is looked at next', async (t) => {
+  const service = await openService(t)
+  await service.jobs.start()
+  const { db } = service.storage
+  const later = steadyNow() + 900_000
+  const fileId = await addFile(db, { account: ACCOUNT, createdAt: Date.now() })
+  const id = await addJob(db, { account: ACCOUNT, fileId, runAfter: later })
+  assert.ok(await claim(db, { now: later, leaseMs: -900_001 }))
+  await service.submit({ seconds: 1 })
+  assert.equal((await service.ended(id!)).errorCode, 404, 'it was tried: its bytes are nowhere')
+})
+
+test('a job that was killed with its server too often ends, and its stages are removed', async (t) => {
+  const service = await openService(t)
+  const id = await service.submit({ seconds: 1 })
+  await service.storage.db.sql.updateTable('jobs').set({ interruptions: 99 }).execute()
+  const stages = join(service.folder, 'work', id)
+  await mkdir(stages, { recursive: true })
+  await claim(service.storage.db, { now: steadyNow() })
+  await service.jobs.start()
+  const job = await service.ended(id)
+  assert.deepEqual([job.status, job.errorCode], ['error', 500])
+  assert.match(JSON.stringify(job.postSessionMetadata), /the server stopped or hung/)
+  while (existsSync(stages)) await delay(5)
+})
+
+test('a server that closes lets jobs in hand end within the grace time', async (t) => {
+  const held = holdEngine()
+  const service = await openService(t, { speech: held.speech })
+  await service.jobs.start()
+  const id = await service.submit({ seconds: 1 })
+  await held.came
+  const closed = service.jobs.close()
+  held.release()
+  await closed
+  assert.equal((await find(service, id)).status, 'done')
+})
+
+test('a job that was cut off by a closing server is gone on with by the next', async (t) => {
+  const folder = await cutOff(t)
+  const recognized: Segment[] = []
+  const onBatch = (batch: readonly Segment[]) => void recognized.push(...batch)
+  const speech = createFakeSpeechEngine('hello', { onBatch })
+  const env = { STENO_JOB_MAX_ATTEMPTS: '1' }
+  const service = await openService(t, { speech, env, folder: folder.path })
+  await service.jobs.start()
+  assert.equal((await service.ended(folder.job)).status, 'done', 'the attempt was not counted')
+  assert.deepEqual(
+    recognized.map(({ start }) => start / 80_000),
+    [4, 1, 3, 5],
+  )
+})
+
+/** Closes a server while it recognizes the third batch of a job; returns its folder and the job. */
+async function cutOff(t: TestContext): Promise<{ path: string; job: string }> {
+  const third = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
+  let batches = 0
+  async function onBatch(): Promise<void> {
+    if (++batches < 3) return
+    third.resolve()
+    await closed.promise
+  }
+  const speech = { ...createFakeSpeechEngine('hello', { onBatch }), workers: 0 }
+  const service = await openService(t, { speech, graceMs: 0 })
+  await service.jobs.start()
+  const job = await service.submit({ seconds: 30 })
+  await third.promise
+  const closing = service.close()
+  setTimeout(closed.resolve, 20)
+  await closing
+  return { path: service.folder, job }
+}
+
+test('sources that never answer hold up no job whose recording is here', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1')
+  t.after(() => silent.close())
+  await once(silent, 'listening')
+  const source = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/talk.wav`
+  const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
+  // So long that a stop that waited for the sources would never end.
+  const { jobs, storage, submit, close } = await openService(t, { env, graceMs: 2 ** 30 })
+  await jobs.start()
+  const request = { params: {}, customMetadata: null, fileId: null, source }
+  const stalled = []
+  for (let i = 0; i < 5; i++) stalled.push((await jobs.submission.submit(ACCOUNT, request)).id)
+  const id = await submit({ seconds: 1 })
+  const statusOf = async (id: string) =>
+    (await findJob(storage.db, { id, account: ACCOUNT }))?.status
+  while ((await statusOf(id)) !== 'done') await delay(5)
+  assert.deepEqual(new Set(await Promise.all(stalled.map(statusOf))), new Set(['processing']))
+  await close()
+})
+
+test('recordings that were fetched and those that were uploaded take turns at the slots', async (t) => {
+  const recording = Buffer.from(JSON.stringify({ seconds: 1 }))
+  const source = createHttpServer((_, response) => response.end(recording))
+  t.after(() => source.close())
+  await once(source.listen(0, '127.0.0.1'), 'listening')
+  const address = `http://127.0.0.1:${(source.address() as AddressInfo).port}/talk.wav`
+  const engine = holdEngine()
+  const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
+  const { jobs, storage, submit } = await openService(t, { env, speech: engine.speech })
+  const { sql } = storage.db
+  for (let i = 0; i < 8; i++) await submit({ seconds: 1 })
+  await jobs.start()
+  while (engine.begun < 2) await delay(5)
+  const request = { params: {}, customMetadata: null, fileId: null, source: address }
+  for (let i = 0; i < 6; i++) await jobs.submission.submit(ACCOUNT, request)
+  const fetched = () =>
+    sql.selectFrom('files').select('id').where('source', 'is not', null).execute()
+  while ((await fetched()).length < 6) await delay(5)
+  engine.release()
+  await jobs.idle()
+  const ended = await sql.selectFrom('jobs').select('file_source').orderBy('completed_at').execute()
+  const firsts = ended.slice(2, 8).filter(({ file_source }) => file_source !== null)
+  assert.ok(firsts.length >= 2 && firsts.length <= 4, `${firsts.length} of 6`)
+})
+
+test('the queue is looked at once per lease at the latest, however far off the next job is', async (t) => {
+  // So that the pauses of the queue are the only long ones.
+  const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }
+  const { jobs, storage } = await openService(t, { env })
+  await addJob(storage.db, { account: ACCOUNT, runAfter: steadyNow() + 900_000 })
+  // The start makes jobs queued by an earlier server due, so the job is put off again afterwards.
+  await jobs.start()
+  const later = steadyNow() + 900_000
+  await storage.db.sql.updateTable('jobs').set({ status: 'queued', run_after: later }).execute()
+  const timeouts = t.mock.method(globalThis, 'setTimeout')
+  const pauses = () => timeouts.mock.calls.map(({ arguments: [, ms] }) => Number(ms))
+  await jobs.submission.submit(ACCOUNT, {
+    params: {},
+    customMetadata: null,
+    fileId: null,
+    source: 'http://127.0.0.1:9/talk.wav',
+  })
+  while (!pauses().some((ms) => ms > 10_000)) await delay(5)
+  assert.deepEqual(
+    pauses().filter((ms) => ms > LEASE_MS),
+    [],
+  )
+})

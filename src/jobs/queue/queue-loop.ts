@@ -1,0 +1,225 @@
+import { steadyNow, wallNow } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import { outcomeOf } from '../../metrics.ts'
+import type { JobFailure } from '../../storage/jobs/end-job.ts'
+import { type ClaimedJob, claimJob } from '../../storage/jobs/queue.ts'
+import {
+  failExhaustedJobs,
+  failOverdueJobs,
+  findActiveJobs,
+  findNextDue,
+  makeWaitingDue,
+  returnAbandonedJobs,
+  returnLostJobs,
+} from '../../storage/jobs/queue-maintenance.ts'
+import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
+import { JobSlots, type Limits } from './job-slots.ts'
+import { LEASE_MS } from './lease-heartbeat.ts'
+
+/** Pause of the queue after the database refused a statement. */
+const ERROR_PAUSE_MS = 1000
+
+/** The queue is polled at least this often where other servers create and leave jobs. */
+const SHARED_POLL_MS = 2000
+
+/** The dependencies of the queue loop. */
+export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
+  Limits & {
+    /** Seconds a job may wait; 0 = no limit. */
+    queueTimeout: number
+    /** Milliseconds that running jobs may continue after the server begins to stop. */
+    graceMs: number
+  }
+
+/**
+ * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
+ * created, here or by another server, an attempt ended), when a waiting job becomes due, and at least
+ * once per lease, more often on a shared database: what other servers announce may be lost.
+ */
+export class QueueLoop {
+  readonly #options: QueueLoopOptions
+  readonly #running: JobSlots
+  readonly #stop = new AbortController()
+  #closing = false
+  /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
+  #isWaitersTurn = true
+  #loop: Promise<void> = Promise.resolve()
+  #endHints: (() => void) | undefined
+  #woken = Promise.withResolvers<void>()
+  #changed = Promise.withResolvers<void>()
+
+  constructor(options: QueueLoopOptions) {
+    this.#options = options
+    this.#running = new JobSlots(options, () => {
+      this.#woken.resolve()
+      this.#notify()
+    })
+  }
+
+  /** Requeues the jobs whose owner is dead, then starts taking jobs. */
+  async start(): Promise<void> {
+    await makeWaitingDue(this.#options.db, { now: steadyNow() })
+    await this.#returnJobs()
+    this.#endHints = this.#options.db.jobHints?.listen(() => {
+      if (this.#running.room()) this.#woken.resolve()
+    })
+    this.#loop = this.#run()
+  }
+
+  /**
+   * Has the queue polled now because a job was created, unless it could neither start nor time out.
+   */
+  wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
+    if (this.#running.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
+  }
+
+  /**
+   * Returns the seconds, at the present pace, until the next job of an account is taken from the
+   * queue.
+   */
+  secondsUntilNext(account: string): number {
+    return this.#running.secondsUntilNext(account)
+  }
+
+  /** Ends the attempt at a job that was canceled; returns whether there was one. */
+  cancel(jobId: string): boolean {
+    const isRunning = this.#running.ids().includes(jobId)
+    this.#running.end(jobId, new AppError('job_canceled'))
+    this.#notify()
+    return isRunning
+  }
+
+  /** Resolves when no job is waiting or running. */
+  async idle(): Promise<void> {
+    while (!this.#closing) {
+      const changed = this.#changed.promise
+      const active = await findActiveJobs(this.#options.db)
+      if (active.length === 0 && this.#running.size === 0) return
+      await changed
+    }
+  }
+
+  /**
+   * Takes no more jobs. Working ones may end within the grace time, then return to the queue; those
+   * that only fetch or wait return at once.
+   */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#endHints?.()
+    this.#woken.resolve()
+    this.#notify()
+    await this.#loop
+    const reason = new AppError('server_stopping')
+    this.#running.dismiss(reason)
+    const ended = this.#running.ended()
+    const stop = () => this.#stop.abort(reason)
+    const timer = setTimeout(stop, this.#options.graceMs)
+    await ended
+    clearTimeout(timer)
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing) {
+      // Renewed before polling: a job created meanwhile wakes the loop again.
+      this.#woken = Promise.withResolvers()
+      const pauseMs = await this.#fill().catch((error) => {
+        this.#options.log.error({ err: error }, 'cannot read the queue')
+        return ERROR_PAUSE_MS
+      })
+      const timer = setTimeout(() => this.#woken.resolve(), pauseMs)
+      await this.#woken.promise
+      clearTimeout(timer)
+    }
+  }
+
+  /**
+   * Gives every free slot a job. Returns the milliseconds until the queue has to be polled again.
+   */
+  async #fill(): Promise<number> {
+    const { db, queueTimeout } = this.#options
+    await this.#endHopeless()
+    // One timestamp for both: what becomes due while polling is what the loop then waits for.
+    const now = steadyNow()
+    // Until no slot is free or no job is left. Slots that the queue leaves free go to waiting
+    // attempts.
+    while (
+      !this.#closing &&
+      ((this.#isWaitersTurn && this.#admitOne()) || (await this.#takeOne(now)))
+    );
+    while (!this.#closing && this.#admitOne());
+    const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
+    const { due = latest, oldest } = await findNextDue(db, { now })
+    const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
+    return Math.max(0, Math.min(due, overdue, latest) - steadyNow())
+  }
+
+  /** Starts the next queued job that fits the limits. Returns false if there is none. */
+  async #takeOne(now: number): Promise<boolean> {
+    const { db, log, maxAttempts, maxPerAccount } = this.#options
+    const room = this.#running.room()
+    if (!room) return false
+    const limits = { leaseMs: LEASE_MS, maxAttempts, maxPerAccount, ...room }
+    const job = await claimJob(db, { owner: db.owner, now, ...limits })
+    if (!job) return false
+    this.#running.begin(job, (slot, dismissed) => {
+      const stop = AbortSignal.any([this.#stop.signal, dismissed])
+      return runAttempt({ ...this.#options, slot, stop }, job).catch((error) =>
+        log.error({ err: error, jobId: job.id }, 'cannot store the outcome of a job'),
+      )
+    })
+    if (job.isFetched) this.#isWaitersTurn = true
+    return true
+  }
+
+  #admitOne(): boolean {
+    const isAdmitted = this.#running.admitOne()
+    if (isAdmitted) this.#isWaitersTurn = false
+    return isAdmitted
+  }
+
+  /** Ends the waiting jobs that will get no attempt. */
+  async #endHopeless(): Promise<void> {
+    const { db, maxAttempts, queueTimeout } = this.#options
+    const now = steadyNow()
+    await this.#returnJobs()
+    const reason = 'the server stopped or hung each time the job was running'
+    const lost = toFailure(new AppError('attempts_exhausted', reason))
+    const at = wallNow()
+    const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
+    await this.#clearUp(exhausted, lost)
+    if (queueTimeout > 0) {
+      const failure = toFailure(new AppError('queue_timeout', `it waited for ${queueTimeout} s`))
+      const since = now - queueTimeout * 1000
+      await this.#clearUp(await failOverdueJobs(db, { since, failure, at }), failure)
+    }
+  }
+
+  /** Requeues the jobs of dead owners, and those whose owner has stood still for too long. */
+  async #returnJobs(): Promise<void> {
+    const { db, log } = this.#options
+    const now = steadyNow()
+    const returned = await returnAbandonedJobs(db, { now })
+    if (returned > 0) {
+      log.info({ returned }, 'resuming jobs of an earlier run')
+      db.jobHints?.announce()
+    }
+    await returnLostJobs(db, { now, running: this.#running.ids() })
+  }
+
+  /** Cleans up after jobs that ended without an attempt. */
+  async #clearUp(ended: readonly string[], failure: JobFailure): Promise<void> {
+    const { discard, log, metrics, onEvents } = this.#options
+    if (ended.length > 0) onEvents?.()
+    for (const jobId of ended) {
+      log.warn({ jobId, ...failure }, 'job failed')
+      metrics?.jobsEnded.inc({ kind: 'pre-recorded', outcome: outcomeOf(failure) })
+      await discard(jobId).catch((err) => log.warn({ err, jobId }, 'checkpoints not removed'))
+    }
+    if (ended.length > 0) this.#notify()
+  }
+
+  #notify(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
+  }
+}

@@ -1,0 +1,99 @@
+import type { Log } from '../../log.ts'
+import { findActiveJobs } from '../../storage/jobs/queue-maintenance.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { runMaintenance } from '../maintenance.ts'
+import { removeCheckpoints, removeStaleCheckpoints } from '../pipeline/checkpoints.ts'
+import { transcribe } from '../pipeline/pipeline.ts'
+import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import { runSearchIndex } from '../search-index.ts'
+import type { Observers } from './attempt-metrics.ts'
+import { QueueLoop } from './queue-loop.ts'
+
+/** The dependencies of the runner. */
+export type JobRunnerOptions = Observers & {
+  tools: PipelineTools
+  log: Log
+  /** What maintenance may delete, and when. */
+  storage: Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
+  onEvents?: (() => void) | undefined
+  onDeleted?: ((jobId: string) => void) | undefined
+  /** Milliseconds that running jobs may continue after the server begins to stop. */
+  graceMs?: number | undefined
+  /** For tests: milliseconds a job waits when there is no space. */
+  spacePauseMs?: number | undefined
+}
+
+const GRACE_MS = 5000
+/** With fewer, a job of minutes would hold up every short one on a single-core machine. */
+const MIN_SLOTS = 2
+
+/** Runs the queued jobs of recordings, and the maintenance of the storage. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions
+  readonly #queue: QueueLoop
+  readonly #closed = new AbortController()
+  #maintenance: Promise<unknown> = Promise.resolve()
+
+  constructor(options: JobRunnerOptions) {
+    const { tools, log, metrics, tracing, graceMs = GRACE_MS, onEvents, spacePauseMs } = options
+    const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = tools.config.jobs
+    this.#options = options
+    this.#queue = new QueueLoop({
+      ...{ db: tools.db, log, metrics, tracing, onEvents, graceMs, spacePauseMs },
+      ...{ maxAttempts, timeout, queueTimeout, maxPerAccount: maxConcurrentPerAccount },
+      slots: Math.max(MIN_SLOTS, tools.speech.workers),
+      transcribe: (job, options) => transcribe(tools, job, options),
+      discard: (jobId) => removeCheckpoints(tools.workFolder, jobId),
+    })
+  }
+
+  /** Starts working through the queue, including what an earlier server left unfinished. */
+  async start(): Promise<void> {
+    const { tools, log, storage, onDeleted } = this.#options
+    const { db, workFolder, config } = tools
+    await removeStaleCheckpoints(workFolder, () => findActiveJobs(db))
+    await this.#queue.start()
+    const { uploadTtl, retentionDays, orphanDays, auditDays, zeroRetentionWait } = config.storage
+    const { orphans, deletionClock } = storage
+    const mayDelete = () => deletionClock?.mayDelete() ?? true
+    const days = { retentionDays, orphanDays, auditDays, zeroRetentionWait }
+    const kept = { uploadTtl, ...days, onDeleted, orphans, mayDelete }
+    const { signal } = this.#closed
+    this.#maintenance = Promise.all([
+      runMaintenance({ db, log, ...kept, signal }),
+      runSearchIndex({ db, resultBuilder: tools.resultBuilder, log, signal }),
+    ])
+  }
+
+  /** Looks for a job to run now: one of this account was queued. */
+  wake(queued: { account: string; isFetched: boolean }): void {
+    this.#queue.wake(queued)
+  }
+
+  /** Ends the attempt at a job that was canceled; returns whether there was one. */
+  cancel(jobId: string): boolean {
+    return this.#queue.cancel(jobId)
+  }
+
+  /** Estimates the seconds until the account can queue another job. */
+  secondsUntilNext(account: string): number {
+    return this.#queue.secondsUntilNext(account)
+  }
+
+  /** Resolves when no job is waiting or running. */
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
+  /** Starts no more jobs, lets running ones end for a moment, and requeues the rest. */
+  drain(): Promise<void> {
+    return this.#queue.close()
+  }
+
+  /** Drains, and ends the maintenance. */
+  async close(): Promise<void> {
+    this.#closed.abort()
+    await this.#maintenance
+    await this.drain()
+  }
+}
