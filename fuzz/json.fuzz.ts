@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { readFields } from '../src/api/bodies/validation.ts'
-import { preRecordedRequest } from '../src/api/schemas/pre-recorded-request.ts'
+import { preRecordedRequest } from '../src/api/schemas/jobs/pre-recorded-request.ts'
 import { AppError } from '../src/errors.ts'
 import { ownHeaders, requestRaw } from '../test/support/hostile-requests.ts'
 import { upload } from '../test/support/http-client.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { transcriptionCodes } from '../api/schemas/language-codes.ts'
+import { transcriptionCodes } from '../api/schemas/models/language-codes.ts'
 import type { WhisperDescription } from '../asr/whisper/description.ts'
 import {
   conversionVersions,

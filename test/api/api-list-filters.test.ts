@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JobView } from '../../src/api/schemas/job.ts'
+import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { call, type ErrorBody } from '../support/http-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
-import type { JobView } from '../../src/api/schemas/job.ts'
+import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { failLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { defaultLiveParams } from '../support/default-live-params.ts'
 import { call, type ErrorBody, sendRaw } from '../support/http-client.ts'

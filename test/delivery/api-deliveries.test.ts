@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
-import type { DeliveryView } from '../../src/api/schemas/delivery.ts'
+import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
 import { call, type ErrorBody } from '../support/http-client.ts'
 import {
   type DeliveryList,

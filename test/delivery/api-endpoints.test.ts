@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { EndpointView } from '../../src/api/schemas/endpoint.ts'
+import type { EndpointView } from '../../src/api/schemas/webhooks/endpoint.ts'
 import { call } from '../support/http-client.ts'
 import {
   callbackOf,

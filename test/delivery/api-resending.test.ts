@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { DeliveryView } from '../../src/api/schemas/delivery.ts'
+import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
 import { removeEndpoint } from '../../src/storage/deliveries/endpoint-removal.ts'
 import { call, type ErrorBody } from '../support/http-client.ts'
 import {

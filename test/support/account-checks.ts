@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DeliveryView } from '../../src/api/schemas/delivery.ts'
+import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
 import type { BusyAccount } from './busy-account.ts'
 import type { ChildServer } from './child-server.ts'
 import {

@@ -10,7 +10,7 @@ import {
   type LoggedDelivery,
 } from '../../storage/deliveries/delivery-log.ts'
 import { toDateTime } from '../lists/moments.ts'
-import type { DeliveryView } from '../schemas/delivery.ts'
+import type { DeliveryView } from '../schemas/webhooks/delivery.ts'
 
 const kinds = { callback: 'callback', live: 'live_callback', webhook: 'webhook' } as const
 

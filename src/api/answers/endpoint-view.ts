@@ -1,7 +1,7 @@
 import { withoutCredentials } from '../../delivery/without-credentials.ts'
 import type { Endpoint } from '../../storage/deliveries/endpoints.ts'
 import { toDateTime } from '../lists/moments.ts'
-import type { EndpointView } from '../schemas/endpoint.ts'
+import type { EndpointView } from '../schemas/webhooks/endpoint.ts'
 
 /** Returns the response view of an endpoint. */
 export function toEndpointView(endpoint: Endpoint): EndpointView {

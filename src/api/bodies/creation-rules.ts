@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts'
+import type { PreRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { MAX_ALL_PRONUNCIATIONS, MAX_ALL_VARIANTS } from '../schemas/limits.ts'
-import type { LiveRequest } from '../schemas/live-request.ts'
-import { modelOf } from '../schemas/model-names.ts'
-import type { PreRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import type { LiveRequest } from '../schemas/live/live-request.ts'
+import { modelOf } from '../schemas/models/model-names.ts'
 import { languageConfigOf } from './request-params.ts'
 import type { Problem } from './validation.ts'
 

@@ -1,5 +1,5 @@
 import type { EditOperation } from '../../text/edits/plan-edits.ts'
-import { EditRequest, type editKinds } from '../schemas/transcript-edits.ts'
+import { EditRequest, type editKinds } from '../schemas/transcripts/transcript-edits.ts'
 import { type Problem, problemsError, type ReadOptions, readFields } from './validation.ts'
 
 /** The corrections that a request asks for: operations, or a version to bring back. */

@@ -1,13 +1,16 @@
 import type { TSchema } from 'typebox'
 import type { Config } from '../../config.ts'
+import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { KeyRequest } from '../schemas/key.ts'
-import { liveRequest } from '../schemas/live-request.ts'
-import { ClientSecretRequest, TranscriptionSessionRequest } from '../schemas/openai-realtime.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
-import { ResendRequest } from '../schemas/resend-request.ts'
-import { ShareRequest } from '../schemas/share.ts'
+import { liveRequest } from '../schemas/live/live-request.ts'
+import {
+  ClientSecretRequest,
+  TranscriptionSessionRequest,
+} from '../schemas/openai/openai-realtime.ts'
+import { ShareRequest } from '../schemas/transcripts/share.ts'
 import { UploadRequest } from '../schemas/upload.ts'
-import { WebhookRequest } from '../schemas/webhook.ts'
+import { ResendRequest } from '../schemas/webhooks/resend-request.ts'
+import { WebhookRequest } from '../schemas/webhooks/webhook.ts'
 import {
   addMissing,
   findContradictions,

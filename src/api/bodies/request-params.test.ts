@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../config.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { toRequestParams } from './request-params.ts'
 import { readFields } from './validation.ts'
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import type { PreRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import type { PreRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 
 /**
  * Returns the parameters of a job, as `request_params` shows them (contract 3.1): older fields in

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLiveParams } from '../../../test/support/default-live-params.ts'
 import { readConfig } from '../../config.ts'
-import { liveRequest } from '../schemas/live-request.ts'
+import { liveRequest } from '../schemas/live/live-request.ts'
 import { type BodySettings, createBodyReader } from './read-body.ts'
 import { toLiveSubmission } from './to-submission.ts'
 

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
-import type { LiveRequest } from '../schemas/live-request.ts'
-import { flagDefaults } from '../schemas/message-flags.ts'
+import type { LiveRequest } from '../schemas/live/live-request.ts'
+import { flagDefaults } from '../schemas/live/message-flags.ts'
 import {
   diarizationConfigOf,
   dropAbsent,

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { readConfig } from '../../config.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { formatProblem, problemsError, readFields } from './validation.ts'
 
 function lines(

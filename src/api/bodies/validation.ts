@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import { isCursor } from '../lists/list-query.ts'
 import { parseMoment } from '../lists/moments.ts'
-import { canonicalLanguage } from '../schemas/language-codes.ts'
+import { canonicalLanguage } from '../schemas/models/language-codes.ts'
 
 /** A problem with a request: the field, as path from the top, and what it must be. */
 export type Problem = { path: readonly string[]; rule: string }

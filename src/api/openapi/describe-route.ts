@@ -3,7 +3,7 @@ import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
 import { type ErrorStatus, ErrorView, errorAnswers } from '../schemas/error.ts'
-import { OpenAiErrorView } from '../schemas/openai.ts'
+import { OpenAiErrorView } from '../schemas/openai/openai.ts'
 import { publishSchema } from './publish-schema.ts'
 
 type Schema = Record<string, unknown>

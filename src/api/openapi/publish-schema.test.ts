@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { type JsonSchema, valuesOf } from '../../../test/support/schema-values.ts'
 import { readConfig } from '../../config.ts'
 import { isObject, readFields } from '../bodies/validation.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { publishSchema } from './publish-schema.ts'
 
 const open = { closed: false }

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { CallbackEvent, LiveCallbackEvent, WebhookEvent } from '../schemas/events.ts'
+import { CallbackEvent, LiveCallbackEvent, WebhookEvent } from '../schemas/webhooks/events.ts'
 import { publishSchema } from './publish-schema.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { App } from '../../server-parts.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { AddOnAnswer } from '../schemas/job-results.ts'
+import { AddOnAnswer } from '../schemas/jobs/job-results.ts'
 import { Type } from '../schemas/type.ts'
 
 /** Accepts any text: what is not an id or an add-on is simply not found. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
 import { Type } from '../schemas/type.ts'
 
 /** Cancels a recorded job that has not ended. Our extension of the API. */

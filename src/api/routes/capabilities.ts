@@ -6,8 +6,8 @@ import { readSpeakerModels } from '../../models/speaker-models.ts'
 import type { App } from '../../server-parts.ts'
 import { publishSchema } from '../openapi/publish-schema.ts'
 import { Capabilities } from '../schemas/capabilities.ts'
-import { liveModelNames, modelNames } from '../schemas/model-names.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
+import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
+import { liveModelNames, modelNames } from '../schemas/models/model-names.ts'
 
 /** Reports what this server can do, as its modules state it. Our extension of the API. */
 export function capabilityRoutes({

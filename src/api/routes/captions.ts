@@ -7,7 +7,7 @@ import {
   captionAnswers,
   captionsDescription,
 } from '../answers/caption-streams.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
 
 /** Sends what a session transcribes to whoever may read it. Our extension of the API. */
 export function captionRoutes(

@@ -16,10 +16,10 @@ import { baseUrlOf } from '../answers/urls.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { pageUrls } from '../lists/job-list.ts'
-import { endpointOperations } from '../schemas/delivery-operations.ts'
-import { EndpointList, EndpointQuery, EndpointView } from '../schemas/endpoint.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
+import { endpointOperations } from '../schemas/webhooks/delivery-operations.ts'
+import { EndpointList, EndpointQuery, EndpointView } from '../schemas/webhooks/endpoint.ts'
 
 const path = '/v2/endpoints'
 

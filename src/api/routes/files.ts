@@ -4,7 +4,7 @@ import type { App } from '../../server-parts.ts'
 import { findFile } from '../../storage/objects/files.ts'
 import { mediaTypeOf } from '../answers/media-types.ts'
 import { sendFile } from '../answers/send-file.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
 import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
 
 /** Returns an uploaded file (contract 2.2). */

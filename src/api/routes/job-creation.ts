@@ -6,9 +6,9 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { readIdempotencyKey } from '../bodies/idempotency.ts'
 import { toSubmission } from '../bodies/to-submission.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { CreatedJob } from '../schemas/job.ts'
+import { CreatedJob } from '../schemas/jobs/job.ts'
+import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { CreationHeaders, creationOperation } from '../schemas/operations.ts'
-import { preRecordedRequest } from '../schemas/pre-recorded-request.ts'
 
 /** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
 export function jobCreation(

@@ -16,7 +16,7 @@ import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
 import { createListTurns } from '../lists/list-turns.ts'
 import { loadInBatches } from '../lists/load-in-batches.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams, jobListOf, jobViewOf } from '../schemas/job.ts'
+import { IdParams, jobListOf, jobViewOf } from '../schemas/jobs/job.ts'
 import { listQueryOf } from '../schemas/list-query.ts'
 import {
   deletionAnswers,

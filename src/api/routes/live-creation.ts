@@ -7,9 +7,9 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { readIdempotencyKey } from '../bodies/idempotency.ts'
 import { toLiveSubmission } from '../bodies/to-submission.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { CreatedSession } from '../schemas/job.ts'
-import { liveCreationOperation } from '../schemas/live-operations.ts'
-import { liveRequest } from '../schemas/live-request.ts'
+import { CreatedSession } from '../schemas/jobs/job.ts'
+import { liveCreationOperation } from '../schemas/live/live-operations.ts'
+import { liveRequest } from '../schemas/live/live-request.ts'
 import { CreationHeaders } from '../schemas/operations.ts'
 
 /** Creates a live session, and responds as soon as its job is stored (contract 5.1). */

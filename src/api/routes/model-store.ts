@@ -7,7 +7,7 @@ import type { App } from '../../server-parts.ts'
 import { type AuditAction, noteAudit } from '../../storage/audit/audit-log.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { StoredModel, StoredModelList } from '../schemas/stored-model.ts'
+import { StoredModel, StoredModelList } from '../schemas/models/stored-model.ts'
 import { Type } from '../schemas/type.ts'
 
 const Params = Type.Object({ name: Type.String({ maxLength: 255, examples: ['whisper-base'] }) })

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { Model, ModelList } from '../schemas/model-list.ts'
-import { modelNames } from '../schemas/model-names.ts'
+import { Model, ModelList } from '../schemas/models/model-list.ts'
+import { modelNames } from '../schemas/models/model-names.ts'
 import { Type } from '../schemas/type.ts'
 
 /** Lists the names of models that requests may give. Our extension of the API. */

@@ -9,11 +9,11 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { parseMoment } from '../lists/moments.ts'
-import { DeliveryView } from '../schemas/delivery.ts'
-import { deliveryOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams } from '../schemas/job.ts'
-import { ResendRequest, Resent } from '../schemas/resend-request.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
+import { DeliveryView } from '../schemas/webhooks/delivery.ts'
+import { deliveryOperations } from '../schemas/webhooks/delivery-operations.ts'
+import { ResendRequest, Resent } from '../schemas/webhooks/resend-request.ts'
 
 type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
 

@@ -7,7 +7,7 @@ import { limitByKey } from '../limit-by-key.ts'
 import { pageUrls } from '../lists/job-list.ts'
 import { checkMetadataLength, periodOf } from '../lists/list-query.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { SearchHits, type SearchHitView, SearchQuery } from '../schemas/search.ts'
+import { SearchHits, type SearchHitView, SearchQuery } from '../schemas/transcripts/search.ts'
 
 const path = '/v2/search'
 

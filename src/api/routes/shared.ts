@@ -20,7 +20,7 @@ import { limitByKey } from '../limit-by-key.ts'
 import { toDateTime } from '../lists/moments.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { downloadAnswers, RangeHeaders } from '../schemas/operations.ts'
-import { SharedView } from '../schemas/share.ts'
+import { SharedView } from '../schemas/transcripts/share.ts'
 import { Type } from '../schemas/type.ts'
 
 const SecretParams = Type.Object({

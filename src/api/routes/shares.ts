@@ -11,9 +11,9 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson } from '../bodies/json-body.ts'
 import { toDateTime } from '../lists/moments.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
 import { jobOperations } from '../schemas/operations.ts'
-import { CreatedShare, ShareList, ShareRequest } from '../schemas/share.ts'
+import { CreatedShare, ShareList, ShareRequest } from '../schemas/transcripts/share.ts'
 import { Type } from '../schemas/type.ts'
 
 /** Two numbers and a word fit many times. */

@@ -8,14 +8,14 @@ import { acceptJson } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { toDateTime } from '../lists/moments.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
 import { MAX_EDIT_BYTES, MAX_EDIT_VERSIONS } from '../schemas/limits.ts'
 import { jobOperations } from '../schemas/operations.ts'
 import {
   EditRequest,
   TranscriptEditsView,
   TranscriptVersionView,
-} from '../schemas/transcript-edits.ts'
+} from '../schemas/transcripts/transcript-edits.ts'
 import { Type } from '../schemas/type.ts'
 
 const EditsQuery = Type.Object({

@@ -15,11 +15,11 @@ import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson, ignoreBodies } from '../bodies/json-body.ts'
 import { leaving } from '../leaving.ts'
 import { limitByKey } from '../limit-by-key.ts'
-import { endpointOperations } from '../schemas/delivery-operations.ts'
 import { errorAnswers } from '../schemas/error.ts'
-import { IdParams } from '../schemas/job.ts'
+import { IdParams } from '../schemas/jobs/job.ts'
 import { Type } from '../schemas/type.ts'
-import { CreatedWebhook, WebhookRequest, WebhookTest } from '../schemas/webhook.ts'
+import { endpointOperations } from '../schemas/webhooks/delivery-operations.ts'
+import { CreatedWebhook, WebhookRequest, WebhookTest } from '../schemas/webhooks/webhook.ts'
 
 /** The longest address, a name and all events fit. */
 const MAX_BODY_BYTES = 16 * 1024

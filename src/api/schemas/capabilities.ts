@@ -1,4 +1,4 @@
-import { piiSingleTypes } from './pii-types.ts'
+import { piiSingleTypes } from './jobs/pii-types.ts'
 import { Type } from './type.ts'
 import { FreeObject, Nullable, OneOf } from './values.ts'
 

@@ -1,4 +1,4 @@
-import { HttpUrl } from './add-on-configs.ts'
+import { HttpUrl } from './jobs/add-on-configs.ts'
 import { Type } from './type.ts'
 import { Seconds, Uri, Uuid } from './values.ts'
 

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/language-codes.ts'
+import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/models/language-codes.ts'
 import { conversions } from '../../app/conversions.ts'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
 import { readConfig } from '../../config.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { piiTypes } from '../../api/schemas/pii-types.ts'
+import { piiTypes } from '../../api/schemas/jobs/pii-types.ts'
 import { UsageError } from '../arguments.ts'
 import { readRedactTypes } from './redact-types.ts'
 

@@ -1,4 +1,4 @@
-import { piiTypes } from '../../api/schemas/pii-types.ts'
+import { piiTypes } from '../../api/schemas/jobs/pii-types.ts'
 import { UsageError } from '../arguments.ts'
 
 /** Short names for the most common requests; the API's own names work as well. */

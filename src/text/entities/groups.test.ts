@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { piiSingleTypes, piiTypes } from '../../api/schemas/pii-types.ts'
+import { piiSingleTypes, piiTypes } from '../../api/schemas/jobs/pii-types.ts'
 import { entityTypes } from './entity-types.ts'
 import { entityGroups, expandTypes } from './groups.ts'
 

@@ -8,7 +8,7 @@ import {
   clientSecretOperation,
   transcriptionSessionOperation,
   USUAL_SECONDS,
-} from '../../schemas/openai-realtime.ts'
+} from '../../schemas/openai/openai-realtime.ts'
 import type { ClientSecret, ClientSecrets } from './client-secrets.ts'
 import { type Dialect, defaultSettings, updateSettings, viewSession } from './session-settings.ts'
 

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../../config.ts'
+import { modelNames } from '../models/model-names.ts'
+import { Type } from '../type.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
 import { CustomMetadata } from './custom-metadata.ts'
-import { modelNames } from './model-names.ts'
 import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
-import { Type } from './type.ts'
 
 const example = {
   audio_url: 'https://example.com/talks/monday.mp3',

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
-import { webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
-import { AnyOf, pageFields, pageOf } from './list-query.ts'
-import { Type } from './type.ts'
-import { DateTime, Nullable, OneOf } from './values.ts'
+import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { AnyOf, pageFields, pageOf } from '../list-query.ts'
+import { Type } from '../type.ts'
+import { DateTime, Nullable, OneOf } from '../values.ts'
 
 const endpointKinds = ['callback', 'webhook'] as const
 const endpointStatuses = ['enabled', 'failing', 'disabled'] as const

@@ -1,6 +1,6 @@
-import { errorAnswers } from './error.ts'
-import { Type } from './type.ts'
-import { FreeObject, OneOf } from './values.ts'
+import { errorAnswers } from '../error.ts'
+import { Type } from '../type.ts'
+import { FreeObject, OneOf } from '../values.ts'
 
 /** Objects that this server reads only in part. */
 const BOUNDS = { maxProperties: 50, propertyNames: { maxLength: 100 } }

@@ -1,12 +1,12 @@
 import type { Static, TProperties } from 'typebox'
-import type { Config } from '../../config.ts'
-import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
-import { CustomMetadata } from './custom-metadata.ts'
+import type { Config } from '../../../config.ts'
+import { addOnConfigs, HttpUrl, Ignored, Switch } from '../jobs/add-on-configs.ts'
+import { CustomMetadata } from '../jobs/custom-metadata.ts'
+import { OlderCallbackUrl, olderLanguageFields } from '../jobs/older-fields.ts'
+import { liveModelNames } from '../models/model-names.ts'
+import { Type } from '../type.ts'
+import { OneOf } from '../values.ts'
 import { messageFlags } from './message-flags.ts'
-import { liveModelNames } from './model-names.ts'
-import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'
-import { Type } from './type.ts'
-import { OneOf } from './values.ts'
 
 const example = {
   sample_rate: 16000,

@@ -1,6 +1,6 @@
+import { Type } from '../type.ts'
+import { Language, OneOf, Seconds } from '../values.ts'
 import { addOnResult } from './add-on-result.ts'
-import { Type } from './type.ts'
-import { Language, OneOf, Seconds } from './values.ts'
 
 const Confidence = Type.Number({ minimum: 0, maximum: 1, description: '1 is certain' })
 

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
-import { webhookEvents } from '../../storage/deliveries/delivery-outbox.ts'
-import { HttpUrl } from './add-on-configs.ts'
+import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { HttpUrl } from '../jobs/add-on-configs.ts'
+import { Type } from '../type.ts'
+import { Nullable, OneOf } from '../values.ts'
 import { EndpointView } from './endpoint.ts'
-import { Type } from './type.ts'
-import { Nullable, OneOf } from './values.ts'
 
 /** The longest text that fits a line of the list. */
 const MAX_NAME = 100

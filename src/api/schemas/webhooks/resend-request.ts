@@ -1,5 +1,5 @@
-import { MAX_MOMENT_CHARS, MAX_NAME_CHARS } from './limits.ts'
-import { Type } from './type.ts'
+import { MAX_MOMENT_CHARS, MAX_NAME_CHARS } from '../limits.ts'
+import { Type } from '../type.ts'
 
 /** Which failed deliveries to resend. */
 export const ResendRequest = Type.Object(

@@ -1,6 +1,6 @@
-import { errorAnswers } from './error.ts'
-import { Type } from './type.ts'
-import { OneOf, Seconds } from './values.ts'
+import { errorAnswers } from '../error.ts'
+import { Type } from '../type.ts'
+import { OneOf, Seconds } from '../values.ts'
 
 const Granularity = OneOf('word', 'segment')
 

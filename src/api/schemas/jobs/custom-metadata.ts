@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts'
-import { FreeObject } from './values.ts'
+import type { Config } from '../../../config.ts'
+import { FreeObject } from '../values.ts'
 
 /** A key with its value takes at least five characters: `"":1,`. */
 const LEAST_CHARS = 5

@@ -1,5 +1,5 @@
-import { Type } from './type.ts'
-import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from './values.ts'
+import { Type } from '../type.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../values.ts'
 
 const DAY_S = 86_400
 

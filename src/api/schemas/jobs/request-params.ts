@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../../config.ts'
+import { liveRequest } from '../live/live-request.ts'
+import { Type } from '../type.ts'
+import { Language } from '../values.ts'
 import { addOnConfigs, Switch } from './add-on-configs.ts'
-import { liveRequest } from './live-request.ts'
 import { preRecordedRequest } from './pre-recorded-request.ts'
-import { Type } from './type.ts'
-import { Language } from './values.ts'
 
 /** As the client gave it, which need not be a valid URI. */
 const Address = Type.String()

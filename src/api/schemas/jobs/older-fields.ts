@@ -1,5 +1,5 @@
+import { Type } from '../type.ts'
 import { type addOnConfigs, HttpUrl, LanguageList, Switch } from './add-on-configs.ts'
-import { Type } from './type.ts'
 
 /** Marks an older name of a field. */
 function older(instead: string) {

@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Config } from '../../config.ts'
-import { LanguageCode, transcriptionCodes, translationCodes } from './language-codes.ts'
+import type { Config } from '../../../config.ts'
 import {
   MAX_CLASSES,
   MAX_ENTITY_TYPES,
@@ -14,9 +13,10 @@ import {
   MAX_TERM_CHARS,
   MAX_URL_CHARS,
   MAX_VARIANTS,
-} from './limits.ts'
+} from '../limits.ts'
+import { LanguageCode, transcriptionCodes, translationCodes } from '../models/language-codes.ts'
+import { Type } from '../type.ts'
 import { piiTypes } from './pii-types.ts'
-import { Type } from './type.ts'
 
 /** Defines a switch that is off by default. */
 export function Switch(options: { deprecated?: boolean; description?: string } = {}) {

@@ -1,15 +1,15 @@
 import type { TSchema } from 'typebox'
-import { AddOnError, addOnResult, quotingResult } from './add-on-result.ts'
-import { piiSingleTypes } from './pii-types.ts'
+import { AddOnError, addOnResult, quotingResult } from '../transcripts/add-on-result.ts'
 import {
   SentencesResult,
   SubtitleView,
   TranscriptionView,
   textFields,
   UtteranceView,
-} from './transcript-view.ts'
-import { Type } from './type.ts'
-import { Nullable, OneOf, Seconds } from './values.ts'
+} from '../transcripts/transcript-view.ts'
+import { Type } from '../type.ts'
+import { Nullable, OneOf, Seconds } from '../values.ts'
+import { piiSingleTypes } from './pii-types.ts'
 
 const Text = Nullable(Type.String())
 

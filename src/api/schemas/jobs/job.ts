@@ -1,9 +1,9 @@
 import type { Static, TSchema } from 'typebox'
+import { pageOf } from '../list-query.ts'
+import { Type } from '../type.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../values.ts'
 import { LiveResult, PreRecordedResult } from './job-results.ts'
-import { pageOf } from './list-query.ts'
 import { LiveParams, PreRecordedParams } from './request-params.ts'
-import { Type } from './type.ts'
-import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from './values.ts'
 
 const FileView = Type.Object(
   {
