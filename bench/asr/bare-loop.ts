@@ -7,10 +7,10 @@
 import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
-import { readSamples } from '../../src/asr/read-samples.ts'
 import type { Segment } from '../../src/asr/recognizer.ts'
+import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
+import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
-import { loadVoiceDetector } from '../../src/asr/vad.ts'
 
 /** What the parent sends: detect voice in `part`, then decode `segments`. */
 export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }

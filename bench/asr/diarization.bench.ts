@@ -4,8 +4,8 @@
  */
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
-import { readSamples } from '../../src/asr/read-samples.ts'
 import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
+import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../src/asr/speakers/embedding/regions.ts'
 import { openTelephoneEmbedder } from '../../src/asr/speakers/embedding/telephone-embedder.ts'

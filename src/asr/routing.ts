@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
 import { suggestModel } from '../models/recommend.ts'
-import { chooseLanguage } from './languages.ts'
+import { chooseLanguage } from './languages/languages.ts'
 import { GOOD_ERRORS } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 import type { RecognitionSettings, RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { listedLanguages } from '../asr/languages.ts'
+import { listedLanguages } from '../asr/languages/languages.ts'
 import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/zero-retention.ts'

@@ -9,9 +9,9 @@ import {
 } from '../live/audio-conversion.ts'
 import type { FinalEmbedding } from '../live/utterance-embedder.ts'
 import { type LiveRecognizer, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
-import { readSamples } from '../read-samples.ts'
+import { readSamples } from '../segmentation/read-samples.ts'
+import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { VAD_FRAME } from '../vad-frames.ts'
 
 /** How the fake live recognizer behaves. */
 export type FakeLiveOptions = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { embeddedModels } from '../models/embedded-packages.ts'
-import { readSamples } from '../read-samples.ts'
+import { readSamples } from '../segmentation/read-samples.ts'
 import { createMoonshine } from './moonshine.ts'
 
 const root = join(import.meta.dirname, '../../..')

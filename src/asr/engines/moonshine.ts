@@ -14,11 +14,11 @@ import {
 } from '../moonshine/description.ts'
 import { tokenPieces } from '../moonshine/tokens.ts'
 import { wordsOf } from '../moonshine/words.ts'
+import { alignTokens } from '../recognition/token-alignment.ts'
+import { rememberBias } from '../recognition/vocabulary-bias.ts'
+import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
 import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { alignTokens } from '../token-alignment.ts'
-import { rememberBias } from '../vocabulary-bias.ts'
-import { alignToEnergy, loudness } from '../word-boundaries.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
 const FRAME = 0.024

@@ -6,9 +6,9 @@ import { describeParakeet, parakeetProfile } from '../parakeet/description.ts'
 import { createFeatureExtractor } from '../parakeet/features.ts'
 import { loadParakeet, type ParakeetNetwork } from '../parakeet/network.ts'
 import { wordsOf } from '../parakeet/words.ts'
+import { rememberBias } from '../recognition/vocabulary-bias.ts'
 import type { RecognizeOptions, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { rememberBias } from '../vocabulary-bias.ts'
 
 /** Shorter audio is padded: the model was trained with longer pieces. */
 const MIN_SAMPLES = SAMPLE_RATE

@@ -1,9 +1,9 @@
 import { cpuSeconds } from '../cpu-time.ts'
 import { FRAME_SAMPLES } from '../live-recognizer.ts'
 import type { Recognizer } from '../recognizer.ts'
+import type { VoiceDetector } from '../segmentation/vad.ts'
+import { CONTEXT } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import type { VoiceDetector } from '../vad.ts'
-import { CONTEXT } from '../vad-frames.ts'
 
 /** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
 export type LiveCosts = { listening: number; finals: number; partials: number }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { joinRecognitions } from '../fusion.ts'
 import type { Final } from '../live-recognizer.ts'
+import { joinRecognitions } from '../recognition/fusion.ts'
 
 /** A session waits so long for the second recognizer once it has the words of the first, in ms. */
 const PATIENCE_MS = 700

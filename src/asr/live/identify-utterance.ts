@@ -1,4 +1,4 @@
-import { isClear } from '../identify-languages.ts'
+import { isClear } from '../languages/identify-languages.ts'
 import type { Final, LiveUtterance } from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import type { LanguageIdentification } from '../routing.ts'

@@ -7,7 +7,7 @@ import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config.ts'
 import { FRAME_SAMPLES, type LiveAudio } from '../live-recognizer.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
-import { loadVoiceDetector } from '../vad.ts'
+import { loadVoiceDetector } from '../segmentation/vad.ts'
 import { createLiveVad } from './live-vad.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))

@@ -1,5 +1,4 @@
 import type { Planes } from '../../audio/pcm.ts'
-import { LEVEL_FRAMES, liveGain } from '../gain.ts'
 import {
   type DetectRequest,
   FRAME_SAMPLES,
@@ -7,8 +6,9 @@ import {
   MAX_DETECT_FRAMES,
   type SpeechFrames,
 } from '../live-recognizer.ts'
-import type { VoiceDetector, VoiceStream } from '../vad.ts'
-import { CONTEXT, WARM_UP } from '../vad-frames.ts'
+import { LEVEL_FRAMES, liveGain } from '../segmentation/gain.ts'
+import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
+import { CONTEXT, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoised-samples.ts'
 import { createLiveLeaks, type LiveLeaks } from './live-leaks.ts'

@@ -1,10 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { normalizeLevel } from '../gain.ts'
 import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
-import { pausesOf } from '../pauses.ts'
-import { readSamples } from '../read-samples.ts'
-import { recognizeInPieces } from '../recognize-in-pieces.ts'
-import type { RecognitionModels } from '../recognize-with-repair.ts'
+import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
+import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import type {
   OpenRecognition,
   RecognizeOptions,
@@ -12,7 +9,10 @@ import type {
   RecognizerProfile,
   Segment,
 } from '../recognizer.ts'
-import { cutSegments, detectSpeech, fileSegments } from '../segments.ts'
+import { normalizeLevel } from '../segmentation/gain.ts'
+import { pausesOf } from '../segmentation/pauses.ts'
+import { readSamples } from '../segmentation/read-samples.ts'
+import { cutSegments, detectSpeech, fileSegments } from '../segmentation/segments.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Recognizes an utterance that has ended, like a recording of its own. */

@@ -1,6 +1,6 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type { Final, LiveUtterance } from '../live-recognizer.ts'
-import { readSamples } from '../read-samples.ts'
+import { readSamples } from '../segmentation/read-samples.ts'
 import { meanVector } from '../speakers/clustering/vectors.ts'
 import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
 import { speechRegions } from '../speakers/embedding/regions.ts'

@@ -8,8 +8,8 @@ import {
   type Session,
   type Tensors,
 } from '../onnx-runtime.ts'
-import { findRepetition } from '../repetition.ts'
-import { type BiasedText, followBias, type VocabularyBias } from '../vocabulary-bias.ts'
+import { findRepetition } from '../recognition/repetition.ts'
+import { type BiasedText, followBias, type VocabularyBias } from '../recognition/vocabulary-bias.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */

@@ -1,4 +1,4 @@
-import { type BiasedText, followBias, type VocabularyBias } from '../vocabulary-bias.ts'
+import { type BiasedText, followBias, type VocabularyBias } from '../recognition/vocabulary-bias.ts'
 import type { EncodedPiece, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { withoutEchoes } from '../word-lengths.ts'
+import { withoutEchoes } from '../recognition/word-lengths.ts'
 import { placeWords, spreadWords, type TimedText } from './word-times.ts'
 
 /** What a server recognized in one piece of audio. */

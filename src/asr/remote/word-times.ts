@@ -1,4 +1,4 @@
-import { SHORTEST_WORD, widenShortWords } from '../word-lengths.ts'
+import { SHORTEST_WORD, widenShortWords } from '../recognition/word-lengths.ts'
 
 /** A text with its times, in seconds from the start of the audio. */
 export type TimedText = { text: string; start: number; end: number }

@@ -1,4 +1,4 @@
-import { findRepetition } from '../repetition.ts'
+import { findRepetition } from '../recognition/repetition.ts'
 import {
   attentionRow,
   createBars,

@@ -1,4 +1,4 @@
-import { findRepetition } from '../repetition.ts'
+import { findRepetition } from '../recognition/repetition.ts'
 import type { WhisperDescription } from './description.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from './network.ts'
 

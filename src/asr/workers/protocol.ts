@@ -11,7 +11,7 @@ import type {
   SpeechFrames,
 } from '../live-recognizer.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
-import type { DetectedSpeech } from '../segments.ts'
+import type { DetectedSpeech } from '../segmentation/segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {
   ArrangeTask,

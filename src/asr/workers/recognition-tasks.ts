@@ -1,17 +1,19 @@
 import { AppError } from '../../errors.ts'
 import { arrangeChannels } from '../channels/arrange-channels.ts'
-import { normalizeLevel } from '../gain.ts'
-import { identifyStretches } from '../language-stretches.ts'
+import { identifyStretches } from '../languages/language-stretches.ts'
 import { measureFinals, measurePartial } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
-import { NOISE_REACH } from '../noise.ts'
-import { pausesOf } from '../pauses.ts'
-import { readSamples } from '../read-samples.ts'
-import { recognizeInPieces } from '../recognize-in-pieces.ts'
-import { recognizeWithRepair } from '../recognize-with-repair.ts'
+import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
+import { recognizeWithRepair } from '../recognition/recognize-with-repair.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../recognizer.ts'
-import { type DetectedSpeech, detectSpeech } from '../segments.ts'
+import { normalizeLevel } from '../segmentation/gain.ts'
+import { NOISE_REACH } from '../segmentation/noise.ts'
+import { pausesOf } from '../segmentation/pauses.ts'
+import { readSamples } from '../segmentation/read-samples.ts'
+import { type DetectedSpeech, detectSpeech } from '../segmentation/segments.ts'
+import type { VoiceDetector } from '../segmentation/vad.ts'
+import { VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import {
   type Batch,
@@ -19,8 +21,6 @@ import {
   SAMPLE_RATE,
   type TranslateTask,
 } from '../speech-engine.ts'
-import type { VoiceDetector } from '../vad.ts'
-import { VAD_FRAME, WARM_UP } from '../vad-frames.ts'
 import type { Task } from './protocol.ts'
 import type { Perform } from './serve-tasks.ts'
 

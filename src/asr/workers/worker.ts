@@ -6,11 +6,11 @@ import { loadStored } from '../engines/stored-recognizers.ts'
 import { createLiveVad, type LiveVad } from '../live/live-vad.ts'
 import { createUtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
+import { loadVoiceDetector, type VoiceDetector } from '../segmentation/vad.ts'
 import { createDiarizer, type Diarizer } from '../speakers/diarizer.ts'
 import { openTelephoneEmbedder } from '../speakers/embedding/telephone-embedder.ts'
 import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { loadVoiceDetector, type VoiceDetector } from '../vad.ts'
 import type { WorkerRole } from './protocol.ts'
 import {
   createBatchTasks,

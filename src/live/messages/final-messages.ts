@@ -1,4 +1,4 @@
-import { warnOfUnsureWords } from '../../asr/unsure-words.ts'
+import { warnOfUnsureWords } from '../../asr/recognition/unsure-words.ts'
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'

@@ -1,4 +1,4 @@
-import { chooseLanguage } from '../../asr/languages.ts'
+import { chooseLanguage } from '../../asr/languages/languages.ts'
 
 /** `language_config` of a session. */
 export type LanguageConfig = { languages: readonly string[]; code_switching: boolean }

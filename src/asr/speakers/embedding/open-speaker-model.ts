@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import { checkFile } from '../../../models/speaker-models.ts'
-import { readSamples } from '../../read-samples.ts'
 import type { Segment } from '../../recognizer.ts'
+import { readSamples } from '../../segmentation/read-samples.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'
 import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'

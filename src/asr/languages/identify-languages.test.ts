@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { LanguageStretch } from '../speech-engine.ts'
 import { identifyLanguages } from './identify-languages.ts'
-import type { LanguageStretch } from './speech-engine.ts'
 
 const SECOND = 16_000
 const { signal } = new AbortController()

@@ -1,4 +1,4 @@
-import { floats, floatsOf, integers, loadModel, type Session } from './onnx-runtime.ts'
+import { floats, floatsOf, integers, loadModel, type Session } from '../onnx-runtime.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
 
 /** Lanes processed at once; 16 of them cost a third of running them one by one. */

@@ -1,4 +1,4 @@
-import type { Word } from '../transcript/transcript.ts'
+import type { Word } from '../../transcript/transcript.ts'
 
 /** What one recognizer recognized in a piece of audio; times in seconds on one common clock. */
 export type FusionInput = { words: readonly Word[]; model: string }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../config.ts'
-import { embeddedModels } from './models/embedded-packages.ts'
+import { readConfig } from '../../config.ts'
+import { embeddedModels } from '../models/embedded-packages.ts'
 import { loadVoiceDetector } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 

@@ -1,7 +1,7 @@
-import { planBatches } from './batches.ts'
-import { inParallel } from './in-parallel.ts'
-import type { LanguageProbability, Segment } from './recognizer.ts'
-import type { LanguageIdentification } from './routing.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { LanguageProbability, Segment } from '../recognizer.ts'
+import type { LanguageIdentification } from '../routing.ts'
+import { planBatches } from '../segmentation/batches.ts'
 import {
   type Batch,
   type EngineOptions,
@@ -10,7 +10,7 @@ import {
   type LanguagePart,
   type LanguageStretch,
   SAMPLE_RATE,
-} from './speech-engine.ts'
+} from '../speech-engine.ts'
 
 /** How languages are identified, in how many tasks at a time, and where the results are kept. */
 export type IdentifyOptions = EngineOptions & {

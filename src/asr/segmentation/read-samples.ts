@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { AppError } from '../errors.ts'
+import { AppError } from '../../errors.ts'
 
 /**
  * Reads samples `start` to `end` (exclusive) of a 16-bit little-endian mono file as floats from -1

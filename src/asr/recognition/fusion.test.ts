@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Word } from '../transcript/transcript.ts'
+import type { Word } from '../../transcript/transcript.ts'
 import { joinRecognitions } from './fusion.ts'
 
 /** Words of half a second each; `word/0.9` states a confidence, `-` leaves half a second out. */

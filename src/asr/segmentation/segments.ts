@@ -1,7 +1,7 @@
+import type { Segment } from '../recognizer.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 import { findNoise } from './noise.ts'
 import { findPauses, omittedSamples, type Range } from './pauses.ts'
-import type { Segment } from './recognizer.ts'
-import { SAMPLE_RATE } from './speech-engine.ts'
 import type { VoiceDetector } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 

@@ -1,12 +1,12 @@
-import type { Word } from '../transcript/transcript.ts'
-import { joinRanges, keptRanges, type Range, unjoinWords } from './pauses.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import type { RecognizeOptions } from '../recognizer.ts'
+import { joinRanges, keptRanges, type Range, unjoinWords } from '../segmentation/pauses.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   type RecognitionModels,
   type RecognizedPiece,
   recognizeWithRepair,
 } from './recognize-with-repair.ts'
-import type { RecognizeOptions } from './recognizer.ts'
-import { SAMPLE_RATE } from './speech-engine.ts'
 
 /** Words below this mean confidence are compared with those of the fragments alone. */
 const SURE = 0.75

@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts'
-import type { CatalogModel } from '../models/catalog.ts'
-import { suggestModel } from '../models/recommend.ts'
+import { AppError } from '../../errors.ts'
+import type { CatalogModel } from '../../models/catalog.ts'
+import { suggestModel } from '../../models/recommend.ts'
 
 /**
  * Returns the language to recognize a recording in, out of those that the client listed and some

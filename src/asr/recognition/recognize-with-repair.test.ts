@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineProfile } from './moonshine/description.ts'
+import { moonshineProfile } from '../moonshine/description.ts'
+import type { Recognition, Recognizer } from '../recognizer.ts'
 import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
-import type { Recognition, Recognizer } from './recognizer.ts'
 
 const { signal } = new AbortController()
 const options = { language: undefined, languages: [], vocabulary: [], signal }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Segment } from '../recognizer.ts'
 import { planBatches } from './batches.ts'
-import type { Segment } from './recognizer.ts'
 
 function segmentsOf(lengths: readonly number[]): Segment[] {
   let start = 0

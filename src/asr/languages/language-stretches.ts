@@ -1,11 +1,11 @@
-import { normalizeLevel } from './gain.ts'
-import type { Range } from './pauses.ts'
-import { readSamples } from './read-samples.ts'
-import { quietestPoint } from './recognize-with-repair.ts'
-import type { LanguageProbability, Recognizer } from './recognizer.ts'
-import { type IdentifyTask, type LanguageStretch, SAMPLE_RATE } from './speech-engine.ts'
-import type { VoiceDetector } from './vad.ts'
-import { VAD_FRAME } from './vad-frames.ts'
+import { quietestPoint } from '../recognition/recognize-with-repair.ts'
+import type { LanguageProbability, Recognizer } from '../recognizer.ts'
+import { normalizeLevel } from '../segmentation/gain.ts'
+import type { Range } from '../segmentation/pauses.ts'
+import { readSamples } from '../segmentation/read-samples.ts'
+import type { VoiceDetector } from '../segmentation/vad.ts'
+import { VAD_FRAME } from '../segmentation/vad-frames.ts'
+import { type IdentifyTask, type LanguageStretch, SAMPLE_RATE } from '../speech-engine.ts'
 
 /** The middle of a longer segment suffices to identify its language; in seconds. */
 const ENOUGH = 15

@@ -1,10 +1,16 @@
-import type { Word } from '../transcript/transcript.ts'
-import { findNoise } from './noise.ts'
-import { findPauses, joinRanges, keptRanges, omittedSamples, unjoinWords } from './pauses.ts'
-import type { Recognition, RecognizeOptions, Recognizer, RecognizerProfile } from './recognizer.ts'
-import { SAMPLE_RATE } from './speech-engine.ts'
-import type { VoiceDetector } from './vad.ts'
-import { VAD_FRAME } from './vad-frames.ts'
+import type { Word } from '../../transcript/transcript.ts'
+import type { Recognition, RecognizeOptions, Recognizer, RecognizerProfile } from '../recognizer.ts'
+import { findNoise } from '../segmentation/noise.ts'
+import {
+  findPauses,
+  joinRanges,
+  keptRanges,
+  omittedSamples,
+  unjoinWords,
+} from '../segmentation/pauses.ts'
+import type { VoiceDetector } from '../segmentation/vad.ts'
+import { VAD_FRAME } from '../segmentation/vad-frames.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 import { isCrammed, SHORTEST_WORD, widenShortWords, withoutEchoes } from './word-lengths.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */

@@ -1,7 +1,7 @@
+import { inParallel } from '../in-parallel.ts'
+import type { RecognitionSettings, Segment } from '../recognizer.ts'
+import type { Batch, ChannelPcm, EngineOptions, KeepSpeech } from '../speech-engine.ts'
 import { planBatches } from './batches.ts'
-import { inParallel } from './in-parallel.ts'
-import type { RecognitionSettings, Segment } from './recognizer.ts'
-import type { Batch, ChannelPcm, EngineOptions, KeepSpeech } from './speech-engine.ts'
 
 /** How speech is found, on how many channels at a time, and where it is kept. */
 export type PlanOptions = EngineOptions & {
