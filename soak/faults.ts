@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseFile } from '../src/storage/data-folder.ts'
-import type { UnreliableReceiver } from '../test/support/unreliable-receiver.ts'
+import type { UnreliableReceiver } from '../test/support/delivery/unreliable-receiver.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
 /** What a fault happens to. */

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CatalogModel, readCatalog } from '../src/models/catalog.ts'
 import { installModel } from '../src/models/install.ts'
+import { type ModelServer, refuse, sendPart } from '../test/support/asr/model-server.ts'
 import type { ChildServer } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
-import { type ModelServer, refuse, sendPart } from '../test/support/model-server.ts'
 
 /** Where models come from and go to. */
 export type ModelPlace = { folder: string; mirror: ModelServer; random: () => number }

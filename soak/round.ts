@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../src/cli/live/live-latency.ts'
-import { checkAccount, list, untilSettled } from '../test/support/account-checks.ts'
-import { type BusyAccount, createBusyAccount } from '../test/support/busy-account.ts'
+import { checkAccount, list, untilSettled } from '../test/support/api/account-checks.ts'
+import { type BusyAccount, createBusyAccount } from '../test/support/api/busy-account.ts'
 import type { ChildServer } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
-import { within } from '../test/support/live-chance.ts'
+import { within } from '../test/support/live/live-chance.ts'
 import { runHere } from '../test/support/run-here.ts'
 import {
   causeFaults,

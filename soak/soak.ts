@@ -9,11 +9,14 @@ import {
   startPostgres,
   whyNoPostgres,
 } from '../scripts/test-postgres.ts'
-import { WEBHOOK_PATH } from '../test/support/expected-lanes.ts'
+import { startModelServer } from '../test/support/asr/model-server.ts'
+import { WEBHOOK_PATH } from '../test/support/delivery/expected-lanes.ts'
+import {
+  openUnreliable,
+  type UnreliableReceiver,
+} from '../test/support/delivery/unreliable-receiver.ts'
 import { freePort } from '../test/support/free-port.ts'
-import { startModelServer } from '../test/support/model-server.ts'
 import { createRandom } from '../test/support/random.ts'
-import { openUnreliable, type UnreliableReceiver } from '../test/support/unreliable-receiver.ts'
 import {
   type Fault,
   fillFolder,

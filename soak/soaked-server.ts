@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { list, untilSettled } from '../test/support/account-checks.ts'
+import { list, untilSettled } from '../test/support/api/account-checks.ts'
 import { type ChildServer, kill, startChild } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
 import { runHere } from '../test/support/run-here.ts'

@@ -11,7 +11,7 @@ import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { normalizeLevel } from '../../src/asr/segmentation/gain.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
-import { alignWords, comparableWords } from '../../test/support/word-errors.ts'
+import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'
 

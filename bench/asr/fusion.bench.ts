@@ -15,7 +15,7 @@ import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segmentat
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { convertWhisper } from '../../src/asr/whisper/convert.ts'
 import { readConfig } from '../../src/config.ts'
-import { wordErrors } from '../../test/support/word-errors.ts'
+import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'
 import { temporaryFolder } from '../temporary-folder.ts'

@@ -1,5 +1,5 @@
 import type { Word } from '../../src/transcript/transcript.ts'
-import { alignWords, comparableWords } from '../../test/support/word-errors.ts'
+import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import type { Recording } from '../corpus.ts'
 
 /** What a word list got right: which words, and how far the starts of right words lie from the truth (s). */

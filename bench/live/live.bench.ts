@@ -13,13 +13,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { readConfig } from '../../src/config.ts'
+import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import {
   type ChatCall,
   startChatProvider,
   textsToTranslate,
 } from '../../test/support/chat-provider.ts'
 import { createRandom } from '../../test/support/random.ts'
-import { wordErrors } from '../../test/support/word-errors.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'
 import { type LiveBenchServer, startLiveServer } from './live-server.ts'

@@ -3,7 +3,7 @@ import type { LiveMessage, TranscriptMessage } from '../../src/cli/live/live-api
 import { LiveConnection } from '../../src/cli/live/live-connection.ts'
 import { createLatencyWatch, type Latencies } from '../../src/cli/live/live-latency.ts'
 import type { Client } from '../../src/cli/server/client.ts'
-import { alignWords, comparableWords } from '../../test/support/word-errors.ts'
+import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import type { Speech } from './speech.ts'
 
 /** What came of one session. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { addWebhook, callbackTo, endNewJob } from '../../test/support/delivery/test-deliveries.ts'
 import {
   openDelivery,
   openTestReceiver,
   queueMessages,
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { addWebhook, callbackTo, endNewJob } from '../../test/support/test-deliveries.ts'
 import { claim } from '../../test/support/test-jobs.ts'
 import { inTransaction } from '../storage/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'

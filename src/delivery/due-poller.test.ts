@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { addDue } from '../../test/support/delivery/test-deliveries.ts'
 import {
   openDelivery,
   openTestReceiver,
@@ -7,7 +8,6 @@ import {
   TestClock,
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { addDue } from '../../test/support/test-deliveries.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { inTransaction } from '../storage/db.ts'
 import { MAX_DUE_ENDPOINTS } from '../storage/deliveries/deliveries.ts'

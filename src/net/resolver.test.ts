@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
-import { type NameAnswer, openNameServer } from '../../test/support/name-server.ts'
+import { type NameAnswer, openNameServer } from '../../test/support/net/name-server.ts'
 import { parseHosts } from './hosts-file.ts'
 import { createResolver, type Resolve, type ResolverSources } from './resolver.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sliceTurns } from '../../src/storage/objects/slice-turns.ts'
-import { ownHeaders, requestRaw } from '../support/hostile-requests.ts'
+import { ownHeaders, requestRaw } from '../support/api/hostile-requests.ts'
 import { call, type Uploaded } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'

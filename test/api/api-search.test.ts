@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { filesHolding } from '../support/folder-search.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
 import { indexNow } from '../support/index-now.ts'
 import { hum } from '../support/recordings.ts'
 import { runSteno } from '../support/run-steno.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { filesHolding } from '../support/storage/folder-search.ts'
 
 type Hit = {
   job: { id: string; kind: string; filename: string }

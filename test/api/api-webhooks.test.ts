@@ -6,13 +6,13 @@ import { makeKey } from '../../src/api/auth/make-key.ts'
 import type { ApiCreatedWebhook, ApiWebhookTest } from '../../src/cli/server/api-types.ts'
 import { syncConfiguredWebhooks } from '../../src/storage/deliveries/endpoint-removal.ts'
 import type { Scope } from '../../src/storage/keys.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
 import {
   listDeliveries,
   listEndpoints,
   type ReportingServer,
   startReportingServer,
-} from '../support/reporting-server.ts'
+} from '../support/delivery/reporting-server.ts'
+import { call, type ErrorBody } from '../support/http-client.ts'
 import { OTHER_KEY } from '../support/start-server.ts'
 
 const path = '/v2/endpoints'

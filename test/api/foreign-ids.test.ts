@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
+import { startReportingServer } from '../support/delivery/reporting-server.ts'
 import { call } from '../support/http-client.ts'
 import { indexNow } from '../support/index-now.ts'
-import { startReportingServer } from '../support/reporting-server.ts'
 
 const SECRET = 'zanzibar'
 

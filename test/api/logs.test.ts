@@ -5,7 +5,7 @@ import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { chunksOf, draw } from '../support/draw-audio.ts'
 import { call, upload } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer } from '../support/start-server.ts'
 

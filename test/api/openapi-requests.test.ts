@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { type JsonSchema, valuesOf } from '../support/api/schema-values.ts'
 import { call, type ErrorBody, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
-import { type JsonSchema, valuesOf } from '../support/schema-values.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 type Fields = Record<string, unknown>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type CheckExchange, conformanceOf } from '../support/conformance.ts'
-import { defaultLiveParams } from '../support/default-live-params.ts'
+import { type CheckExchange, conformanceOf } from '../support/api/conformance.ts'
+import { defaultLiveParams } from '../support/live/default-live-params.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 let server: TestServer

@@ -11,11 +11,11 @@ import { createTracing } from '../../src/tracing.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { chunksOf, draw } from '../support/draw-audio.ts'
 import { call, upload } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { finalsOf } from '../support/live-messages.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
+import { finalsOf } from '../support/live/live-messages.ts'
+import { type CollectedSpan, startTraceCollector } from '../support/net/trace-collector.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
-import { type CollectedSpan, startTraceCollector } from '../support/trace-collector.ts'
 
 /** Packages that were loaded since this process began. */
 const loaded = new Set<string>()

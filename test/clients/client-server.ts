@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createServer } from 'node:tls'
-import { openReceiver, type Receiver } from '../support/receiver.ts'
+import { openReceiver, type Receiver } from '../support/delivery/receiver.ts'
 import { startSteno } from '../support/run-steno.ts'
 
 /** What clients run against, and what they send. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { type ReportingServer, startReportingServer } from '../support/delivery/reporting-server.ts'
 import { call } from '../support/http-client.ts'
-import { type ReportingServer, startReportingServer } from '../support/reporting-server.ts'
 
 let server: ReportingServer
 

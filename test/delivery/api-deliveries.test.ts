@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
 import {
   type DeliveryList,
   listDeliveries,
   type ReportingServer,
   startReportingServer,
-} from '../support/reporting-server.ts'
+} from '../support/delivery/reporting-server.ts'
+import { call, type ErrorBody } from '../support/http-client.ts'
 import { OTHER_KEY } from '../support/start-server.ts'
 
 const UNKNOWN = '00000000-0000-0000-0000-000000000000'

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { EndpointView } from '../../src/api/schemas/webhooks/endpoint.ts'
-import { call } from '../support/http-client.ts'
 import {
   callbackOf,
   listDeliveries,
   listEndpoints,
   type ReportingServer,
   startReportingServer,
-} from '../support/reporting-server.ts'
+} from '../support/delivery/reporting-server.ts'
+import { call } from '../support/http-client.ts'
 import { OTHER_KEY } from '../support/start-server.ts'
 
 type EndpointPage = {

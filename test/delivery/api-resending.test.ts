@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
 import { removeEndpoint } from '../../src/storage/deliveries/endpoint-removal.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
 import {
   callbackOf,
   listDeliveries,
   type ReportingServer,
   startReportingServer,
-} from '../support/reporting-server.ts'
+} from '../support/delivery/reporting-server.ts'
+import { call, type ErrorBody } from '../support/http-client.ts'
 import { OTHER_KEY } from '../support/start-server.ts'
 
 let server: ReportingServer

@@ -5,7 +5,7 @@ import {
   callbackOf,
   type ReportingServer,
   startReportingServer,
-} from '../support/reporting-server.ts'
+} from '../support/delivery/reporting-server.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 /** More than the pause before the second attempt, which is 7.5 s at most. */

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { draw } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
 import {
   callbackOf,
   listDeliveries,
@@ -11,7 +8,10 @@ import {
   NOWHERE,
   type ReportingServer,
   startReportingServer,
-} from '../support/reporting-server.ts'
+} from '../support/delivery/reporting-server.ts'
+import { draw } from '../support/draw-audio.ts'
+import { call } from '../support/http-client.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

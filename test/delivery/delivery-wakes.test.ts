@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import {
+  NOWHERE,
+  type ReportingServer,
+  startReportingServer,
+} from '../support/delivery/reporting-server.ts'
 import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { NOWHERE, type ReportingServer, startReportingServer } from '../support/reporting-server.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
 
 /** Less than the minute after which the server looks by itself for what is to be told. */
 const AT_ONCE = { timeout: 30_000 }

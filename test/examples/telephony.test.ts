@@ -18,8 +18,8 @@ import {
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { deleteKey } from '../../src/storage/keys.ts'
+import { openReceiver } from '../support/delivery/receiver.ts'
 import { call } from '../support/http-client.ts'
-import { openReceiver } from '../support/receiver.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 let server: TestServer

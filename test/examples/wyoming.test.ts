@@ -9,7 +9,7 @@ import { readEvents, type WyomingEvent, writeEvent } from '../../examples/wyomin
 import { createWyomingServer, type WyomingOptions } from '../../examples/wyoming/wyoming-server.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { call } from '../support/http-client.ts'
-import { speech } from '../support/live-session-jobs.ts'
+import { speech } from '../support/live/live-session-jobs.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 let server: TestServer

@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { filesHolding } from '../support/folder-search.ts'
 import { call, upload } from '../support/http-client.ts'
 import { noise, waveOf } from '../support/noise.ts'
 import { startServer } from '../support/start-server.ts'
+import { filesHolding } from '../support/storage/folder-search.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
 test('recordings and long results are stored encrypted, and fetched as they are', async (t) => {

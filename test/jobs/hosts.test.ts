@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
-import { readDatabase } from '../support/stored-text.ts'
+import { readDatabase } from '../support/storage/stored-text.ts'
 
 type Answer = { status: number; body: Record<string, unknown> }
 

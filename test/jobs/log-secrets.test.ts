@@ -4,7 +4,7 @@ import test from 'node:test'
 import { captureLog } from '../support/captured-log.ts'
 import { chunksOf, draw } from '../support/draw-audio.ts'
 import { call, sendRaw, upload } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer } from '../support/start-server.ts'
 

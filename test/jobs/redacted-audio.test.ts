@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/fake.ts'
 import { AppError } from '../../src/errors.ts'
-import { filesHolding } from '../support/folder-search.ts'
 import { audioForm, call, type ErrorBody, type Uploaded } from '../support/http-client.ts'
 import { channelsOf, noise, waveOf } from '../support/noise.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
+import { filesHolding } from '../support/storage/folder-search.ts'
 
 const SECONDS = 5
 const one = noise(SECONDS, 1)

@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/server/api-types.ts'
 import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { speech } from '../support/live-session-jobs.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
+import { speech } from '../support/live/live-session-jobs.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
-import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
 import { makeFolder } from '../support/test-storage.ts'
 
 let server: TestServer

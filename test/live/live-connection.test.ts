@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { call, sendRaw } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { jobOf, jobThat, speech, withServer } from '../support/live-session-jobs.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
+import { jobOf, jobThat, speech, withServer } from '../support/live/live-session-jobs.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 let server: TestServer

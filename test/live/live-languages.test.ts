@@ -1,12 +1,12 @@
 /** Live sessions in several languages, over the real server; the models take tones for speech. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createTonesEngine } from '../support/asr/many-languages.ts'
+import { type Spoken, speak } from '../support/asr/tones.ts'
 import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { finalsOf } from '../support/live-messages.ts'
-import { createTonesEngine } from '../support/many-languages.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
+import { finalsOf } from '../support/live/live-messages.ts'
 import { startServer } from '../support/start-server.ts'
-import { type Spoken, speak } from '../support/tones.ts'
 
 const pause = { seconds: 1.2 }
 

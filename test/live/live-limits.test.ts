@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { chunksOf, draw } from '../support/draw-audio.ts'
 import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { ackedRanges, ofType } from '../support/live-messages.ts'
-import { jobOf, jobThat, speech, withServer } from '../support/live-session-jobs.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
+import { ackedRanges, ofType } from '../support/live/live-messages.ts'
+import { jobOf, jobThat, speech, withServer } from '../support/live/live-session-jobs.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
 
 let server: TestServer

@@ -4,9 +4,9 @@ import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { wavHeader } from '../../src/audio/containers/wav-header.ts'
 import { chunksOf, draw, interleave } from '../support/draw-audio.ts'
 import { call } from '../support/http-client.ts'
-import { connect, type LiveClient, openSession } from '../support/live-client.ts'
-import { allFlags as all } from '../support/live-flags.ts'
-import { ackedRanges, finalsOf, type LiveMessage, ofType } from '../support/live-messages.ts'
+import { connect, type LiveClient, openSession } from '../support/live/live-client.ts'
+import { allFlags as all } from '../support/live/live-flags.ts'
+import { ackedRanges, finalsOf, type LiveMessage, ofType } from '../support/live/live-messages.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
 let server: TestServer

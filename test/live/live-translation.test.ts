@@ -10,8 +10,8 @@ import {
 } from '../support/chat-provider.ts'
 import { chunksOf, draw } from '../support/draw-audio.ts'
 import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live-client.ts'
-import { finalsOf, ofType } from '../support/live-messages.ts'
+import { connect, openSession } from '../support/live/live-client.ts'
+import { finalsOf, ofType } from '../support/live/live-messages.ts'
 import { startServer } from '../support/start-server.ts'
 
 type Wrapper<T> = {

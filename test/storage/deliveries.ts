@@ -29,7 +29,7 @@ import {
   callbackTo,
   endNewJob,
   takeAll,
-} from '../support/test-deliveries.ts'
+} from '../support/delivery/test-deliveries.ts'
 import { addJob, atTime } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

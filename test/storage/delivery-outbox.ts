@@ -18,9 +18,9 @@ import {
   callbackTo,
   endNewJob,
   takeAll,
-} from '../support/test-deliveries.ts'
+} from '../support/delivery/test-deliveries.ts'
+import { addLiveJob, beginNewLiveJob } from '../support/live/test-live-jobs.ts'
 import { addJob } from '../support/test-jobs.ts'
-import { addLiveJob, beginNewLiveJob } from '../support/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** What is queued for receivers, in the transaction of the change. */

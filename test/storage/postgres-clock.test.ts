@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { followClock, wallNow } from '../../src/clock.ts'
-import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
+import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
 
 test('a server on a shared database goes by the clock of that, whatever its machine says', {
   skip: noPostgres,

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { DatabaseConfig } from '../../src/config/database.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
-import { noPostgres, takeDatabase } from '../support/test-postgres.ts'
+import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
 import { openService } from '../support/test-service.ts'
 
 type Server = Awaited<ReturnType<typeof openPostgres>>

@@ -10,8 +10,8 @@ import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteUnusedFiles } from '../../src/storage/objects/files.ts'
 import { openStorage } from '../../src/storage/storage.ts'
+import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
 import { addFile, addJob, claim } from '../support/test-jobs.ts'
-import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
 
 /** Opens one database as two servers would. */
 async function openTwo(t: TestContext): Promise<[Db, Db]> {

@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import { noPostgres, openTestPostgres } from '../support/test-postgres.ts'
+import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
 import { jobCreationTests } from './job-creation.ts'
 import { leaseTests } from './leases.ts'
 import { liveJobTests } from './live-jobs.ts'

@@ -12,7 +12,7 @@ import {
   endNewJob,
   failAll,
   takeAll,
-} from '../support/test-deliveries.ts'
+} from '../support/delivery/test-deliveries.ts'
 import { addJob } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

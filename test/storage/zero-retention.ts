@@ -11,9 +11,15 @@ import {
 } from '../../src/storage/jobs/zero-retention.ts'
 import { finishLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { removeOrphanObjects } from '../../src/storage/objects/orphan-objects.ts'
-import { addWebhook, attemptAt, callbackTo, failAll, takeAll } from '../support/test-deliveries.ts'
+import {
+  addWebhook,
+  attemptAt,
+  callbackTo,
+  failAll,
+  takeAll,
+} from '../support/delivery/test-deliveries.ts'
+import { beginNewLiveJob } from '../support/live/test-live-jobs.ts'
 import { addFile, addJob, claim } from '../support/test-jobs.ts'
-import { beginNewLiveJob } from '../support/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs of which nothing is kept once their result was delivered. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { checkExchange } from './conformance.ts'
+import { checkExchange } from './api/conformance.ts'
 import type { TestServer } from './start-server.ts'
 
 type Json = Record<string, unknown>

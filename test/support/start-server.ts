@@ -8,8 +8,8 @@ import { readConfig } from '../../src/config.ts'
 import type { Clock } from '../../src/delivery/system-clock.ts'
 import { createLog, type Log } from '../../src/log.ts'
 import type { App } from '../../src/server-parts.ts'
-import { connectInProcess } from './in-process-sqlite.ts'
 import { sharedParts } from './shared-parts.ts'
+import { connectInProcess } from './storage/in-process-sqlite.ts'
 
 export type TestServer = {
   url: string

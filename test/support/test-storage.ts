@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLog } from '../../src/log.ts'
 import { openStorage, type Storage } from '../../src/storage/storage.ts'
-import { connectInProcess } from './in-process-sqlite.ts'
+import { connectInProcess } from './storage/in-process-sqlite.ts'
 
 /** Creates an empty folder that is removed with the test. */
 export async function makeFolder(t: Pick<TestContext, 'after'>): Promise<string> {

@@ -7,7 +7,7 @@ import {
   answer,
   speak,
   startTranscriptionServer,
-} from '../../../test/support/transcription-server.ts'
+} from '../../../test/support/asr/transcription-server.ts'
 import type { AppError } from '../../errors.ts'
 import { createServiceClient } from '../../net/service-client.ts'
 import type { Segment } from '../recognizer.ts'

@@ -11,7 +11,7 @@ import {
   writeBandLevelModel,
   writeMeanSquareModel,
   writePitchModel,
-} from '../../../test/support/stand-in-speaker-models.ts'
+} from '../../../test/support/asr/stand-in-speaker-models.ts'
 import { createLog } from '../../log.ts'
 import { hashFile } from '../../models/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'

@@ -13,16 +13,16 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import { startModelServer } from '../../../test/support/asr/model-server.ts'
 import { randomModel, writeCTranslate2 } from '../../../test/support/asr/random-whisper.ts'
-import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
-import { startModelServer } from '../../../test/support/model-server.ts'
-import { runHere } from '../../../test/support/run-here.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
   writeMeanSquareModel,
   writePitchModel,
-} from '../../../test/support/stand-in-speaker-models.ts'
+} from '../../../test/support/asr/stand-in-speaker-models.ts'
+import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
+import { runHere } from '../../../test/support/run-here.ts'
 import { readConfig } from '../../config.ts'
 import { readStoredModels, storeFolder } from '../../models/installed.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'

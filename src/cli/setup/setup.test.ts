@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { startModelServer } from '../../../test/support/model-server.ts'
+import { startModelServer } from '../../../test/support/asr/model-server.ts'
 import { runHere } from '../../../test/support/run-here.ts'
 import { setupCommand } from './setup.ts'
 

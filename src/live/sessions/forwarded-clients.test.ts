@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addLiveJob } from '../../../test/support/test-live-jobs.ts'
+import { addLiveJob } from '../../../test/support/live/test-live-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { beginLiveJob, finishLiveJob, releaseLiveJob } from '../../storage/live/live-jobs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { beginNewLiveJob } from '../../../test/support/test-live-jobs.ts'
+import { beginNewLiveJob } from '../../../test/support/live/test-live-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { beginLiveJob } from '../../storage/live/live-jobs.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { callbackTo, endNewJob, takeAll } from '../../../test/support/test-deliveries.ts'
+import { callbackTo, endNewJob, takeAll } from '../../../test/support/delivery/test-deliveries.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { type Db, inTransaction } from '../db.ts'
 import { deleteEndedJob } from '../jobs/delete-job.ts'

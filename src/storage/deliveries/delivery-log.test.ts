@@ -8,7 +8,7 @@ import {
   endNewJob,
   failAll,
   takeAll,
-} from '../../../test/support/test-deliveries.ts'
+} from '../../../test/support/delivery/test-deliveries.ts'
 import { addJob } from '../../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import type { Db } from '../db.ts'

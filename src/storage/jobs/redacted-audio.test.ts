@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { bytesOf } from '../../../test/support/objects-conformance.ts'
+import { bytesOf } from '../../../test/support/storage/objects-conformance.ts'
 import { addFile, addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
 import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'

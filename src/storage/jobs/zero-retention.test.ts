@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { filesHolding } from '../../../test/support/folder-search.ts'
-import { endNewJob } from '../../../test/support/test-deliveries.ts'
+import { endNewJob } from '../../../test/support/delivery/test-deliveries.ts'
+import { filesHolding } from '../../../test/support/storage/folder-search.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { deleteDeliveredJobs } from './zero-retention.ts'
 

@@ -18,14 +18,19 @@ import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { createRandom } from '../../../test/support/random.ts'
-import { audioAfter, audioAt, lineOf, openOrCreate } from '../../../test/support/session-audio.ts'
+import {
+  audioAfter,
+  audioAt,
+  lineOf,
+  openOrCreate,
+} from '../../../test/support/live/session-audio.ts'
 import {
   assertStored,
   linesOf,
   testSessionStore,
   writeCalls,
-} from '../../../test/support/session-store-conformance.ts'
+} from '../../../test/support/live/session-store-conformance.ts'
+import { createRandom } from '../../../test/support/random.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { openDiskObjects } from '../objects/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
@@ -139,7 +144,9 @@ test('after a loss of power the log ends where it tells of sound that is gone, o
 
 test('whenever the process is killed, what was written is there, and nothing half', async (t) => {
   const folder = join(await makeFolder(t), 'live', randomUUID())
-  const fixture = fileURLToPath(new URL('../../../test/support/session-audio.ts', import.meta.url))
+  const fixture = fileURLToPath(
+    new URL('../../../test/support/live/session-audio.ts', import.meta.url),
+  )
   const random = createRandom(11)
   let before = 0
   for (let kills = 0; kills < 12; kills++) {

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { audioAfter, audioAt, lineOf } from '../../../test/support/session-audio.ts'
+import { audioAfter, audioAt, lineOf } from '../../../test/support/live/session-audio.ts'
 import {
   assertStored,
   linesOf,
   testSessionStore,
   writeCalls,
-} from '../../../test/support/session-store-conformance.ts'
-import { addLiveJob } from '../../../test/support/test-live-jobs.ts'
-import { noPostgres, openTestPostgres } from '../../../test/support/test-postgres.ts'
+} from '../../../test/support/live/session-store-conformance.ts'
+import { addLiveJob } from '../../../test/support/live/test-live-jobs.ts'
+import { noPostgres, openTestPostgres } from '../../../test/support/storage/test-postgres.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import type { Db } from '../db.ts'
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './live-batches.ts'

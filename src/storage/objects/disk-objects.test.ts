@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
-import { bytesOf, testObjects } from '../../../test/support/objects-conformance.ts'
+import { bytesOf, testObjects } from '../../../test/support/storage/objects-conformance.ts'
 import { addJob, claim } from '../../../test/support/test-jobs.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'

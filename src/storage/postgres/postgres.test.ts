@@ -14,7 +14,7 @@ import {
   noPostgres,
   openTestPostgres,
   testSettings,
-} from '../../../test/support/test-postgres.ts'
+} from '../../../test/support/storage/test-postgres.ts'
 import { inTransaction } from '../db.ts'
 import { insertKey, listKeys } from '../keys.ts'
 import { laterVersions } from './later-versions.ts'

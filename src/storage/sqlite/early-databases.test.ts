@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
-import { sqliteSchema } from '../../../test/support/sqlite-schema.ts'
+import { sqliteSchema } from '../../../test/support/storage/sqlite-schema.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { databaseFile } from '../data-folder.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
+import { startReportingServer } from '../../support/delivery/reporting-server.ts'
 import { call, upload } from '../../support/http-client.ts'
 import { hum } from '../../support/recordings.ts'
-import { startReportingServer } from '../../support/reporting-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

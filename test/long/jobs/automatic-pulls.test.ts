@@ -12,10 +12,10 @@ import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import type { CatalogModel } from '../../../src/models/catalog.ts'
 import { PullQueue } from '../../../src/models/pull-queue.ts'
+import { createTonesEngine, speakWav } from '../../support/asr/many-languages.ts'
+import { type Manner, refuse, startModelServer } from '../../support/asr/model-server.ts'
 import { captureLog, type LogLine } from '../../support/captured-log.ts'
 import { call, type ErrorBody, upload } from '../../support/http-client.ts'
-import { createTonesEngine, speakWav } from '../../support/many-languages.ts'
-import { type Manner, refuse, startModelServer } from '../../support/model-server.ts'
 import { sharedParts } from '../../support/shared-parts.ts'
 
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)

@@ -1,16 +1,16 @@
 // Whenever the server is killed, whatever receivers do: each event arrives, in order, and only what happened.
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { checkAccount, untilSettled } from '../../support/account-checks.ts'
-import { type BusyAccount, createBusyAccount } from '../../support/busy-account.ts'
+import { checkAccount, untilSettled } from '../../support/api/account-checks.ts'
+import { type BusyAccount, createBusyAccount } from '../../support/api/busy-account.ts'
 import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
-import { WEBHOOK_PATH } from '../../support/expected-lanes.ts'
+import { WEBHOOK_PATH } from '../../support/delivery/expected-lanes.ts'
+import { openUnreliable } from '../../support/delivery/unreliable-receiver.ts'
 import { freePort } from '../../support/free-port.ts'
-import { within } from '../../support/live-chance.ts'
+import { within } from '../../support/live/live-chance.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
 import { makeFolder } from '../../support/test-storage.ts'
-import { openUnreliable } from '../../support/unreliable-receiver.ts'
 
 const KILLS = rounds(2)
 /** A killed server has listened at most this long. */

@@ -2,15 +2,20 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { type CuttingProxy, startProxy } from '../../support/cutting-proxy.ts'
-import { makeLiveAudio, streamOf } from '../../support/live-audio.ts'
-import { randomManner, randomParams, within } from '../../support/live-chance.ts'
-import { connect, openSession } from '../../support/live-client.ts'
-import { assertRecognized, assertSame, jobOf, undisturbed } from '../../support/live-comparison.ts'
-import type { LiveMessage, LiveType } from '../../support/live-messages.ts'
+import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
+import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
+import { connect, openSession } from '../../support/live/live-client.ts'
+import {
+  assertRecognized,
+  assertSame,
+  jobOf,
+  undisturbed,
+} from '../../support/live/live-comparison.ts'
+import type { LiveMessage, LiveType } from '../../support/live/live-messages.ts'
+import { startSlowClosingClient } from '../../support/live/slow-closing-client.ts'
+import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { startSlowClosingClient } from '../../support/slow-closing-client.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
 
 const ROUNDS = rounds(3)

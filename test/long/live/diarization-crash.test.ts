@@ -4,22 +4,22 @@ import { test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { kill, startChild } from '../../support/child-server.ts'
 import { freePort } from '../../support/free-port.ts'
-import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live-audio.ts'
-import { randomManner, within } from '../../support/live-chance.ts'
-import { openSession } from '../../support/live-client.ts'
+import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
+import { randomManner, within } from '../../support/live/live-chance.ts'
+import { openSession } from '../../support/live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
   type Transcript,
   undisturbed,
   untilDone,
-} from '../../support/live-comparison.ts'
-import { createRandom } from '../../support/random.ts'
-import { rounds, SEED } from '../../support/rounds.ts'
+} from '../../support/live/live-comparison.ts'
 import {
   type SlowClosingClient,
   startSlowClosingClient,
-} from '../../support/slow-closing-client.ts'
+} from '../../support/live/slow-closing-client.ts'
+import { createRandom } from '../../support/random.ts'
+import { rounds, SEED } from '../../support/rounds.ts'
 import { startServer } from '../../support/start-server.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 

@@ -22,7 +22,7 @@ import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { readConfig } from '../../../src/config.ts'
 import { draw } from '../../support/draw-audio.ts'
 import { call } from '../../support/http-client.ts'
-import { connect, type LiveClient, openSession } from '../../support/live-client.ts'
+import { connect, type LiveClient, openSession } from '../../support/live/live-client.ts'
 import { sharedParts } from '../../support/shared-parts.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { call } from '../../support/http-client.ts'
-import { connect, openSession } from '../../support/live-client.ts'
-import { ackedRanges, ofType } from '../../support/live-messages.ts'
-import { openRaw, rawFrame } from '../../support/raw-frames.ts'
+import { connect, openSession } from '../../support/live/live-client.ts'
+import { ackedRanges, ofType } from '../../support/live/live-messages.ts'
+import { openRaw, rawFrame } from '../../support/live/raw-frames.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/start-server.ts'
 
 let server: TestServer

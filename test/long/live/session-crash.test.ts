@@ -13,9 +13,9 @@ import { createLog } from '../../../src/log.ts'
 import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
 import { freePort } from '../../support/free-port.ts'
 import { call } from '../../support/http-client.ts'
-import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live-audio.ts'
-import { randomManner, randomParams, within } from '../../support/live-chance.ts'
-import { connect, openSession } from '../../support/live-client.ts'
+import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
+import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
+import { connect, openSession } from '../../support/live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
@@ -23,14 +23,14 @@ import {
   type Transcript,
   undisturbed,
   untilDone,
-} from '../../support/live-comparison.ts'
-import type { LiveMessage } from '../../support/live-messages.ts'
-import { createRandom } from '../../support/random.ts'
-import { rounds, SEED } from '../../support/rounds.ts'
+} from '../../support/live/live-comparison.ts'
+import type { LiveMessage } from '../../support/live/live-messages.ts'
 import {
   type SlowClosingClient,
   startSlowClosingClient,
-} from '../../support/slow-closing-client.ts'
+} from '../../support/live/slow-closing-client.ts'
+import { createRandom } from '../../support/random.ts'
+import { rounds, SEED } from '../../support/rounds.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 

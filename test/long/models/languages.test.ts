@@ -6,16 +6,16 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SpeechEngineOptions } from '../../../src/asr/engine.ts'
 import { AppError } from '../../../src/errors.ts'
-import { call, upload } from '../../support/http-client.ts'
 import {
   createTonesEngine,
   installTones,
   removeTones,
   speakWav,
   type TestModel,
-} from '../../support/many-languages.ts'
+} from '../../support/asr/many-languages.ts'
+import { type Spoken, speak } from '../../support/asr/tones.ts'
+import { call, upload } from '../../support/http-client.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
-import { type Spoken, speak } from '../../support/tones.ts'
 
 type Utterance = {
   language: string

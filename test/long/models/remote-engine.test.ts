@@ -4,18 +4,18 @@ import { type TestContext, test } from 'node:test'
 import { remoteOptions } from '../../../src/app/remote-asr.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog, type Log } from '../../../src/log.ts'
-import { captureLog } from '../../support/captured-log.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { connect, openSession } from '../../support/live-client.ts'
-import { finalsOf } from '../../support/live-messages.ts'
-import { createTonesEngine, speakWav, type TestModel } from '../../support/many-languages.ts'
-import { startServer } from '../../support/start-server.ts'
-import { type Spoken, speak } from '../../support/tones.ts'
+import { createTonesEngine, speakWav, type TestModel } from '../../support/asr/many-languages.ts'
+import { type Spoken, speak } from '../../support/asr/tones.ts'
 import {
   answer,
   speak as say,
   startTranscriptionServer,
-} from '../../support/transcription-server.ts'
+} from '../../support/asr/transcription-server.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { call, upload } from '../../support/http-client.ts'
+import { connect, openSession } from '../../support/live/live-client.ts'
+import { finalsOf } from '../../support/live/live-messages.ts'
+import { startServer } from '../../support/start-server.ts'
 
 const KEY = 'remote-key-that-nobody-may-see'
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { captureLog } from '../../support/captured-log.ts'
 import { call } from '../../support/http-client.ts'
-import { parseMetrics } from '../../support/prometheus.ts'
+import { parseMetrics } from '../../support/net/prometheus.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/start-server.ts'
 
 async function start(t: TestContext, env: Record<string, string> = {}) {

@@ -10,7 +10,7 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { AppError } from '../../../src/errors.ts'
 import { throwStorageError } from '../../../src/storage/sqlite/storage-error.ts'
 import { createFakeMedia, fakeRecording } from '../../support/fake-media.ts'
-import { fillDisk } from '../../support/fill-disk.ts'
+import { fillDisk } from '../../support/storage/fill-disk.ts'
 import { ACCOUNT, openService, type ServiceOptions } from '../../support/test-service.ts'
 
 const DISK_BYTES = 2 * 1024 * 1024

@@ -10,13 +10,13 @@ import {
   startPostgres,
 } from '../../../scripts/test-postgres.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { filesHolding } from '../../support/folder-search.ts'
+import { openReceiver, type Receiver } from '../../support/delivery/receiver.ts'
 import { audioForm, call, type Uploaded } from '../../support/http-client.ts'
-import { connect, openSession } from '../../support/live-client.ts'
+import { connect, openSession } from '../../support/live/live-client.ts'
 import { noise, waveOf } from '../../support/noise.ts'
-import { openReceiver, type Receiver } from '../../support/receiver.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/start-server.ts'
-import { noPostgres } from '../../support/test-postgres.ts'
+import { filesHolding } from '../../support/storage/folder-search.ts'
+import { noPostgres } from '../../support/storage/test-postgres.ts'
 
 const samples = noise(2, 1)
 const recording = waveOf([samples])

@@ -10,17 +10,17 @@ import { databaseFile } from '../../../src/storage/data-folder.ts'
 import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { SQLITE_VERSION } from '../../../src/storage/sqlite/migrate.ts'
 import { type ConnectSqlite, openSqlite } from '../../../src/storage/sqlite/sqlite.ts'
-import { openCutPostgres } from '../../support/cut-postgres.ts'
-import { connectInProcess } from '../../support/in-process-sqlite.ts'
-import { sqliteSchema } from '../../support/sqlite-schema.ts'
-import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { openCutPostgres } from '../../support/storage/cut-postgres.ts'
+import { connectInProcess } from '../../support/storage/in-process-sqlite.ts'
+import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
+import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
 import {
   connectClient,
   loadDump,
   postgresSchema,
   unpackStore,
-} from '../../support/upgrade-stores.ts'
+} from '../../support/storage/upgrade-stores.ts'
+import { makeFolder } from '../../support/test-storage.ts'
 
 /** The first versions, so that every later migration runs. */
 const OLDEST_SQLITE = 'sqlite-1.tgz'

@@ -5,14 +5,18 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Work } from '../../support/owner-process.ts'
+import type { Work } from '../../support/storage/owner-process.ts'
 import { ACCOUNT, openService, type TestService } from '../../support/test-service.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 
 async function startOwner(t: TestContext, folder: string) {
-  const child = fork(join(import.meta.dirname, '../../support/owner-process.ts'), [folder], {
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-  })
+  const child = fork(
+    join(import.meta.dirname, '../../support/storage/owner-process.ts'),
+    [folder],
+    {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    },
+  )
   t.after(() => child.kill('SIGKILL'))
   const [work] = (await once(child, 'message')) as [Work]
   return { child, work }

@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
+import { openReceiver } from '../../support/delivery/receiver.ts'
 import { audioForm, call, type Uploaded } from '../../support/http-client.ts'
-import { openReceiver } from '../../support/receiver.ts'
 import { hum } from '../../support/recordings.ts'
-import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
+import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 
 const JOBS = 12

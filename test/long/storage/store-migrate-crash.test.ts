@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startChild } from '../../support/child-server.ts'
-import { fillStore, hashFolder } from '../../support/filled-store.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
 import { runSteno, startSteno } from '../../support/run-steno.ts'
-import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
-import { noS3, s3Settings, s3Url } from '../../support/test-s3.ts'
+import { fillStore, hashFolder } from '../../support/storage/filled-store.ts'
+import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
+import { noS3, s3Settings, s3Url } from '../../support/storage/test-s3.ts'
 
 const JOBS = 4000
 const OBJECTS = 300

@@ -8,9 +8,9 @@ import { createLog } from '../../../src/log.ts'
 import { type MoveOptions, type MoveStage, moveStore } from '../../../src/storage/move/move.ts'
 import { listDiskObjects, objectPath } from '../../../src/storage/objects/disk-objects.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { checkMoved, fillStore } from '../../support/filled-store.ts'
-import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
-import { noS3, s3Settings } from '../../support/test-s3.ts'
+import { checkMoved, fillStore } from '../../support/storage/filled-store.ts'
+import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
+import { noS3, s3Settings } from '../../support/storage/test-s3.ts'
 import { makeFolder } from '../../support/test-storage.ts'
 
 const log = createLog('silent')

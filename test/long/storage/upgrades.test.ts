@@ -6,23 +6,23 @@ import { describe, test } from 'node:test'
 import { databaseFile } from '../../../src/storage/data-folder.ts'
 import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
 import { SQLITE_VERSION } from '../../../src/storage/sqlite/migrate.ts'
-import { checkUpgraded, startUpgraded } from '../../support/check-upgraded.ts'
 import { rounds } from '../../support/rounds.ts'
-import { sqliteSchema } from '../../support/sqlite-schema.ts'
 import { startServer } from '../../support/start-server.ts'
-import { createDatabase, noPostgres } from '../../support/test-postgres.ts'
+import { checkUpgraded, startUpgraded } from '../../support/storage/check-upgraded.ts'
+import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
+import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
 import {
   connectClient,
   loadDump,
   postgresSchema,
   storeNames,
   unpackStore,
-} from '../../support/upgrade-stores.ts'
+} from '../../support/storage/upgrade-stores.ts'
 
 /** The oldest one, and about how many statements bring it to this version. */
 const OLDEST = 'sqlite-1.tgz'
 const STATEMENTS = 90
-const killed = join(import.meta.dirname, '../../support/killed-migration.ts')
+const killed = join(import.meta.dirname, '../../support/storage/killed-migration.ts')
 
 /** Migrates a database in a process that is killed before a statement, unless it has fewer. */
 function migrate(data: string, statement: number) {

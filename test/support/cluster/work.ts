@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { checkAccount, list, untilSettled } from '../account-checks.ts'
-import type { BusyAccount, RequestKind } from '../busy-account.ts'
-import type { ReceivedJob } from '../expected-lanes.ts'
+import { checkAccount, list, untilSettled } from '../api/account-checks.ts'
+import type { BusyAccount, RequestKind } from '../api/busy-account.ts'
+import type { ReceivedJob } from '../delivery/expected-lanes.ts'
 import { type Answer, audioForm, call, type Uploaded } from '../http-client.ts'
-import { type LiveTestAudio, makeLiveAudio, streamOf } from '../live-audio.ts'
-import { randomManner, randomParams } from '../live-chance.ts'
-import type { OpenedSession } from '../live-client.ts'
-import { assertRecognized, assertSame, type Transcript, undisturbed } from '../live-comparison.ts'
-import { allFlags } from '../live-flags.ts'
+import { type LiveTestAudio, makeLiveAudio, streamOf } from '../live/live-audio.ts'
+import { randomManner, randomParams } from '../live/live-chance.ts'
+import type { OpenedSession } from '../live/live-client.ts'
+import {
+  assertRecognized,
+  assertSame,
+  type Transcript,
+  undisturbed,
+} from '../live/live-comparison.ts'
+import { allFlags } from '../live/live-flags.ts'
+import { type SlowClosingClient, startSlowClosingClient } from '../live/slow-closing-client.ts'
 import { hum } from '../recordings.ts'
-import { type SlowClosingClient, startSlowClosingClient } from '../slow-closing-client.ts'
 import type { TestServer } from '../start-server.ts'
 import type { Cluster } from './cluster.ts'
 

@@ -16,9 +16,9 @@ import {
 import { findAttempts } from '../../../src/storage/deliveries/delivery-log.ts'
 import { queueLiveCallbacks } from '../../../src/storage/deliveries/delivery-outbox.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
-import { type Answer, openReceiver, type Receiver } from '../receiver.ts'
-import { callbackTo } from '../test-deliveries.ts'
 import { openTestStorage } from '../test-storage.ts'
+import { type Answer, openReceiver, type Receiver } from './receiver.ts'
+import { callbackTo } from './test-deliveries.ts'
 
 /**
  * A clock that stands still until it is set. It starts at the current time, because signatures

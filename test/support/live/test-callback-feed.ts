@@ -26,9 +26,9 @@ import {
 import { createLiveFiles } from '../../../src/storage/live/live-files.ts'
 import { beginLiveJob, finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
 import { viewLiveUtterance } from '../../../src/transcript/utterance-view.ts'
-import { allFlags as all } from '../live-flags.ts'
-import { beginNewLiveJob } from '../test-live-jobs.ts'
 import { openTestStorage } from '../test-storage.ts'
+import { allFlags as all } from './live-flags.ts'
+import { beginNewLiveJob } from './test-live-jobs.ts'
 
 /** Selects no message at all. */
 export const none = Object.fromEntries(

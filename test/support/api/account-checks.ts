@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { DeliveryView } from '../../../src/api/schemas/webhooks/delivery.ts'
+import type { ChildServer } from '../child-server.ts'
+import {
+  callbackBodies,
+  type ReceivedEvent,
+  type ReceivedJob,
+  type ReceivedLane,
+  readLanes,
+  WEBHOOK_PATH,
+  webhookBodies,
+} from '../delivery/expected-lanes.ts'
+import type { Arrival, UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
+import { type Answer, call } from '../http-client.ts'
+import type { BusyAccount } from './busy-account.ts'
+
+type Server = Pick<ChildServer, 'url' | 'key'>
+
+/** What there was to check. */
+export type CheckedAccount = { jobs: number; events: number; arrivals: number }
+
+export type AccountOptions = {
+  account: BusyAccount
+  receivers: readonly UnreliableReceiver[]
+  /** How many arrivals each receiver had before the account began. */
+  before?: readonly number[]
+}
+
+/**
+ * Asserts of a settled server that nothing accepted is lost and nothing deleted is left, and that
+ * each receiver got every event, in order and none else.
+ */
+export async function checkAccount(
+  server: Server,
+  { account, receivers, before = [] }: AccountOptions,
+): Promise<CheckedAccount> {
+  const jobs = await list<ReceivedJob>(server, '/v2/transcription?limit=200')
+  const deliveries = await list<DeliveryView>(server, '/v2/deliveries?limit=200')
+  assertKept(account, jobs)
+  const known = new Map(jobs.map((job) => [job.id, job]))
+  const received: ReceivedEvent[] = []
+  const arrivals = receivers.map((receiver, i) => receiver.arrivals.slice(before[i] ?? 0))
+  for (const [i, receiver] of receivers.entries()) {
+    assert.deepEqual(receiver.foreign, [], 'all is signed')
+    const lanes = readLanes(arrivals[i]!)
+    for (const lane of lanes) {
+      const job = known.get(lane.jobId)
+      if (job) assertReceived(lane, job, account)
+      else assertDeleted(lane, account, i)
+    }
+    assertAllReceived(lanes, { jobs, account, receiver: i })
+    received.push(...lanes.filter(({ jobId }) => known.has(jobId)).flatMap(({ events }) => events))
+  }
+  const logged = deliveries.map(({ id }) => id)
+  assert.deepEqual(logged.sort(), received.map(({ id }) => id).sort())
+  assertLog(deliveries, arrivals.flat())
+  const events = new Set(arrivals.flat().map(({ id }) => id)).size
+  return { jobs: jobs.length, events, arrivals: arrivals.flat().length }
+}
+
+type Page<T> = { items: T[]; next: string | null }
+
+/** Returns all pages of a list. */
+export async function list<T>(server: Server, path: string): Promise<T[]> {
+  const items: T[] = []
+  let next: string | null = path
+  while (next) {
+    const page: Answer<Page<T>> = await call<Page<T>>(server, next)
+    assert.equal(page.status, 200)
+    items.push(...page.body.items)
+    next = page.body.next
+  }
+  return items
+}
+
+/** Resolves when nothing is to be worked on, and nobody has to be told anything. */
+export async function untilSettled(server: Server): Promise<void> {
+  const open = [
+    '/v2/transcription?status=queued&status=processing&limit=1',
+    '/v2/deliveries?status=pending&limit=1',
+  ]
+  for (const path of open) {
+    while ((await call<{ items: unknown[] }>(server, path)).body.items.length > 0) await delay(50)
+  }
+}
+
+/** What was accepted is there, unless its deletion was asked for; what was deleted is not. */
+function assertKept(
+  { accepted, requested, deleted }: BusyAccount,
+  jobs: readonly ReceivedJob[],
+): void {
+  const found = new Set(jobs.map(({ id }) => id))
+  for (const id of accepted.keys()) assert.ok(found.has(id) || requested.has(id), `${id} is lost`)
+  for (const id of deleted.keys()) assert.ok(!found.has(id), `${id} was deleted`)
+}
+
+/** A receiver was told of a job what there was to tell, all of it, in order and each thing once. */
+function assertReceived(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAccount): void {
+  const { jobId, isWebhook, events } = lane
+  const { n } = job.custom_metadata
+  for (const { path, method, isTaken, body } of events) {
+    assert.ok(isTaken, `${jobId}: ${body} was not told to the end`)
+    assert.equal(path, isWebhook ? WEBHOOK_PATH : `/callback/${n}`)
+    assert.equal(method, isWebhook ? 'POST' : wishes[n]!.method)
+  }
+  if (isUnheard(job)) return
+  const bodies = isWebhook ? webhookBodies(job) : callbackBodies(job)
+  assert.deepEqual(
+    events.map(({ body }) => body),
+    bodies,
+  )
+}
+
+/** A session to which nobody came, because its address was lost: there is no result to compare with. */
+function isUnheard({ kind, status }: ReceivedJob): boolean {
+  return kind === 'live' && status === 'error'
+}
+
+/** Nothing began to arrive after the deletion had been answered. */
+function assertDeleted(lane: ReceivedLane, account: BusyAccount, receiver: number): void {
+  const { jobId, events } = lane
+  assert.ok(account.requested.has(jobId), `${jobId} is known to nobody`)
+  const place = account.deleted.get(jobId)?.[receiver] ?? Number.POSITIVE_INFINITY
+  for (const { body, arrivals } of events) {
+    const late = arrivals.filter(({ begun }) => begun > place)
+    assert.deepEqual(late, [], `${jobId}: ${body} came after its deletion`)
+  }
+}
+
+type Received = { jobs: readonly ReceivedJob[]; account: BusyAccount; receiver: number }
+
+/** Each job has been told of by its callback and by the webhook of each receiver. */
+function assertAllReceived(
+  lanes: readonly ReceivedLane[],
+  { jobs, account, receiver }: Received,
+): void {
+  const received = new Set(lanes.map(({ jobId, isWebhook }) => `${jobId} ${isWebhook}`))
+  for (const { id, custom_metadata } of jobs) {
+    assert.ok(received.has(`${id} true`), `the webhook ${receiver} was told of ${id}`)
+    const isRequested = account.wishes[custom_metadata.n]!.receiver === receiver
+    assert.equal(received.has(`${id} false`), isRequested, `the callback of ${id} at ${receiver}`)
+  }
+}
+
+/** The log shows what arrived, and no more than that; what a killed server did not note may be missing. */
+function assertLog(deliveries: readonly DeliveryView[], arrivals: readonly Arrival[]): void {
+  const answers = new Map<string, (number | undefined)[]>()
+  for (const { id, status } of arrivals) {
+    answers.set(id, [...(answers.get(id) ?? []), status])
+  }
+  for (const { id, status, attempts, attempt_count, event } of deliveries) {
+    const what = `${event} ${id}`
+    assert.equal(status, 'delivered', what)
+    const numbers = attempts.map(({ number }) => number)
+    assert.deepEqual(
+      numbers,
+      [...Array(attempt_count).keys()].map((i) => i + 1),
+    )
+    const codes = attempts.map(({ status_code }) => status_code)
+    assert.equal(codes.indexOf(204), codes.length - 1, `${what} was told once, at last`)
+    for (const code of [204, 500]) {
+      const [noted, given] = [codes, answers.get(id) ?? []].map((all) => {
+        return all.filter((one) => one === code).length
+      })
+      assert.ok(noted! <= given!, `${what} was answered ${code}`)
+    }
+  }
+}
