@@ -16,9 +16,12 @@ export function answerUnknownRoutes(
   http.addHook('onRoute', ({ url, method }) => {
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
   })
-  http.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!request.is404) return
-    if (wantsPage(request)) return sendDashboard(request, reply, config)
+  http.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    if (!request.is404) return done()
+    if (wantsPage(request)) {
+      sendDashboard(request, reply, config).catch(done)
+      return
+    }
     const path = request.url.split('?', 1)[0]!
     // A client that writes a letter as %75 means the same path; the router agrees.
     const decoded = decodePath(path)

@@ -12,7 +12,7 @@ export function observeRequests(
 ): void {
   const spans = new WeakMap<FastifyRequest, Span>()
 
-  http.addHook('onRequest', async (request) => {
+  http.addHook('onRequest', (request, _reply, done) => {
     const { id, method, headers } = request
     const route = request.routeOptions.url ?? UNKNOWN_ROUTE
     const attributes = {
@@ -26,9 +26,10 @@ export function observeRequests(
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     })
     spans.set(request, span)
+    done()
   })
 
-  http.addHook('onResponse', async (request, reply) => {
+  http.addHook('onResponse', (request, reply, done) => {
     const { method } = request
     const { statusCode: status } = reply
     const route = request.routeOptions.url ?? UNKNOWN_ROUTE
@@ -36,5 +37,6 @@ export function observeRequests(
     const span = spans.get(request)
     span?.set({ 'http.response.status_code': status })
     span?.end(status >= 500 ? new Error(String(status)) : undefined)
+    done()
   })
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import Fastify, { LogController } from 'fastify'
 import { AppError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { App } from '../server-parts.ts'
 import { requireHost } from './answers/urls.ts'
 import { clientAddressOf } from './auth/client-address.ts'
@@ -20,6 +21,7 @@ import { observeRequests } from './observe-requests.ts'
 import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
 import { requestTurns } from './pipelined-requests.ts'
 import { newRequestId } from './request-id.ts'
+import { requestLog } from './request-log.ts'
 import { closeConnectionsOnStop } from './shutdown.ts'
 
 /**
@@ -74,9 +76,9 @@ export function createServer(app: ServerParts): FastifyInstance {
       IncomingMessage: turns.IncomingMessage,
     },
     keepAliveTimeout: IDLE_TIMEOUT_MS,
-    childLoggerFactory: (logger, bindings, options, raw) => {
+    childLoggerFactory: (logger, bindings, _options, raw) => {
       const address = clientAddressOf(raw as RawRequest, config.http)
-      return logger.child({ ...bindings, address }, options)
+      return requestLog(logger as Log, { ...bindings, address })
     },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
@@ -112,7 +114,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     for (const name of requestIdHeaderNames) reply.header(name, id)
   }
   const bodies = watchBodies(http.server)
-  http.addHook('onRequest', async (request, reply) => {
+  http.addHook('onRequest', (request, reply, done) => {
     const { id, raw, routeOptions } = request
     nameRequest(id, reply)
     bodies.add(raw, () => Boolean(request.account))
@@ -120,12 +122,14 @@ export function createServer(app: ServerParts): FastifyInstance {
     const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
     requireHost(raw, isProbe ? { ...config.http, allowedHosts: [] } : config.http)
     if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')
+    done()
   })
   answerUnknownRoutes(http, { config })
 
-  http.addHook('onResponse', async ({ log, method, routeOptions }, reply) => {
+  http.addHook('onResponse', ({ log, method, routeOptions }, reply, done) => {
     const fields = { method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
+    done()
   })
   return http
 }

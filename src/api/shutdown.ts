@@ -27,13 +27,15 @@ export function closeConnectionsOnStop(http: FastifyInstance): () => boolean {
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
     }, FIRST_BYTE_MS).unref()
   })
-  http.addHook('onSend', async (_request, reply) => {
+  http.addHook('onSend', (_request, reply, _payload, done) => {
     // A client that keeps its connection for a next request would delay the shutdown.
     if (isStopping) reply.header('connection', 'close')
+    done()
   })
-  http.addHook('onResponse', async () => {
+  http.addHook('onResponse', (_request, _reply, done) => {
     // A response whose head was sent before the shutdown promised to keep the connection.
     if (isStopping) http.server.closeIdleConnections()
+    done()
   })
   return () => isStopping
 }

@@ -31,10 +31,10 @@ export function originOf(request: IncomingMessage, { trustProxy }: UrlSettings):
  * `host_refused` unless the host of the URLs in its response is among `allowedHosts`.
  */
 export function requireHost(
-  { headers, headersDistinct, httpVersion }: IncomingMessage,
+  { headers, rawHeaders, httpVersion }: IncomingMessage,
   { trustProxy, allowedHosts }: Pick<Config['http'], 'trustProxy' | 'allowedHosts'>,
 ): void {
-  const hosts = headersDistinct.host ?? []
+  const hosts = hostsOf(rawHeaders)
   if (hosts.length === 0 ? httpVersion === '1.1' : hosts.length > 1 || !isHost(hosts[0]!)) {
     throw new AppError('request_unreadable', 'the Host header is missing, twice there or no host')
   }
@@ -47,6 +47,15 @@ export function requireHost(
   const name = host.replace(/:\d+$/, '')
   if (allowedHosts.includes(host) || allowedHosts.includes(name)) return
   throw new AppError('host_refused', `${host} is not among STENO_ALLOWED_HOSTS`)
+}
+
+/** Names and values take turns; of several hosts, the parsed headers have only the first. */
+function hostsOf(rawHeaders: readonly string[]): string[] {
+  const hosts: string[] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() === 'host') hosts.push(rawHeaders[i + 1]!)
+  }
+  return hosts
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash as hashOf } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
@@ -55,12 +55,13 @@ export function createFindKey(
   { config, storage: { db }, log }: Pick<App, 'config' | 'storage' | 'log'>,
   now: () => number = Date.now,
 ): FindKey {
-  const configured = config.keys.map(({ account, key }) => ({ account, hash: sha256(key) }))
+  const configured = new Map(
+    config.keys.map(({ account, key }) => [sha256(key).toString('hex'), account]),
+  )
   const noteUse = createKeyUse({ db, log: log.child({ module: 'api' }) })
   return async (given) => {
     const hash = given.toString('hex')
-    let account: string | undefined
-    for (const key of configured) if (timingSafeEqual(key.hash, given)) account = key.account
+    const account = configured.get(hash)
     if (account !== undefined) return { hash, account, scopes: accountScopes }
 
     const stored = await findKeyByHash(db, hash)
@@ -82,5 +83,5 @@ export async function keyNameOf(db: Pick<Db, 'sql'>, hash: string): Promise<stri
 
 /** Returns the hash under which a key is stored and looked up. */
 export function sha256(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+  return hashOf('sha256', key, 'buffer')
 }

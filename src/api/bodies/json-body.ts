@@ -37,20 +37,25 @@ function isUtf8(type: string): boolean {
 }
 
 /** Reads a body; refuses one of more than `maxBytes`. */
-async function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
+function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const parts: Buffer[] = []
   let size = 0
-  try {
-    for await (const part of stream.iterator({ destroyOnReturn: false })) {
-      size += part.length
-      if (size > maxBytes) break
-      parts.push(part)
-    }
-  } catch (cause) {
-    throw new AppError('body_unreadable', 'it ended early', { cause })
+  const endEarly = (cause?: Error) => {
+    reject(new AppError('body_unreadable', 'it ended early', { cause }))
   }
-  if (size > maxBytes) throw tooLarge(maxBytes)
-  return Buffer.concat(parts)
+  const take = (part: Buffer) => {
+    size += part.length
+    parts.push(part)
+    if (size <= maxBytes) return
+    stream.off('data', take).pause()
+    reject(tooLarge(maxBytes))
+  }
+  // Iterating the stream would take several times as long.
+  stream.on('data', take)
+  stream.once('end', () => resolve(Buffer.concat(parts)))
+  stream.once('error', endEarly).once('close', endEarly)
+  return promise
 }
 
 function tooLarge(maxBytes: number): AppError {

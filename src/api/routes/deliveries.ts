@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import {
@@ -12,6 +12,7 @@ import { limitByKey } from '../limit-by-key.ts'
 import { groupByAttempts } from '../lists/attempt-groups.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { periodOf } from '../lists/list-query.ts'
+import { sendList } from '../lists/send-list.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/jobs/job.ts'
 import { Type } from '../schemas/type.ts'
@@ -51,10 +52,9 @@ export function deliveryRoutes({
         const part = { offset: query.offset, limit }
         const page = await inTurn(account, () => listDeliveries(db, filter, part))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-        reply.type('application/json; charset=utf-8')
         // The framework would read what it discards for HEAD.
         const deliveries = method === 'HEAD' ? [] : page.deliveries
-        return reply.send(Readable.from(writeList(urls, describe(deliveries))))
+        return sendList(reply, writeList(urls, describe(deliveries)))
       },
     )
 

@@ -15,6 +15,7 @@ import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
 import { createListTurns } from '../lists/list-turns.ts'
 import { loadInBatches } from '../lists/load-in-batches.ts'
+import { sendList } from '../lists/send-list.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, jobListOf, jobViewOf } from '../schemas/jobs/job.ts'
 import { listQueryOf } from '../schemas/list-query.ts'
@@ -71,11 +72,10 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
       const part = toPart(query, limit)
       const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-      reply.type(JSON_TYPE)
       // The framework would read what it discards for HEAD.
       const places = method === 'HEAD' ? [] : page.places
       const texts = loadJobs(places, { account, omitResult: query.results === false })
-      return reply.send(Readable.from(writeList(urls, texts)))
+      return sendList(reply, writeList(urls, texts))
     })
   }
 

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import type { Db } from '../db.ts'
+import { statement } from '../statement.ts'
 import type { JobRow } from '../tables.ts'
 import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
 import { type StoredResult, storedResult } from './results.ts'
@@ -44,16 +46,24 @@ export type Job = {
 /** A job by its id within an account. */
 export type JobId = { id: string; account: string; kind?: JobKind | undefined }
 
+/** The columns that a `Job` is read from; the others are for its queue. */
+const columns = [
+  ...['id', 'account', 'kind', 'status', 'created_at', 'completed_at', 'error_code'],
+  ...['custom_metadata', 'post_session_metadata', 'request_params', 'zero_retention'],
+  ...['file_id', 'file_filename', 'file_source', 'file_duration', 'file_channels'],
+  ...['result', 'result_object', 'result_size', 'redacted_object', 'redacted_size'],
+] as const satisfies (keyof JobRow)[]
+const columnList = sql.join(columns.map((column) => sql.ref(column)))
+
+const selectJob = statement<Pick<JobId, 'id' | 'account'>, ViewedRow>(
+  ({ id, account }) =>
+    sql`select ${columnList} from jobs where id = ${id} and account = ${account}`,
+)
+
 /** Finds a job of one account, with its result; with `kind`, only a job of that kind. */
 export async function findJob(db: Db, { id, account, kind }: JobId): Promise<Job | undefined> {
-  let query = db.sql
-    .selectFrom('jobs')
-    .selectAll()
-    .where('id', '=', id)
-    .where('account', '=', account)
-  if (kind) query = query.where('kind', '=', kind)
-  const row = await query.executeTakeFirst()
-  return row && toJob(row)
+  const [row] = await selectJob(db, { id, account })
+  return row && (kind === undefined || row.kind === kind) ? toJob(row) : undefined
 }
 
 /** Finds several jobs of an account in the order of `ids`; deleted ones are left out. */
@@ -62,7 +72,8 @@ export async function findJobs(
   { ids, account }: { ids: readonly string[]; account: string },
 ): Promise<Job[]> {
   // With the account in the statement, SQLite would use its index and walk all jobs of the account.
-  const rows = await db.readonly.selectFrom('jobs').selectAll().where('id', 'in', ids).execute()
+  const { rows } = await sql<ViewedRow>`select ${columnList} from jobs
+    where ${db.dialect.isIn(sql.ref('id'), ids)}`.execute(db.readonly)
   const own = rows.filter((row) => row.account === account)
   const jobs = new Map(own.map((row) => [row.id, row]))
   return ids.flatMap((id) => {
@@ -98,7 +109,9 @@ export async function replacePostSessionMetadata(
   return numUpdatedRows === 1n
 }
 
-function toJob(row: JobRow): Job {
+type ViewedRow = Pick<JobRow, (typeof columns)[number]>
+
+function toJob(row: ViewedRow): Job {
   return {
     id: row.id,
     account: row.account,
@@ -117,8 +130,10 @@ function toJob(row: JobRow): Job {
   }
 }
 
+type FileColumn = 'id' | 'filename' | 'source' | 'duration' | 'channels'
+
 /** Returns what the job knows of its recording. For a URL that is little until it is fetched. */
-export function toJobFile(row: JobRow): JobFile | null {
+export function toJobFile(row: Pick<JobRow, `file_${FileColumn}`>): JobFile | null {
   if (!row.file_id) return null
   return {
     id: row.file_id,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type Db, inTurn } from '../db.ts'
 import {
   liveCallbackBody,
   queueLiveCallbacks,
   queueWebhooks,
 } from '../deliveries/delivery-outbox.ts'
+import { statement } from '../statement.ts'
 import type { JobRow } from '../tables.ts'
 import { type JobFile, type JobKind, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
@@ -70,31 +71,103 @@ export type QueueLimit = { maxQueued: number }
  */
 export async function enqueueJob(tx: Db, job: NewJob, { maxQueued }: QueueLimit): Promise<boolean> {
   const { id, account, createdAt, kind = 'pre-recorded' } = job
-  const metadata = job.customMetadata && JSON.stringify(job.customMetadata)
-  const runAfter = job.kind === 'live' ? createdAt : job.runAfter
-  const { rows } = await sql<{ created_at: number }>`
-    insert into jobs (id, account, kind, status, created_at, run_after, request_params,
-      custom_metadata, key_id, zero_retention, file_id, file_filename, file_source, file_duration, file_channels)
-    select ${id}, ${account}, ${kind}, 'queued',
-      case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
-      ${runAfter}, ${job.paramsText ?? JSON.stringify(job.params)}, ${metadata},
-      ${job.keyId ?? null}, ${job.zeroRetention ? 1 : 0}, file.id, file.filename, file.source, file.duration, file.channels
-    from ${fileOf(tx, job)} file
-    cross join (select coalesce((select created_at from jobs where account = ${account}
-      order by created_at desc limit 1), 0) as created_at) newest
-    where (select count(*) from jobs where kind = ${kind} and account = ${account}
-      and ${counted[kind]}) < ${maxQueued}
-    returning created_at`.execute(tx.sql)
-  const queued = rows[0]
+  const values = {
+    ...{ id, account, createdAt, maxQueued },
+    runAfter: job.kind === 'live' ? createdAt : job.runAfter,
+    params: job.paramsText ?? JSON.stringify(job.params),
+    metadata: job.customMetadata && JSON.stringify(job.customMetadata),
+    keyId: job.keyId ?? null,
+    zeroRetention: job.zeroRetention ? 1 : 0,
+  }
+  const [queued] = await insert(tx, job, values)
   if (!queued) return false
   const created = { kind, createdAt: queued.created_at }
   if (job.customMetadata) await indexMetadata(tx, job, created)
   if (job.kind === 'live') await recordToken(tx, job, created)
-  await announce(tx, job, created)
+  await announce(tx, job, {
+    ...created,
+    hasWebhooks: tx.dialect.toBoolean(queued.has_webhooks),
+  })
   return true
 }
 
-async function announce(tx: Db, job: NewJob, { createdAt: at }: Created): Promise<void> {
+type Values = {
+  id: string
+  account: string
+  createdAt: number
+  maxQueued: number
+  runAfter: number
+  params: string
+  metadata: string | null
+  keyId: string | null
+  zeroRetention: number
+}
+type Inserted = { created_at: number; has_webhooks: unknown }
+
+function insert(tx: Db, job: NewJob, values: Values): Promise<Inserted[]> {
+  if (job.kind === 'live') {
+    return insertLive(tx, { ...values, fileId: randomUUID(), channels: job.channels })
+  }
+  const { id: fileId, filename, source } = job.file
+  if (source) return insertUnfetched(tx, { ...values, fileId, filename, source })
+  return insertUploaded(tx, { ...values, fileId })
+}
+
+const noDuration = sql`cast(null as double precision)`
+
+const insertLive = statement<Values & { fileId: string; channels: number }, Inserted>((values) =>
+  insertion('live', values, {
+    file: sql`select ${values.fileId} as id, null as filename, null as source,
+      ${noDuration} as duration, cast(${values.channels} as integer) as channels`,
+  }),
+)
+
+type Unfetched = { fileId: string; filename: string | null; source: string }
+const insertUnfetched = statement<Values & Unfetched, Inserted>((values) =>
+  insertion('pre-recorded', values, {
+    file: sql`select ${values.fileId} as id, ${values.filename} as filename,
+      ${values.source} as source, ${noDuration} as duration, cast(null as integer) as channels`,
+  }),
+)
+
+/** There is no row if the upload does not exist. */
+const insertUploaded = statement<Values & { fileId: string }, Inserted>((values, dialect) =>
+  insertion('pre-recorded', values, {
+    file: sql`select id, filename, null as source, duration, channels from files
+      where id = ${values.fileId} and account = ${values.account} ${dialect.keepRows}`,
+  }),
+)
+
+/** Which jobs the limit counts, worded like the index that finds them. */
+const counted = {
+  'pre-recorded': sql`status = 'queued'`,
+  live: sql`(status = 'queued' or status = 'processing')`,
+}
+
+/** `file` selects what the job knows of its recording. */
+function insertion(kind: JobKind, values: Values, { file }: { file: RawBuilder<unknown> }) {
+  const { id, account, createdAt, maxQueued } = values
+  return sql<Inserted>`
+    insert into jobs (id, account, kind, status, created_at, run_after, request_params,
+      custom_metadata, key_id, zero_retention, file_id, file_filename, file_source, file_duration, file_channels)
+    select ${id}, ${account}, ${kind}, 'queued',
+      case when newest.created_at >= ${createdAt} then newest.created_at + 1 else ${createdAt} end,
+      ${values.runAfter}, ${values.params}, ${values.metadata}, ${values.keyId}, ${values.zeroRetention},
+      file.id, file.filename, file.source, file.duration, file.channels
+    from (${file}) file
+    cross join (select coalesce((select created_at from jobs where account = ${account}
+      order by created_at desc limit 1), 0) as created_at) newest
+    where (select count(*) from jobs where kind = ${kind} and account = ${account}
+      and ${counted[kind]}) < ${maxQueued}
+    returning created_at, exists (select 1 from endpoints
+      where account = ${account} and kind = 'webhook') as has_webhooks`
+}
+
+async function announce(
+  tx: Db,
+  job: NewJob,
+  { createdAt: at, hasWebhooks }: Created & { hasWebhooks: boolean },
+): Promise<void> {
   const event = job.kind === 'live' ? 'live.start_session' : 'transcription.created'
   const { id, account } = job
   const text = job.kind === 'live' ? job.startMessage?.(job.params, { id, at }) : undefined
@@ -104,29 +177,7 @@ async function announce(tx: Db, job: NewJob, { createdAt: at }: Created): Promis
     const row = { id, account, request_params: JSON.stringify(job.params) }
     await queueLiveCallbacks(tx, row, [message], { at, maxQueued: 1 })
   }
-  await queueWebhooks(tx, job, [event], { at })
-}
-
-/** Which jobs the limit counts, worded like the index that finds them. */
-const counted = {
-  'pre-recorded': sql`status = 'queued'`,
-  live: sql`(status = 'queued' or status = 'processing')`,
-}
-
-const noDuration = sql`cast(null as double precision)`
-
-/** Selects what the job knows of its recording: one row, or none if the upload does not exist. */
-function fileOf({ dialect }: Db, job: NewJob) {
-  if (job.kind === 'live') {
-    return sql`(select ${randomUUID()} as id, null as filename, null as source,
-      ${noDuration} as duration, cast(${job.channels} as integer) as channels)`
-  }
-  const { id, filename, source } = job.file
-  return source
-    ? sql`(select ${id} as id, ${filename} as filename, ${source} as source,
-        ${noDuration} as duration, cast(null as integer) as channels)`
-    : sql`(select id, filename, null as source, duration, channels from files
-        where id = ${id} and account = ${job.account} ${dialect.keepRows})`
+  if (hasWebhooks) await queueWebhooks(tx, job, [event], { at })
 }
 
 type Created = { kind: JobKind; createdAt: number }

@@ -27,8 +27,24 @@ test('a statement that fails tells its code, and the next one runs', async (t) =
   const error = await connection.run('select * from missing', []).catch((error) => error)
   assert.match(error.message, /no such table: missing/)
   assert.equal(error.errcode, 1)
-  assert.throws(() => connection.run('select ?', [() => {}]), /could not be cloned/)
   assert.deepEqual((await connection.run('select 1 as x', [])).rows[0], { x: 1 })
+})
+
+test('a value that cannot be sent fails its own statement, not those sent with it', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  t.after(() => connection.close())
+  const values = [1, () => {}, Buffer.from([2]), null]
+  const all = await Promise.allSettled(
+    values.map((value) => connection.run('select ? as x', [value])),
+  )
+  const rows = all.map((one) => (one.status === 'fulfilled' ? one.value.rows : one.reason.name))
+  assert.deepEqual(rows, [
+    [{ x: 1 }],
+    'DataCloneError',
+    [{ x: new Uint8Array([2]) }],
+    [{ x: null }],
+  ])
 })
 
 test('a database that cannot be opened fails its statements', async (t) => {

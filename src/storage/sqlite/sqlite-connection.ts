@@ -10,8 +10,14 @@ export type Question = { id: number; sql: string; parameters: readonly unknown[]
 /** The outcome of a statement. */
 export type Outcome = { rows: unknown[]; changes: number }
 
+/**
+ * What a statement returned: the names of its columns once, and rows of their values, which cross
+ * threads in a fifth of the time of objects.
+ */
+export type Returned = { columns: readonly string[]; rows: unknown[][]; changes: number }
+
 /** The outcome of the statement `id`, or why it failed. */
-export type Answer = { id: number } & (Outcome | { error: ErrorFields })
+export type Answer = { id: number } & (Returned | { error: ErrorFields })
 
 type ErrorFields = { message: string; code?: string | undefined; errcode?: number | undefined }
 
@@ -29,9 +35,13 @@ type Waiting = PromiseWithResolvers<Outcome>
  * query, and that must not be the event loop, which serves everyone. The thread does not keep the
  * process alive; a pending statement does. It is no `SupervisedWorker`: statements are sent without
  * waiting for those before, and another thread could not go on with an open transaction.
+ *
+ * A message between threads costs more than a short statement, so those of one turn of the event
+ * loop share one.
  */
 export function openConnection(options: OpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
+  const questions: Question[] = []
   const waiting = new Map<number, Waiting>()
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   let lastId = 0
@@ -50,33 +60,65 @@ export function openConnection(options: OpenOptions): SqliteConnection {
     if (isOpen) throw error
   })
   thread.on('exit', () => fail(new Error('the database is closed')))
-  thread.on('message', (answer: Answer) => {
-    const { resolve, reject } = waiting.get(answer.id)!
-    waiting.delete(answer.id)
+  thread.on('message', (answers: Answer[]) => {
     isOpen = true
+    for (const answer of answers) {
+      const { resolve, reject } = waiting.get(answer.id)!
+      waiting.delete(answer.id)
+      if ('error' in answer) reject(storageError(toError(answer.error)))
+      else resolve(toOutcome(answer))
+    }
     if (waiting.size === 0 && !closing) thread.unref()
-    if ('error' in answer) reject(storageError(toError(answer.error)))
-    else resolve(answer)
   })
   thread.unref()
+
+  function send(): void {
+    const together = questions.splice(0)
+    try {
+      if (together.length > 0) thread.postMessage(together)
+    } catch {
+      for (const question of together) sendAlone(question)
+    }
+  }
+
+  /** A value that cannot be sent fails its own statement. */
+  function sendAlone(question: Question): void {
+    try {
+      thread.postMessage([question])
+    } catch (error) {
+      waiting.get(question.id)?.reject(error)
+      waiting.delete(question.id)
+    }
+  }
 
   return {
     run(sql, parameters) {
       if (failure) return Promise.reject(failure)
       const id = ++lastId
       const outcome = Promise.withResolvers<Outcome>()
-      thread.postMessage({ id, sql, parameters } satisfies Question)
+      if (questions.push({ id, sql, parameters }) === 1) setImmediate(send)
+      if (waiting.size === 0) thread.ref()
       waiting.set(id, outcome)
-      thread.ref()
       return outcome.promise
     },
     async close() {
       closing = true
+      send()
       thread.ref()
       thread.postMessage('close')
       await ended
     },
   }
+}
+
+/** Makes rows the objects that callers read. */
+export function toOutcome({ columns, rows, changes }: Returned): Outcome {
+  const named = rows.map((values) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]
+    return row
+  })
+  return { rows: named, changes }
 }
 
 function toError({ message, ...fields }: ErrorFields): Error {

@@ -6,16 +6,32 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Answer, OpenOptions, Question } from './sqlite-connection.ts'
 import { openStatements } from './sqlite-statements.ts'
 
+/** Milliseconds after which answers are sent, whatever is left of the statements that came together. */
+const SEND_AFTER_MS = 1
+
 const statements = openStatements(workerData as OpenOptions)
 
-parentPort!.on('message', (question: Question | 'close') => {
-  if (question === 'close') {
+parentPort!.on('message', (questions: Question[] | 'close') => {
+  if (questions === 'close') {
     statements.close()
     parentPort!.close()
   } else {
-    parentPort!.postMessage(answer(question))
+    answerAll(questions)
   }
 })
+
+function answerAll(questions: readonly Question[]): void {
+  let answers: Answer[] = []
+  let since = performance.now()
+  for (const question of questions) {
+    answers.push(answer(question))
+    if (performance.now() - since < SEND_AFTER_MS) continue
+    parentPort!.postMessage(answers)
+    answers = []
+    since = performance.now()
+  }
+  if (answers.length > 0) parentPort!.postMessage(answers)
+}
 
 function answer({ id, sql, parameters }: Question): Answer {
   try {

@@ -1,5 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import type { ConnectSqlite } from '../../../src/storage/sqlite/sqlite.ts'
+import { toOutcome } from '../../../src/storage/sqlite/sqlite-connection.ts'
 import {
   openStatements,
   type SqliteStatements,
@@ -47,7 +48,7 @@ async function runInTurn(
   await nextTurn()
   for (;;) {
     try {
-      return structuredClone(statements.run(sql, parameters))
+      return toOutcome(structuredClone(statements.run(sql, parameters)))
     } catch (error) {
       const { errcode } = error as { errcode?: number }
       if (errcode !== SQLITE_BUSY || performance.now() > deadline) throw storageError(error)

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import Fastify from 'fastify'
+import { sendList } from './send-list.ts'
+
+/** Serves a list of these pieces; `closed` resolves when the list was cleaned up. */
+async function serve(t: TestContext, pieces: readonly string[]) {
+  const closed = Promise.withResolvers<void>()
+  async function* write() {
+    try {
+      yield* pieces
+    } finally {
+      closed.resolve()
+    }
+  }
+  const http = Fastify()
+  t.after(() => http.close())
+  const requested = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  http.get('/', async (_, reply) => {
+    requested.resolve()
+    await answered.promise
+    return sendList(reply, write())
+  })
+  await http.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = http.server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    ...{ http, closed: closed.promise, requested: requested.promise, answer: answered.resolve },
+  }
+}
+
+test('a list of one piece is sent whole, a longer one as a stream', async (t) => {
+  for (const [pieces, length] of [
+    [['[1]'], '3'],
+    [['[1,', '2,', '3]'], null],
+  ] as const) {
+    const { url, answer } = await serve(t, pieces)
+    answer()
+    const response = await fetch(url)
+    assert.equal(response.headers.get('content-length'), length)
+    assert.equal(await response.text(), pieces.join(''))
+  }
+})
+
+test('HEAD names no length, which nobody knows', async (t) => {
+  const { url, answer } = await serve(t, ['[]'])
+  answer()
+  const response = await fetch(url, { method: 'HEAD' })
+  assert.equal(response.headers.get('content-length'), null)
+})
+
+test('a list is cleaned up when its client leaves before the first byte', async (t) => {
+  const { url, http, requested, answer, closed } = await serve(t, ['[1,', '2,', '3]'])
+  const [socket] = await Promise.all([
+    once(http.server, 'connection').then(([socket]) => socket),
+    requested,
+    new Promise<void>((sent) =>
+      request(url)
+        .on('error', () => {})
+        .end(sent),
+    ),
+  ])
+  const left = once(socket, 'close')
+  socket.destroy()
+  await left
+  answer()
+  await closed
+})
