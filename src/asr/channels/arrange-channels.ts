@@ -2,12 +2,13 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { createChannelFiles } from '../../audio/channels/channel-files.ts'
 import {
   createLeakGate,
+  createLeakMeter,
   createMeasurement,
   findLeaks,
   LEAK_BLOCK,
+  LEAK_FRAMES,
   LEAK_HOPS,
   type LeakMeasurement,
-  measureLeaks,
 } from '../../audio/channels/crosstalk.ts'
 import {
   type ChannelGroup,
@@ -120,25 +121,34 @@ async function writeGroups(
 ): Promise<Set<number>[]> {
   const { samples } = channels[0]!
   const leaked = groups.map(() => new Set<number>())
-  const isLeaked = createLeakGate(groups.length)
+  const isLeaked = createLeakGate(groups.length, LEAK_FRAMES)
   const several = groups.length > 1
   const measured: LeakMeasurement[] = []
   const read = (start: number) => mixBlock(channels, groups, start)
   let pending = read(0)
-  if (several) measured.push(measureBlock(pending))
+  if (several) {
+    measured.push(measureBlock(pending))
+    for (let n = 0; n < LEAK_FRAMES; n++) isLeaked(framesOf(pending, n), [])
+  }
   for (let start = 0; start < samples; start += BLOCK) {
     signal.throwIfAborted()
     await new Promise(setImmediate)
     const block = pending
     const next = start + BLOCK
-    if (next < samples) pending = read(next)
+    pending = read(next)
     if (several) {
       if (next < samples) measured.push(measureBlock(pending))
       const leaks = findLeaks(measured)
       for (const { source, target } of leaks) {
         for (const member of groups[target]!.channels) leaked[source]!.add(member)
       }
-      silenceLeaks(block, (frames) => isLeaked(frames, leaks))
+      // The gate answers later, when it has got the first frames of the next block.
+      const found = Array.from({ length: LEAK_BLOCK }, (_, n) => {
+        const at = n + LEAK_FRAMES
+        const frames = at < LEAK_BLOCK ? framesOf(block, at) : framesOf(pending, at - LEAK_BLOCK)
+        return isLeaked(frames, leaks)
+      })
+      silenceLeaks(block, found)
       if (measured.length > 2) measured.shift()
     }
     files.write(block.map((plane) => plane.slice(0, Math.min(BLOCK, samples - start))))
@@ -168,6 +178,7 @@ function mixBlock(
 
 function measureBlock(planes: Planes): LeakMeasurement {
   const measurement = createMeasurement()
+  const measureLeaks = createLeakMeter({ findsEarlier: true })
   for (const at of LEAK_HOPS) {
     measureLeaks(
       measurement,
@@ -181,13 +192,7 @@ function measureBlock(planes: Planes): LeakMeasurement {
  * Silences frames that hold only a leak, unless speech of the channel itself is the louder part of
  * the 0.4 s around: where two people talk at once, cutting words does more harm than a leak.
  */
-function silenceLeaks(
-  planes: Planes,
-  isLeaked: (frames: readonly Float32Array[]) => boolean[],
-): void {
-  const found = Array.from({ length: LEAK_BLOCK }, (_, n) => {
-    return isLeaked(planes.map((plane) => frameOf(plane, n)))
-  })
+function silenceLeaks(planes: Planes, found: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {
     // Positive where a frame is a leak.
     const signed = found.map((leaked, n) => {
@@ -200,6 +205,10 @@ function silenceLeaks(
       if (found[n]![channel] && isMostlyLeaked) frameOf(plane, n).fill(0)
     }
   }
+}
+
+function framesOf(planes: Planes, n: number): Planes {
+  return planes.map((plane) => frameOf(plane, n))
 }
 
 function frameOf(plane: Float32Array<ArrayBuffer>, n: number): Float32Array<ArrayBuffer> {

@@ -1,10 +1,10 @@
 import {
   createLeakGate,
+  createLeakMeter,
   createMeasurement,
   findLeaks,
   LEAK_BLOCK,
   type LeakMeasurement,
-  measureLeaks,
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
@@ -25,6 +25,7 @@ export type LiveLeaks = (frame: number, samples: Planes) => boolean[]
 export function createLiveLeaks(channels: number): LiveLeaks {
   if (channels === 1) return () => [false]
   const isLeaked = createLeakGate(channels)
+  const measureLeaks = createLeakMeter({ findsEarlier: false })
   const recent: Planes = Array.from({ length: channels }, () => new Float32Array(SPECTRUM_SAMPLES))
   let blocks: LeakMeasurement[] = [createMeasurement()]
   let leaks = findLeaks(blocks)

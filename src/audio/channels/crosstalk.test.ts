@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   createLeakGate,
+  createLeakMeter,
   createMeasurement,
   findLeaks,
   LEAK_BLOCK,
+  LEAK_FRAMES,
   LEAK_HOPS,
-  measureLeaks,
 } from './crosstalk.ts'
 import { SPECTRUM_SAMPLES } from './spectra.ts'
 
@@ -22,17 +23,22 @@ function voice(seed: number): Float32Array<ArrayBuffer> {
   })
 }
 
-/** Returns the share of the frames of channel 1 that are taken for a leak of channel 0. */
-function leakedShare(first: Float32Array, second: Float32Array): number {
+/**
+ * Returns the share of the frames of channel 1 that are taken for a leak of channel 0; `findsEarlier`
+ * as in recordings, which are read ahead.
+ */
+function leakedShare(first: Float32Array, second: Float32Array, findsEarlier = false): number {
   const measurement = createMeasurement()
+  const measureLeaks = createLeakMeter({ findsEarlier })
   for (const at of LEAK_HOPS) {
     const planes = [first, second].map((own) => own.slice(at, at + SPECTRUM_SAMPLES))
     measureLeaks(measurement, planes as Float32Array<ArrayBuffer>[])
   }
   const leaks = findLeaks([measurement])
-  const isLeaked = createLeakGate(2)
+  const ahead = findsEarlier ? LEAK_FRAMES : 0
+  const isLeaked = createLeakGate(2, ahead)
   let leaked = 0
-  for (let at = 0; at < SAMPLES; at += FRAME) {
+  for (let at = 0; at < SAMPLES + ahead * FRAME; at += FRAME) {
     if (isLeaked([first.slice(at, at + FRAME), second.slice(at, at + FRAME)], leaks)[1]) leaked++
   }
   return leaked / LEAK_BLOCK
@@ -51,6 +57,33 @@ for (const decibels of [-10, -15, -20, -30]) {
     }
   })
 }
+
+test('an echo of a long line is a leak, at delays up to 450 ms', () => {
+  const source = voice(1)
+  for (const delay of [2000, 3000, 4500, 5500, 7100]) {
+    for (const findsEarlier of [false, true]) {
+      const echo = leak(source, { decibels: -12, delay })
+      const share = leakedShare(source, echo, findsEarlier)
+      assert.ok(share > 0.85, `${share} at a delay of ${delay}`)
+    }
+  }
+})
+
+test('in recordings, a leak may come before its source: channels put together with an offset', () => {
+  const source = voice(1)
+  for (const delay of [-1000, -2500, -5000, -7000]) {
+    const share = leakedShare(source, leak(source, { decibels: -12, delay }), true)
+    assert.ok(share > 0.8, `${share} at a delay of ${delay}`)
+  }
+})
+
+test('replies of another voice are no echo', () => {
+  const source = voice(1).fill(0, SAMPLES / 2)
+  const reply = voice(2).map((sample, i) => (i < SAMPLES / 2 ? 0 : sample * 0.3))
+  for (const findsEarlier of [false, true]) {
+    assert.equal(leakedShare(source, reply, findsEarlier), 0)
+  }
+})
 
 test('speech of its own is none, whether the other speaks or not, with a leak or without', () => {
   const [source, own] = [voice(1), voice(2)]

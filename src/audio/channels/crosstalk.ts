@@ -24,8 +24,19 @@ const FLOOR = 3
 /** Spectra that a measurement needs, and the coherence of a leak. */
 const MIN_SPECTRA = 6
 const COHERENT = 0.25
-/** 100 ms: an echo through a telephone. */
+/** 100 ms: what one spectrum shows without a lag. */
 const MAX_DELAY = 1600
+/**
+ * Spectra are also compared at these lags, in hops of 64 ms, so that a leak is found that comes 450
+ * ms later: an echo through a mobile or Internet line. It comes earlier than its source where the
+ * channels were recorded apart and put together with an offset.
+ */
+const LAGS = [0, 2, 4, 6]
+const EARLIER = [-2, -4, -6]
+/** With a lag, only the delays that no other lag shows better. */
+const MAX_LAGGED_DELAY = 1024
+/** Frames by which a leak may come later than its source, or earlier (480 ms). */
+export const LEAK_FRAMES = 15
 /**
  * A frame holds speech of its own when 30% of its energy exceeds three times (5 dB) what leaks: the
  * energy of a leak varies so much with reverberation.
@@ -44,66 +55,94 @@ type Measured = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** What was measured of one block, for each ordered pair of channels. */
 export type LeakMeasurement = Map<string, Measured>
 /** A leak: `gains` are energies by band, `delay` is in frames. */
-type Leak = { source: number; target: number; delay: number; gains: Float64Array }
+export type Leak = { source: number; target: number; delay: number; gains: Float64Array }
 
 /** Creates an empty measurement. */
 export function createMeasurement(): LeakMeasurement {
   return new Map()
 }
 
+/** Adds the next spectrum of each channel to a measurement. */
+export type LeakMeter = (measurement: LeakMeasurement, planes: Planes) => void
+
 /**
- * Adds a spectrum of each channel. Only what is louder in one channel than in another tells what
- * leaks from it.
+ * Creates a meter that gets its spectra in order, every `SPECTRUM_HOP` samples. Only what is louder
+ * in one channel than in another tells what leaks from it. `findsEarlier` is for channels whose
+ * leaks may come before their source.
  */
-export function measureLeaks(measurement: LeakMeasurement, planes: Planes): void {
-  const spectra = speechSpectra(planes)
-  const bands = spectra.map(spectrumBands)
-  for (const [s, source] of spectra.entries()) {
-    if (source.energy < FLOOR) continue
-    for (const [t, target] of spectra.entries()) {
-      if (s === t || source.energy < LOUDER * target.energy) continue
-      const key = `${s} ${t}`
-      const own = measurement.get(key) ?? {
-        spectra: createPairSpectra(),
-        from: new Float64Array(BANDS),
-        to: new Float64Array(BANDS),
-      }
-      measurement.set(key, own)
-      addSpectra(own.spectra, source, target)
-      for (let b = 0; b < BANDS; b++) {
-        own.from[b]! += bands[s]![b]!
-        own.to[b]! += bands[t]![b]!
+export function createLeakMeter({ findsEarlier }: { findsEarlier: boolean }): LeakMeter {
+  const lags = findsEarlier ? [...LAGS, ...EARLIER] : LAGS
+  const history: { spectra: Spectrum[]; bands: Float64Array[] }[] = []
+  return (measurement, planes) => {
+    const spectra = speechSpectra(planes)
+    history.unshift({ spectra, bands: spectra.map(spectrumBands) })
+    if (history.length > LAGS.at(-1)! + 1) history.pop()
+    for (const lag of lags) {
+      const [from, to] = [history[Math.max(0, lag)], history[Math.max(0, -lag)]]
+      if (!from || !to) continue
+      for (const [s, source] of from.spectra.entries()) {
+        if (source.energy < FLOOR) continue
+        for (const [t, target] of to.spectra.entries()) {
+          if (s === t || source.energy < LOUDER * target.energy) continue
+          const own = measuredOf(measurement, `${s} ${t} ${lag}`)
+          addSpectra(own.spectra, source, target)
+          addBands(own, from.bands[s]!, to.bands[t]!)
+        }
       }
     }
   }
 }
 
-/** Returns the leaks that some measurements show together. */
+function measuredOf(measurement: LeakMeasurement, key: string): Measured {
+  const known = measurement.get(key)
+  if (known) return known
+  const bands = () => new Float64Array(BANDS)
+  const created = { spectra: createPairSpectra(), from: bands(), to: bands() }
+  measurement.set(key, created)
+  return created
+}
+
+function addBands({ from, to }: Measured, source: Float64Array, target: Float64Array): void {
+  for (let b = 0; b < BANDS; b++) {
+    from[b]! += source[b]!
+    to[b]! += target[b]!
+  }
+}
+
+/** Returns the leaks that some measurements show together, one for each pair of channels at most. */
 export function findLeaks(measurements: readonly LeakMeasurement[]): Leak[] {
   const keys = new Set(measurements.flatMap((one) => [...one.keys()]))
-  return [...keys].flatMap((key) => {
-    const spectra = createPairSpectra()
-    const [from, to] = [new Float64Array(BANDS), new Float64Array(BANDS)]
-    for (const measurement of measurements) {
-      const own = measurement.get(key)
-      if (!own) continue
-      addPairSpectra(spectra, own.spectra)
-      for (let b = 0; b < BANDS; b++) {
-        from[b]! += own.from[b]!
-        to[b]! += own.to[b]!
-      }
-    }
-    if (spectra.count < MIN_SPECTRA) return []
-    const samples = delayOf(spectra, MAX_DELAY)
-    // The part of a spectrum in which both channels hold the same sound; coherence falls with it.
-    const overlap = (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
-    const isCertain = spectra.count >= MIN_SPECTRA / overlap
-    if (!isCertain || coherenceOf(spectra) < COHERENT * overlap) return []
-    const [source, target] = key.split(' ').map(Number)
-    const delay = Math.max(0, Math.round(samples / FRAME))
-    const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
-    return [{ source: source!, target: target!, delay, gains }]
-  })
+  const best = new Map<string, { leak: Leak; coherence: number }>()
+  for (const key of keys) {
+    const found = findLeak(key, measurements)
+    if (!found) continue
+    const pair = `${found.leak.source} ${found.leak.target}`
+    if (found.coherence > (best.get(pair)?.coherence ?? 0)) best.set(pair, found)
+  }
+  return [...best.values()].map(({ leak }) => leak)
+}
+
+/** Returns the leak that the measurements show for one pair of channels, at one lag. */
+function findLeak(key: string, measurements: readonly LeakMeasurement[]) {
+  const [source = 0, target = 0, lag = 0] = key.split(' ').map(Number)
+  const sums: LeakMeasurement = new Map()
+  const { spectra, from, to } = measuredOf(sums, key)
+  for (const measurement of measurements) {
+    const own = measurement.get(key)
+    if (!own) continue
+    addPairSpectra(spectra, own.spectra)
+    addBands({ spectra, from, to }, own.from, own.to)
+  }
+  if (spectra.count < MIN_SPECTRA) return undefined
+  const samples = delayOf(spectra, lag === 0 ? MAX_DELAY : MAX_LAGGED_DELAY)
+  // The part of a spectrum in which both channels hold the same sound; coherence falls with it.
+  const overlap = (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
+  const isCertain = spectra.count >= MIN_SPECTRA / overlap
+  const coherence = coherenceOf(spectra)
+  if (!isCertain || coherence < COHERENT * overlap) return undefined
+  const delay = Math.round((lag * SPECTRUM_HOP + samples) / FRAME)
+  const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
+  return { leak: { source, target, delay, gains }, coherence }
 }
 
 function spectrumBands({ re, im }: Spectrum): Float64Array {
@@ -128,14 +167,15 @@ function bandEnergies(re: Float64Array, im: Float64Array, edges: readonly number
 /**
  * Tells, frame by frame, where a channel holds only what leaks from another: its energy is what the
  * louder channel predicts, in every band, with the gain and delay of the leak. Speech of its own
- * at the same time exceeds that.
+ * at the same time exceeds that. It answers `ahead` frames later: so much earlier than its source
+ * may a leak come.
  */
-export function createLeakGate(channels: number) {
+export function createLeakGate(channels: number, ahead = 0) {
   const history: Float64Array[][] = []
-  const longest = Math.ceil(MAX_DELAY / FRAME) + 2
+  const longest = ahead + LEAK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
 
-  /** Takes the next frame of each channel; returns whether it is only a leak. */
+  /** Takes the next frame of each channel; returns which held only a leak, `ahead` frames before. */
   return function isLeaked(frames: readonly Float32Array[], leaks: readonly Leak[]): boolean[] {
     history.unshift(frames.map(frameBands))
     if (history.length > longest + 1) history.pop()
@@ -150,7 +190,8 @@ export function createLeakGate(channels: number) {
       let total = 0
       for (let b = 0; b < BANDS; b++) {
         let peak = echo[b]! * DECAY
-        for (let n = Math.max(0, delay - 1); n <= delay + 1; n++) {
+        const at = Math.max(0, ahead + delay)
+        for (let n = Math.max(0, at - 1); n <= at + 1; n++) {
           peak = Math.max(peak, history[n]?.[source]?.[b] ?? 0)
         }
         echo[b] = peak
@@ -160,7 +201,8 @@ export function createLeakGate(channels: number) {
       louder[target] = Math.max(louder[target]!, total)
     }
     for (const key of echoes.keys()) if (!seen.has(key)) echoes.delete(key)
-    return history[0]!.map((bands, channel) => {
+    const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
+    return current.map((bands, channel) => {
       const energy = bands.reduce((sum, own) => sum + own, 0)
       if (louder[channel]! < LOUDER * energy || energy === 0) return false
       let own = 0

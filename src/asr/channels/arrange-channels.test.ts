@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { arrangeChannels } from './arrange-channels.ts'
+
+const SECONDS = 18
+const RATE = 16_000
+const SAMPLES = SECONDS * RATE
+const detector = {
+  detect: async (samples: Float32Array) => {
+    return new Float32Array(Math.ceil(samples.length / 512)).fill(1)
+  },
+}
+
+/** Noise with the rhythm of speech, in turns of three seconds: `turn` 0 begins, or 1. */
+function voice(turn: number): Float32Array {
+  let state = 7 + turn
+  return Float32Array.from({ length: SAMPLES }, (_, i) => {
+    state = (state * 1664525 + 1013904223) >>> 0
+    const speaks = Math.floor(i / (3 * RATE)) % 2 === turn
+    const loudness = Math.abs(Math.sin(i / 4000)) ** 2
+    return speaks ? 0.3 * (state / 2 ** 31 - 1) * loudness : 0
+  })
+}
+
+/** Moves samples later, or earlier. */
+function moved(samples: Float32Array, delay: number): Float32Array {
+  return Float32Array.from(samples, (_, i) => samples[i - delay] ?? 0)
+}
+
+function sum(a: Float32Array, b: Float32Array, gain: number): Float32Array {
+  return a.map((sample, i) => sample + gain * b[i]!)
+}
+
+/** Returns the energy of some seconds. */
+function energy(samples: Int16Array, [from, to]: [number, number]): number {
+  const own = samples.subarray(from * RATE, to * RATE)
+  return own.reduce((total, sample) => total + sample * sample, 0)
+}
+
+for (const { title, echo, offset } of [
+  { title: 'a leak without delay', echo: 0, offset: 0 },
+  { title: 'an echo after 300 ms', echo: 4800, offset: 0 },
+  { title: 'a leak into a channel that lags by 200 ms', echo: 0, offset: 3200 },
+]) {
+  test(`${title} is silenced in both directions, throughout; turns stay`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'steno-arrange-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const [first, second] = [voice(0), voice(1)]
+    const planes = [
+      sum(first, moved(second, echo), 0.2),
+      moved(sum(second, moved(first, echo), 0.2), offset),
+    ]
+    const channels = planes.map((plane, channel) => {
+      const path = join(folder, `in${channel}.pcm`)
+      const pcm = Int16Array.from(plane, (sample) => Math.round(32_000 * sample))
+      writeFileSync(path, pcm)
+      return { channel, path, samples: SAMPLES }
+    })
+    const task = { channels, mode: 'auto' as const, folder: join(folder, 'out') }
+    const arranged = await arrangeChannels(detector, task, new AbortController().signal)
+    assert.deepEqual(
+      arranged.map(({ channel, carriedBy }) => [channel, carriedBy.toSorted()]),
+      [
+        [0, [0, 1]],
+        [1, [0, 1]],
+      ],
+    )
+    for (const [channel, { path }] of arranged.entries()) {
+      const after = new Int16Array(new Uint8Array(readFileSync(path)).buffer)
+      const before = Int16Array.from(planes[channel]!, (sample) => Math.round(32_000 * sample))
+      for (let turn = 0; turn < SECONDS / 3; turn++) {
+        // Near its own speech a channel keeps what leaks into it.
+        const range: [number, number] = [turn * 3 + 0.6, turn * 3 + 2.6]
+        const kept = energy(after, range) / energy(before, range)
+        const isOwn = turn % 2 === channel
+        assert.ok(isOwn ? kept > 0.99 : kept < 0.05, `channel ${channel}, turn ${turn}: ${kept}`)
+      }
+    }
+  })
+}
