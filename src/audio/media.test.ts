@@ -98,6 +98,7 @@ test('every format gives the same sound at the same time', async (t) => {
     ...['jfk.flac', 'adpcm.wav', 'mulaw.wav', 'recorder.webm'],
     ...['cover.mp3', 'no-tag.mp3', 'same-channels.mp3', 'two-tracks.mkv'],
     ...['film.3gp', 'film.avi', 'film.flv', 'film.mkv', 'film.mov', 'film.wmv'],
+    ...['film.m2t', 'film.m2ts', 'film.mpg'],
     ...['aac', 'ac3', 'aiff', 'al', 'eac3', 'g722', 'gsm', 'm4a', 'mp2', 'ogg', 'opus', 'wma'].map(
       (extension) => `speech.${extension}`,
     ),

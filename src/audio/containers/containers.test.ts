@@ -61,6 +61,18 @@ test('the demuxer is named, so that libav need not guess', () => {
   assert.deepEqual(detect(fixture('mulaw.wav')), { reader: 'wav', extension: 'wav' })
 })
 
+test('MPEG streams are known by their packets, under any name', () => {
+  for (const [name, extension] of [
+    ['film.m2t', 'ts'],
+    ['film.m2ts', 'm2ts'],
+    ['film.mpg', 'mpg'],
+  ] as const) {
+    assert.equal(detect(fixture(name), 'wrong.txt').extension, extension)
+  }
+  const once = Buffer.concat([fixture('film.m2t').subarray(0, 188), Buffer.alloc(2000)])
+  assert.throws(() => detect(once, 'a.mp3'), { code: 'media_unsupported' })
+})
+
 test('bare streams are found behind tags, pictures and stray bytes', () => {
   const mp3 = fixture('no-tag.mp3')
   const tag = Buffer.concat([

@@ -54,7 +54,21 @@ function detectByMagic(head: Uint8Array): Container | undefined {
   if (mp4Boxes.includes(text.slice(4, 8))) return detectMp4(text)
   if (text.startsWith('\x1aE\xdf\xa3')) return detectMatroska(text)
   if (text.startsWith('OggS')) return libav('ogg', text.includes('OpusHead') ? 'opus' : 'ogg')
-  return undefined
+  return detectMpeg(head)
+}
+
+/** Detects what camcorders and television receivers record: MPEG transport and program streams. */
+function detectMpeg(head: Uint8Array): Container | undefined {
+  const isPacket = (at: number, size: number) => {
+    return [0, 1, 2, 3, 4].every((n) => head[at + n * size] === 0x47)
+  }
+  if (isPacket(0, 188)) return libav('mpegts', 'ts')
+  // Each packet follows a time stamp of four bytes.
+  if (isPacket(4, 192)) return libav('mpegts', 'm2ts')
+  const isPack = startsWith(latin1(head.subarray(0, 4)), '\x00\x00\x01\xba')
+  // The bits after the start code are 01 in MPEG-2 and 0010 in MPEG-1 (ISO 13818-1, 2.5.3.3).
+  const marker = head[4] ?? 0
+  return isPack && (marker >> 6 === 1 || marker >> 4 === 2) ? libav('mpeg', 'mpg') : undefined
 }
 
 function libav(demuxer: string, extension = demuxer): Container {
@@ -131,7 +145,7 @@ function isGsm(head: Uint8Array): boolean {
 }
 
 /**
- * Pictures, documents, archives, programs, MPEG streams, and what is left of the families above.
+ * Pictures, documents, archives, programs, and what is left of the families above.
  */
 const foreignMagics = [
   ...['\x89PNG', '\xff\xd8\xff', 'GIF8', '%PDF', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', 'MZ'],

@@ -27,7 +27,9 @@ export function readRecording(argument: string): Recording {
 
 /** File names of the recordings in a folder: the formats of the API. */
 const MEDIA =
-  /\.(?:aac|ac3|aiff?|amr|eac3|flac|m4a|m4b|mp2|mp3|oga|ogg|opus|wav|weba|3g2|3gp|avi|flv|m4v|mkv|mov|mp4|webm|wma|wmv)$/i
+  /\.(?:aac|ac3|aiff?|amr|eac3|flac|m4a|m4b|mp2|mp3|oga|ogg|opus|wav|weba|3g2|3gp|avi|flv|m2ts|m4v|mkv|mov|mp4|mpe?g|vob|webm|wma|wmv)$/i
+/** Camcorders write it in capitals; in small letters it is a program in TypeScript, as is `.ts`. */
+const CAMCORDER = /\.MTS$/
 
 /**
  * Replaces each folder among the arguments by its recordings, by name; not those of folders in it.
@@ -38,11 +40,15 @@ export function expandFolders(args: readonly string[]): string[] {
     const isFolder = statSync(argument, { throwIfNoEntry: false })?.isDirectory() ?? false
     if (!isFolder) return [argument]
     const names = readdirSync(argument, { withFileTypes: true })
-      .filter((entry) => !entry.isDirectory() && MEDIA.test(entry.name))
+      .filter((entry) => !entry.isDirectory() && isMedia(entry.name))
       .map(({ name }) => name)
     if (names.length > 0) return names.sort().map((name) => join(argument, name))
     throw new UsageError(`There is no recording in the folder ${sanitize(argument)}`)
   })
+}
+
+function isMedia(name: string): boolean {
+  return MEDIA.test(name) || CAMCORDER.test(name)
 }
 
 /** Returns the last part of the path, as a file name; the host where there is none. */
