@@ -10,6 +10,7 @@ import {
   headerlessLayout,
   readSamples,
   type SampleLayout,
+  secondsOf,
 } from './containers/stored-samples.ts'
 import { readWavLayout } from './containers/wav.ts'
 import type {
@@ -37,6 +38,8 @@ type Steps = {
 /** An opened recording: its description, and its audio in blocks of one rate. */
 type AudioSummary = {
   info: MediaInfo
+  /** Seconds that the file states, whether they are there or not. */
+  statedSeconds: number
   /** Size of the file. */
   bytes: number
   rate: number
@@ -58,7 +61,7 @@ export function decodeFile(
     work.check()
     await heartbeat()
   }
-  return withAudio(request, checkedHeartbeat, (audio) => {
+  return withAudio(request, checkedHeartbeat, async (audio) => {
     work.bytes = audio.bytes
     const report = (seconds: number) => {
       work.seconds = seconds
@@ -66,8 +69,11 @@ export function decodeFile(
     }
     const open = (channels: number) => createChannelFiles(request.folder, channels)
     const steps = { heartbeat: checkedHeartbeat, onProgress: report }
-    return writeAudio(audio, { open, maxSeconds: request.maxSeconds }, steps)
-  }).then(({ samples, written }) => ({ duration: samples / SAMPLE_RATE, channels: written }))
+    const sink = { open, maxSeconds: request.maxSeconds }
+    const { samples, written } = await writeAudio(audio, sink, steps)
+    const { statedSeconds } = audio
+    return { duration: samples / SAMPLE_RATE, statedSeconds, channels: written }
+  })
 }
 
 /**
@@ -77,12 +83,13 @@ export function decodeFile(
  */
 export function readShort(request: ShortRequest, heartbeat: Heartbeat): Promise<ShortMedia> {
   return withAudio(request, heartbeat, async (audio) => {
-    const { info } = audio
+    const { info, statedSeconds } = audio
     if (info.duration > request.maxDecoded) return { info }
     const sink = { open: createChannelBuffers, maxSeconds: request.maxDecoded }
     try {
       const decoded = await writeAudio(audio, sink, { heartbeat, onProgress() {} })
-      return { info, decoded: { samples: decoded.samples, channels: decoded.written } }
+      const { samples, written } = decoded
+      return { info, decoded: { samples, statedSeconds, channels: written } }
     } catch {
       return { info }
     }
@@ -102,7 +109,9 @@ async function withAudio<T>(
     if (layout) {
       const info = describeSamples(layout, extension)
       const blocks = readSamples(source, layout)
-      return await use({ info, bytes: source.size, rate: layout.sampleRate, blocks })
+      const statedSeconds = secondsOf(layout, layout.statedLength)
+      const { sampleRate: rate } = layout
+      return await use({ info, statedSeconds, bytes: source.size, rate, blocks })
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
@@ -129,7 +138,9 @@ async function withLibav<T>(
   const media = await openMedia(request.file, { ...options, maxSeconds: request.maxSeconds })
   try {
     const blocks = alignStart(decodeTrack(media, options.heartbeat), media)
-    return await use({ info: media.info, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
+    const { info } = media
+    const { bytes } = options
+    return await use({ info, statedSeconds: info.duration, bytes, rate: SAMPLE_RATE, blocks })
   } finally {
     media.close()
   }

@@ -182,6 +182,23 @@ test('a file cut short gives what is there', async (t) => {
   assert.ok(duration > 1.8 && duration < 2, `${duration}`)
 })
 
+test('the length that a file states is kept, also where its end is missing', async (t) => {
+  const folder = temporaryFolder(t)
+  for (const [name, seconds] of [
+    ['speech.wav', 4],
+    ['jfk.flac', 11],
+  ] as const) {
+    const bytes = readFileSync(fixture(name))
+    const path = join(folder, name)
+    writeFileSync(path, bytes.subarray(0, bytes.length / 2))
+    const media = await decodeMedia(path, join(folder, `${name}.pcm`), { signal, maxSeconds: 60 })
+    assert.ok(media.duration < 0.7 * seconds, `${name}: ${media.duration}`)
+    assert.ok(Math.abs(media.statedSeconds! - seconds) < 0.1, `${name}: ${media.statedSeconds}`)
+    const short = await readShort(path, { nameHint: name, account: name, maxSeconds: 60, signal })
+    assert.equal(short?.decoded?.statedSeconds, media.statedSeconds)
+  }
+})
+
 test('files that hold nothing to hear are refused, each for its reason', async (t) => {
   const folder = temporaryFolder(t)
   const write = (name: string, content: string | Buffer) => {

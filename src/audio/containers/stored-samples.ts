@@ -10,6 +10,8 @@ export type SampleLayout = {
   /** In bytes: the offset of the samples, and how many are actually there. */
   start: number
   length: number
+  /** How many bytes the file states; more than `length` if it is cut off. */
+  statedLength: number
 }
 
 /** About a second of CD audio; memory use is the same for any length. */
@@ -20,15 +22,27 @@ const BLOCK_BYTES = 256 * 1024
  * channel (RFC 3551, PCMU and PCMA).
  */
 export function headerlessLayout(source: ByteSource, encoding: SampleEncoding): SampleLayout {
-  return { sampleRate: 8000, channels: 1, encoding, start: 0, length: source.size }
+  return {
+    sampleRate: 8000,
+    channels: 1,
+    encoding,
+    start: 0,
+    length: source.size,
+    statedLength: source.size,
+  }
 }
 
 /** Returns the codec and the duration of uncompressed samples. */
 export function describeSamples(layout: SampleLayout, extension: string): MediaInfo {
   const { sampleRate, channels, encoding, length } = layout
-  const frames = Math.floor(length / (channels * bytesPerSample(encoding)))
   const codec = codecNames[encoding]
-  return { extension, duration: frames / sampleRate, channels, sampleRate, codec }
+  return { extension, duration: secondsOf(layout, length), channels, sampleRate, codec }
+}
+
+/** Returns the seconds of so many bytes of samples. */
+export function secondsOf(layout: SampleLayout, bytes: number): number {
+  const { sampleRate, channels, encoding } = layout
+  return Math.floor(bytes / (channels * bytesPerSample(encoding))) / sampleRate
 }
 
 /** libav's names, so that a codec has one name whichever reader was used. */

@@ -10,6 +10,9 @@ const MAX_CHUNKS = 1000
  * The size field that a writer to a pipe leaves behind; RF64 files state the real size elsewhere.
  */
 const UNKNOWN_SIZE = 0xffff_ffff
+/** Other such writers state the largest signed or unsigned number, or up to 1 MiB less. */
+const LIMITS = [2 ** 31, 2 ** 32]
+const NEAR = 2 ** 20
 
 /**
  * Reads the chunks of a RIFF, RF64 or BW64 file, in any order. Returns undefined when the samples
@@ -48,7 +51,10 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   if (!samples || length < channels * bytesPerSample(encoding)) {
     throw new AppError('media_undecodable', 'WAVE without samples')
   }
-  return { sampleRate, channels, encoding, start: samples.start, length }
+  const { start, declared } = samples
+  const isStreamed = LIMITS.some((limit) => declared <= limit && declared > limit - NEAR)
+  const statedLength = isStreamed ? length : declared
+  return { sampleRate, channels, encoding, start, length, statedLength }
 }
 
 function dataLength(

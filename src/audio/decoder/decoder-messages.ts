@@ -55,11 +55,15 @@ export type ShortMedia = { info: MediaInfo; decoded?: DecodedSamples | undefined
 /** The channels of a recording; `pcm` is 16-bit little-endian samples at 16 kHz, as base64. */
 export type DecodedSamples = {
   samples: number
+  statedSeconds: number
   channels: { pcm: string; sameAs: number | null }[]
 }
 
-/** A decoded recording; `duration` is seconds. */
-export type DecodedMedia = { duration: number; channels: DecodedChannel[] }
+/**
+ * A decoded recording; `duration` is seconds. `statedSeconds` is what the file says: more, if its end
+ * is missing.
+ */
+export type DecodedMedia = { duration: number; statedSeconds?: number; channels: DecodedChannel[] }
 
 /**
  * The properties of a recording. `extension` is the detected container in lower case; `duration` is

@@ -133,6 +133,24 @@ test('what the recognizer cannot honor is a warning of the result, once', async 
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })
 
+test('a recording that ends before the file says has a warning, in a few words', async (t) => {
+  for (const [statedSeconds, warnings] of [
+    [30, ['The audio ends after 20.0 of the 30.0 s that the file states. Is it cut off?']],
+    [20.9, []],
+    [15, []],
+  ] as const) {
+    const media = createFakeMedia()
+    const decode: typeof media.decode = async (...args) => {
+      return { ...(await media.decode(...args)), statedSeconds }
+    }
+    const service = await openService(t, { media: { ...media, decode } })
+    await service.jobs.start()
+    const job = await service.ended(await service.submit({ seconds: 20 }))
+    const { metadata } = job.result as { metadata: { warnings: string[] } }
+    assert.deepEqual(metadata.warnings, warnings)
+  }
+})
+
 test('words that the recognizer is unsure of are a warning of the result', async (t) => {
   const speech = createFakeSpeechEngine('guten Tag', { confidence: 0.2 })
   const service = await openService(t, { speech })

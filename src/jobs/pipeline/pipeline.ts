@@ -23,6 +23,7 @@ import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
+import { warnOfMissingEnd } from './missing-end.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
@@ -97,7 +98,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
-    warnings: warningsOf(route.warnings, recognized),
+    warnings: [...warnOfMissingEnd(decoded), ...warningsOf(route.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(tools.services),
