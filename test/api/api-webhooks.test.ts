@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { makeKey } from '../../src/api/auth/make-key.ts'
-import type { ApiCreatedWebhook, ApiWebhookTest } from '../../src/cli/server/api-types.ts'
+import type {
+  ApiCreatedWebhook,
+  ApiEndpoint,
+  ApiEndpointList,
+  ApiWebhookTest,
+} from '../../src/cli/server/api-types.ts'
 import { syncConfiguredWebhooks } from '../../src/storage/deliveries/endpoint-removal.ts'
 import type { Scope } from '../../src/storage/keys.ts'
 import {
@@ -109,6 +114,36 @@ test('an account has each address once, and sees, tests and removes its own webh
   assert.deepEqual(await listEndpoints(other), [])
   assert.equal((await make(other, { url })).status, 201)
   await remove(server, body.id)
+})
+
+test('an operator sees and switches the receivers of all accounts, other keys those of their own', async () => {
+  const { db } = server.app.storage
+  const url = `${server.receiver.url}/theirs`
+  const { body } = await make({ url: server.url, key: OTHER_KEY }, { url })
+  const { key } = await makeKey(db, { account: 'ops', scopes: ['read', 'write', 'admin'] })
+  const operator = { url: server.url, key }
+  const listed = async (by: Caller, account: string) => {
+    const { body: page } = await call<ApiEndpointList>(by, `${path}?account=${account}`)
+    return page.items.flatMap((item) => (item.id === body.id ? [item.account] : []))
+  }
+  assert.deepEqual(await listed(operator, '*'), ['other'])
+  assert.deepEqual(await listed(operator, 'other'), ['other'])
+  assert.deepEqual(await listed(operator, 'ops'), [])
+  assert.deepEqual(await listEndpoints(operator), [], 'programs ask for those of their account')
+  for (const account of ['*', 'other']) {
+    const refused = call(server, `${path}?account=${account}`)
+    assert.deepEqual(await codeOf(refused), [403, 'scope_missing'])
+  }
+  const change = (action: string) => {
+    return call<ApiEndpoint>(operator, `${path}/${body.id}/${action}`, { method: 'POST' })
+  }
+  assert.equal((await change('disable')).body.disabled_reason, 'by the operator')
+  assert.equal((await change('enable')).body.status, 'enabled')
+  assert.equal((await trial(operator, body.id)).body.is_delivered, true)
+  assert.equal((await remove(operator, body.id)).status, 204)
+  const entries = await db.sql.selectFrom('audit_log').selectAll().execute()
+  const removed = entries.find((one) => one.subject === body.id && one.action.endsWith('removed'))
+  assert.equal(removed!.account, 'other')
 })
 
 test('a key that only writes makes no webhook, which would read for it', async () => {

@@ -8,6 +8,7 @@ export function toEndpointView(endpoint: Endpoint): EndpointView {
   const { events, createdAt } = endpoint
   return {
     id: endpoint.id,
+    account: endpoint.account,
     kind: endpoint.kind,
     url: withoutCredentials(endpoint.url),
     name: endpoint.name,

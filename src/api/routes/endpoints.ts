@@ -13,6 +13,7 @@ import {
 } from '../../storage/deliveries/endpoints.ts'
 import { toEndpointView } from '../answers/endpoint-view.ts'
 import { baseUrlOf } from '../answers/urls.ts'
+import { type ById, reachedAccount, requireAccount } from '../auth/require-account.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { pageUrls } from '../lists/job-list.ts'
@@ -23,7 +24,10 @@ import { EndpointList, EndpointQuery, EndpointView } from '../schemas/webhooks/e
 
 const path = '/v2/endpoints'
 
-/** Lists the endpoints that are notified of an account's jobs, and enables or disables them. */
+/**
+ * Lists the endpoints that are notified of an account's jobs, and enables or disables them; `admin`
+ * reaches those of all accounts.
+ */
 export function endpointRoutes({
   config,
   storage: { db },
@@ -39,12 +43,13 @@ export function endpointRoutes({
         schema: {
           ...endpointOperations.list,
           querystring: EndpointQuery,
-          response: { 200: EndpointList, ...errorAnswers(400) },
+          response: { 200: EndpointList, ...errorAnswers(400, 403) },
         },
       },
-      async ({ account, query, raw }) => {
+      async ({ account, scopes, query, raw }) => {
         const limit = Math.min(query.limit, config.http.listMaxLimit)
-        const filter = { account, kinds: query.kind, statuses: query.status }
+        const listed = requireAccount(query, { account, scopes })
+        const filter = { account: listed, kinds: query.kind, statuses: query.status }
         const part = { offset: query.offset, limit }
         const page = await inTurn(account, () => pageEndpoints(db, filter, part))
         const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
@@ -52,30 +57,29 @@ export function endpointRoutes({
       },
     )
 
-    http.get(
-      `${path}/:id`,
-      { schema: { ...endpointOperations.get, ...one } },
-      async ({ account, params: { id } }) => toEndpointView(await requireEndpoint({ id, account })),
+    http.get(`${path}/:id`, { schema: { ...endpointOperations.get, ...one } }, async (request) =>
+      toEndpointView(await requireEndpoint(request)),
     )
 
     http.post(
       `${path}/:id/enable`,
       { schema: { ...endpointOperations.enable, ...one } },
-      async ({ account, params: { id } }) => {
-        await requireEndpoint({ id, account })
+      async (request) => {
+        const { id } = await requireEndpoint(request)
         await enableEndpoint(db, id)
-        return toEndpointView(await requireEndpoint({ id, account }))
+        return toEndpointView(await requireEndpoint(request))
       },
     )
 
     http.post(
       `${path}/:id/disable`,
       { schema: { ...endpointOperations.disable, ...one } },
-      async ({ account, params: { id } }) => {
-        await requireEndpoint({ id, account })
+      async (request) => {
+        const { id, account } = await requireEndpoint(request)
         const at = wallNow()
-        await disableEndpoint(db, id, { reason: 'by the account', at })
-        const endpoint = await requireEndpoint({ id, account })
+        const by = account === request.account ? 'account' : 'operator'
+        await disableEndpoint(db, id, { reason: `by the ${by}`, at })
+        const endpoint = await requireEndpoint(request)
         // Repeated even for a disabled endpoint: an earlier attempt may have been interrupted
         // before this.
         const reason = disabledReason(endpoint.disabledReason)
@@ -85,9 +89,10 @@ export function endpointRoutes({
     )
   }
 
-  async function requireEndpoint(requested: { id: string; account: string }): Promise<Endpoint> {
-    const endpoint = await findEndpoint(db, requested)
-    if (!endpoint) throw new AppError('endpoint_not_found', requested.id)
+  async function requireEndpoint(request: ById): Promise<Endpoint> {
+    const { id } = request.params
+    const endpoint = await findEndpoint(db, { id, account: reachedAccount(request) })
+    if (!endpoint) throw new AppError('endpoint_not_found', id)
     return endpoint
   }
 }

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import type { Scope } from '../../storage/keys.ts'
 import { readMonthUsage } from '../../storage/usage/month-quota.ts'
 import { readMonthTokens } from '../../storage/usage/month-tokens.ts'
 import { startOfDay } from '../../storage/usage/usage.ts'
 import { sumUsage, type UsageSum } from '../../storage/usage/usage-report.ts'
 import { roundTo } from '../../transcript/rounding.ts'
+import { requireAccount } from '../auth/require-account.ts'
 import { DAY_MS, parseMoment, toDateTime } from '../lists/moments.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { UsageQuery, UsageReport } from '../schemas/usage.ts'
@@ -34,7 +34,7 @@ export function usageRoutes({
 
   return async (http) => {
     http.get('/v2/usage', { schema }, async ({ query, scopes, account: own }) => {
-      const account = requireAccount(query.account, { own, scopes })
+      const account = requireAccount(query, { account: own, scopes })
       const { from, to } = readDays(query, wallNow())
       const by = [...new Set(query.by ?? ['day' as const])]
       const period = { account, from, to: to + DAY_MS }
@@ -68,19 +68,6 @@ export function usageRoutes({
       storage: { limit: limit ?? null, used: held },
     }
   }
-}
-
-/** Returns the account whose usage is requested; undefined for all. */
-function requireAccount(
-  wanted: string | undefined,
-  { own, scopes }: { own: string; scopes: readonly Scope[] },
-): string | undefined {
-  if (wanted === undefined || wanted === own) return own
-  if (!scopes.includes('admin')) {
-    const detail = `its scopes are ${scopes.join(', ')}; admin is needed for other accounts`
-    throw new AppError('scope_missing', detail)
-  }
-  return wanted === '*' ? undefined : wanted
 }
 
 type Days = { from?: string | undefined; to?: string | undefined }

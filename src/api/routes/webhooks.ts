@@ -11,6 +11,7 @@ import { removeEndpoint } from '../../storage/deliveries/endpoint-removal.ts'
 import { countWebhooks, type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
 import { toEndpointView } from '../answers/endpoint-view.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
+import { type ById, reachedAccount } from '../auth/require-account.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson, ignoreBodies } from '../bodies/json-body.ts'
 import { leaving } from '../leaving.ts'
@@ -81,8 +82,7 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
       },
     }
     http.delete(`${path}/:id`, { schema: remove }, async (request, reply) => {
-      const { account, params } = request
-      const { id, source } = await requireWebhook({ id: params.id, account })
+      const { id, source, account } = await requireWebhook(request)
       if (source === 'settings') {
         throw new AppError('webhook_configured', 'it would come back with the next start')
       }
@@ -97,8 +97,8 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
       params: IdParams,
       response: { 200: WebhookTest, ...errorAnswers(404) },
     }
-    http.post(`${path}/:id/test`, { schema: trial }, async ({ account, params }, reply) => {
-      const webhook = await requireWebhook({ id: params.id, account })
+    http.post(`${path}/:id/test`, { schema: trial }, async (request, reply) => {
+      const webhook = await requireWebhook(request)
       const { id, reason, attempt } = await sendTestEvent({ db, config }, webhook, {
         signal: leaving(reply),
       })
@@ -108,10 +108,11 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
   }
 
   /** Callbacks go where jobs say: there is nothing to remove, and a test would surprise. */
-  async function requireWebhook(requested: { id: string; account: string }): Promise<Endpoint> {
-    const endpoint = await findEndpoint(db, requested)
+  async function requireWebhook(request: ById): Promise<Endpoint> {
+    const { id } = request.params
+    const endpoint = await findEndpoint(db, { id, account: reachedAccount(request) })
     if (endpoint?.kind === 'webhook') return endpoint
-    throw new AppError('endpoint_not_found', requested.id)
+    throw new AppError('endpoint_not_found', id)
   }
 }
 

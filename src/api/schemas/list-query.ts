@@ -14,6 +14,15 @@ export function Moment(description: string) {
   return Type.Optional(Type.String({ format: 'moment', maxLength: MAX_MOMENT_CHARS, description }))
 }
 
+/** A parameter that names whose things are wanted. */
+export const OtherAccount = Type.Optional(
+  Type.String({
+    maxLength: MAX_NAME_CHARS,
+    description:
+      'Another account, or `*` for all of them: needs a key with the scope `admin`. Default: the account of the key',
+  }),
+)
+
 /** Defines a parameter that lists some of a few words. */
 export function AnyOf<T extends string>(names: readonly T[], description: string) {
   const Name = Type.Unsafe<T>({ type: 'string', enum: names })

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import { MAX_NAME_CHARS } from './limits.ts'
-import { AnyOf, Moment } from './list-query.ts'
+import { AnyOf, Moment, OtherAccount } from './list-query.ts'
 import { Type } from './type.ts'
 import { DateTime, Nullable, OneOf, Seconds } from './values.ts'
 
@@ -11,13 +10,7 @@ export const UsageQuery = Type.Object({
   from: Moment('The first UTC day; default the first of this month'),
   to: Moment('The last UTC day; default today. At most 366 days in all'),
   by: AnyOf(groups, 'What to add up by, several with commas; default `day`'),
-  account: Type.Optional(
-    Type.String({
-      maxLength: MAX_NAME_CHARS,
-      description:
-        'Another account, or `*` for all of them: needs a key with the scope `admin`. Default: the account of the key',
-    }),
-  ),
+  account: OtherAccount,
 })
 
 const Day = Type.String({ format: 'date', description: 'A UTC day' })

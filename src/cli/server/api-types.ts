@@ -157,6 +157,7 @@ export type ApiCreatedShare = {
 export type ApiCreatedWebhook = {
   /** `endpoint_id` of its deliveries */
   id: string
+  account: string
   /**
    * A webhook receives the events of all jobs; a callback stands for every `callback_config.url`
    * of one origin
@@ -257,6 +258,7 @@ export type ApiDisplayModeResult = {
 export type ApiEndpoint = {
   /** `endpoint_id` of its deliveries */
   id: string
+  account: string
   /**
    * A webhook receives the events of all jobs; a callback stands for every `callback_config.url`
    * of one origin

@@ -5,9 +5,9 @@ import { type Endpoint, toEndpoint } from './endpoints.ts'
 /** The state of an endpoint, in the words of the API. */
 export type EndpointStatus = 'enabled' | 'failing' | 'disabled'
 
-/** Which endpoints of an account to list; all given conditions must hold. */
+/** Which endpoints to list; all given conditions must hold. */
 export type EndpointFilter = {
-  account: string
+  account?: string | undefined
   kinds?: readonly Endpoint['kind'][] | undefined
   statuses?: readonly EndpointStatus[] | undefined
 }
@@ -18,7 +18,7 @@ const conditions = {
   disabled: sql<SqlBool>`(disabled_at is not null)`,
 } as const satisfies Record<EndpointStatus, unknown>
 
-/** Returns a page of the endpoints of an account, oldest first, and whether more follow. */
+/** Returns a page of the endpoints of one account, or of all, oldest first, and whether more follow. */
 export async function pageEndpoints(
   db: Pick<Db, 'readonly'>,
   { account, kinds = [], statuses = [] }: EndpointFilter,
@@ -27,7 +27,7 @@ export async function pageEndpoints(
   let query = db.readonly
     .selectFrom('endpoints')
     .selectAll()
-    .where('account', '=', account)
+    .$if(account !== undefined, (query) => query.where('account', '=', account!))
     .orderBy('created_at')
     .orderBy('id')
     .limit(limit + 1)

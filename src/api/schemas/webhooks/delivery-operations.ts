@@ -36,7 +36,8 @@ export const endpointOperations = {
     'listEndpoints',
     'List endpoints',
     'The webhooks of the account, and the origins that its jobs want to be called back at. The oldest first. ' +
-      'Follow `next` until it is null to see all. An empty parameter counts as not given.',
+      'Follow `next` until it is null to see all. An empty parameter counts as not given. With the scope `admin` those ' +
+      'of other accounts, too, here and by id.',
   ),
   create: operation(
     'createWebhook',

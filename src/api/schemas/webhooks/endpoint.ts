@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
-import { AnyOf, pageFields, pageOf } from '../list-query.ts'
+import { AnyOf, OtherAccount, pageFields, pageOf } from '../list-query.ts'
 import { Type } from '../type.ts'
 import { DateTime, Nullable, OneOf } from '../values.ts'
 
@@ -11,6 +11,7 @@ const endpointStatuses = ['enabled', 'failing', 'disabled'] as const
 export const EndpointView = Type.Object(
   {
     id: Type.String({ description: '`endpoint_id` of its deliveries' }),
+    account: Type.String(),
     kind: Type.Unsafe<(typeof endpointKinds)[number]>({
       ...OneOf(...endpointKinds),
       description:
@@ -53,6 +54,7 @@ export const EndpointList = pageOf(EndpointView, 'EndpointList')
 /** Filters of endpoints, and the part of their list. */
 export const EndpointQuery = Type.Object({
   ...pageFields('Endpoints'),
+  account: OtherAccount,
   kind: AnyOf(endpointKinds, 'Endpoints of any of these kinds'),
   status: AnyOf(endpointStatuses, 'Endpoints in any of these states'),
 })

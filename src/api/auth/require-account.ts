@@ -1,0 +1,26 @@
+import { AppError } from '../../errors.ts'
+import type { Scope } from '../../storage/keys.ts'
+
+/**
+ * Returns the account that a request names; undefined for `*`, all of them. Only `admin` opens others
+ * than the own one, which is the default.
+ */
+export function requireAccount(
+  { account: wanted }: { account?: string | undefined },
+  { account: own, scopes }: { account: string; scopes: readonly Scope[] },
+): string | undefined {
+  if (wanted === undefined || wanted === own) return own
+  if (!scopes.includes('admin')) {
+    const detail = `its scopes are ${scopes.join(', ')}; admin is needed for other accounts`
+    throw new AppError('scope_missing', detail)
+  }
+  return wanted === '*' ? undefined : wanted
+}
+
+/** A request for one thing of an account. */
+export type ById = { params: { id: string }; account: string; scopes: readonly Scope[] }
+
+/** Returns the account whose things a request reaches by their ids; undefined for all. */
+export function reachedAccount({ account, scopes }: ById): string | undefined {
+  return scopes.includes('admin') ? undefined : account
+}
