@@ -54,6 +54,8 @@ declare module 'fastify' {
     keyHash: string
     /** Its id, as logs and reports show it. */
     keyId: string
+    /** Whether the key, or the sign-in of the browser, still holds; answers that go on ask. */
+    isStillAllowed(): Promise<boolean>
   }
 }
 
@@ -150,6 +152,7 @@ function guard(http: FastifyInstance, admission: ReturnType<typeof createAdmissi
   http.decorateRequest('scopes')
   http.decorateRequest('keyHash', '')
   http.decorateRequest('keyId', '')
+  http.decorateRequest('isStillAllowed')
   http.addHook('onRequest', async (request) => {
     const { hash, account, scopes, id } = await admission.admit(request)
     requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
@@ -157,5 +160,11 @@ function guard(http: FastifyInstance, admission: ReturnType<typeof createAdmissi
     request.scopes = scopes
     request.keyHash = hash
     request.keyId = id
+    request.isStillAllowed = () => admission.isStillAllowed(request)
+  })
+  // A key in a header of its own is no reason for a proxy to keep an answer to itself.
+  http.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+    reply.header('x-content-type-options', 'nosniff')
   })
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { makeKey } from '../../src/api/auth/make-key.ts'
+import { deleteKey } from '../../src/storage/keys.ts'
 import { call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
@@ -84,6 +86,30 @@ test('an id that is none is refused, and so is a stream without a key', async ()
   const { status, body } = await fetch(`${server.url}/v2/events`)
   await body?.cancel()
   assert.equal(status, 401)
+})
+
+test('a stream ends with its key, and with the sign-in of its browser', async (t) => {
+  const { db } = server.app.storage
+  const { key, id } = await makeKey(db, { account: 'test' })
+  const events = await listen(t, { key })
+  await createJob()
+  await take(events, 1)
+  const signedIn = await fetch(`${server.url}/v2/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ key: server.key }),
+  })
+  const cookie = signedIn.headers.getSetCookie()[0]!.split(';')[0]!
+  const { csrf_token } = (await signedIn.json()) as { csrf_token: string }
+  const ofBrowser = await fetch(`${server.url}/v2/events`, { headers: { cookie } })
+  const shown = ofBrowser.text()
+
+  await deleteKey(db, id)
+  const headers = { cookie, 'x-csrf-token': csrf_token }
+  const signedOut = await fetch(`${server.url}/v2/sign-in`, { method: 'DELETE', headers })
+  assert.ok(signedOut.ok)
+  await shown
+  for await (const { data } of events) assert.notEqual(data.status, 'deleted')
 })
 
 test('an open stream does not delay the end of the server', async (t) => {

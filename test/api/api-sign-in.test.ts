@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createLink } from '../../src/api/auth/sign-in.ts'
 import { deleteKey, type Scope } from '../../src/storage/keys.ts'
-import { call, upload } from '../support/http-client.ts'
+import { audioForm, call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
@@ -80,6 +80,26 @@ test('the cookie alone reads, and writes only with the token of its own sign-in'
   const mixed = { ...reads, 'x-csrf-token': other.view.csrf_token }
   assert.equal((await remove(mixed)).code, 'request_forged')
   assert.equal((await remove(writes)).code, 'job_not_found')
+})
+
+test('an upload with the cookie alone is refused, as a form of another page would send it', async () => {
+  const { reads, writes } = await signIn()
+  const send = async (headers: Record<string, string>) => {
+    const body = audioForm(hum(1))
+    const answer = await fetch(`${server.url}/v2/upload`, { method: 'POST', headers, body })
+    await answer.body?.cancel()
+    return answer.headers.get('x-error-code') ?? answer.status
+  }
+  assert.equal(await send(reads), 'request_forged')
+  assert.equal(await send(writes), 200)
+})
+
+test('nothing that needs a key is kept by a browser or a proxy, or taken for a page', async () => {
+  for (const path of ['/v2/transcription', '/v2/usage', '/v2/search?q=a', '/v2/capabilities']) {
+    const { headers } = await call(server, path)
+    assert.equal(headers.get('cache-control'), 'no-store', path)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+  }
 })
 
 test('requests of other origins are refused, the same host on another port among them', async () => {

@@ -49,7 +49,7 @@ type Watch = {
   request: FastifyRequest
   reply: FastifyReply
   /** Asked now and then; once it says no, the stream ends. */
-  isAllowed?: () => Promise<boolean>
+  isAllowed: () => Promise<boolean>
 }
 
 /** Streams the captions of sessions to those who watch them, wherever the session runs. */
@@ -68,7 +68,7 @@ export class CaptionStreams {
   }
 
   /** Returns the captions of a session as the answer to a request, whose headers it sets. */
-  async open(job: Job, { request, reply, isAllowed = async () => true }: Watch): Promise<Readable> {
+  async open(job: Job, { request, reply, isAllowed }: Watch): Promise<Readable> {
     reply
       .type('text/event-stream; charset=utf-8')
       .header('cache-control', 'no-store')

@@ -21,6 +21,8 @@ export type Admit = (request: AdmittedRequest) => Promise<AdmittedKey>
 /** Admits requests, and signs browsers in. */
 export type Admission = {
   admit: Admit
+  /** Whether a request that was admitted would be again: its key or sign-in may have ended. */
+  isStillAllowed(request: AdmittedRequest): Promise<boolean>
   /** Finds the key that `find` yields, or whose hash it does; a failure counts as a wrong key. */
   identify(request: AdmittedRequest, find: () => Promise<Key | Buffer>): Promise<AdmittedKey>
   signIns: SignIns
@@ -60,16 +62,28 @@ export function createAdmission(app: Parts): Admission {
     return { ...key, id }
   }
 
+  function find({ headers, raw, routeOptions }: AdmittedRequest): Promise<Key> {
+    // OpenAI's API is for programs; a socket of it could not carry the token of a browser.
+    const takesBearer = isOpenAiPath(routeOptions.url ?? '')
+    const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
+    const isBrowser = !hasKey && !takesBearer && signIns.isSignedIn(raw)
+    return isBrowser ? signIns.admit(raw) : authenticate(headers, { takesBearer })
+  }
+
   return {
     signIns,
     async admit(request) {
-      const { headers, raw, routeOptions } = request
-      // OpenAI's API is for programs; a socket of it could not carry the token of a browser.
-      const takesBearer = isOpenAiPath(routeOptions.url ?? '')
-      const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
-      const isBrowser = !hasKey && !takesBearer && signIns.isSignedIn(raw)
-      const found = isBrowser ? signIns.admit(raw) : authenticate(headers, { takesBearer })
+      const found = find(request)
       return count(request, await found.catch((error) => refuse(error, request)))
+    },
+    async isStillAllowed(request) {
+      try {
+        await find(request)
+        return true
+      } catch (error) {
+        if (error instanceof AppError && error.status === 401) return false
+        throw error
+      }
     },
     async identify(request, find) {
       const found = find().then((key) => (Buffer.isBuffer(key) ? findKey(key) : key))

@@ -27,7 +27,7 @@ export function captionRoutes(
       const { account, params } = request
       const job = await findJob(db, { id: params.id, account, kind: 'live' })
       if (!job) throw new AppError('job_not_found', params.id)
-      return captions.open(job, { request, reply })
+      return captions.open(job, { request, reply, isAllowed: request.isStillAllowed })
     })
   }
 }

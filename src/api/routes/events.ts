@@ -17,7 +17,7 @@ import { Type } from '../schemas/type.ts'
 const POLL_MS = 1000
 /** Comments keep proxies from closing a quiet stream. */
 const COMMENT_MS = 15_000
-/** Then the client connects again, and its key is looked up again. */
+/** Then the client connects again: proxies end long answers, too. */
 const MAX_STREAM_MS = 300_000
 const MAX_STREAMS_PER_ACCOUNT = 50
 const BATCH = 100
@@ -76,7 +76,12 @@ export function eventRoutes({
       raw.socket.once('close', () => gone.abort())
       const signal = AbortSignal.any([stopping.signal, gone.signal])
       const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
-      const stream = Readable.from(writeEvents(from, { account, signal, readModels }))
+      const stream = Readable.from(
+        writeEvents(from, {
+          ...{ account, signal, readModels },
+          isAllowed: request.isStillAllowed,
+        }),
+      )
       stream.once('close', () => {
         gone.abort()
         const left = (streams.get(account) ?? 1) - 1
@@ -89,11 +94,7 @@ export function eventRoutes({
 
   async function* writeEvents(
     from: EventPlace,
-    {
-      account,
-      signal,
-      readModels,
-    }: { account: string; signal: AbortSignal; readModels: false | (() => string[]) },
+    { account, signal, readModels, isAllowed }: EventOptions,
   ): AsyncGenerator<string> {
     const end = performance.now() + MAX_STREAM_MS
     let place = from
@@ -101,6 +102,7 @@ export function eventRoutes({
     // With an id of its own the client can resume before the first event.
     yield `retry: ${POLL_MS}\nid: ${place.tx}-${place.seq}\n\n`
     while (!signal.aborted && performance.now() < end) {
+      if (!(await isAllowed())) return
       const events = await readEvents(db, place, { account, limit: BATCH })
       for (const event of events) yield writeEvent(event)
       for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
@@ -114,6 +116,14 @@ export function eventRoutes({
       await delay(POLL_MS, undefined, { signal }).catch(() => {})
     }
   }
+}
+
+type EventOptions = {
+  account: string
+  signal: AbortSignal
+  readModels: false | (() => string[])
+  /** Once it says no, the stream ends. */
+  isAllowed: () => Promise<boolean>
 }
 
 const names = { 'pre-recorded': 'job', live: 'session', delivery: 'delivery' } as const
