@@ -17,6 +17,8 @@ import { type Change, Receivers } from './receivers.tsx'
 
 const t = texts.deliveries
 const LIMIT = 50
+/** An operator sees those of all accounts. */
+const RECEIVERS = 1000
 
 /** What callbacks and webhooks received, and what they are. */
 export function DeliveriesPage(): JSX.Element {
@@ -24,7 +26,9 @@ export function DeliveriesPage(): JSX.Element {
   const [deliveries, setDeliveries] = useState<ApiDelivery[]>()
   const load = useCallback(async () => {
     const [endpoints, events] = await Promise.all([
-      request<ApiEndpointList>(`v2/endpoints?limit=${LIMIT}`),
+      request<ApiEndpointList>(
+        `v2/endpoints?limit=${RECEIVERS}${may('admin') ? '&account=*' : ''}`,
+      ),
       request<ApiDeliveryList>(`v2/deliveries?limit=${LIMIT}`),
     ])
     setReceivers(endpoints.items)
@@ -46,7 +50,7 @@ export function DeliveriesPage(): JSX.Element {
       ) : (
         <>
           {may('write') && may('read') && <NewWebhook onMade={load} />}
-          <Receivers receivers={receivers} change={change} />
+          <Receivers {...{ receivers, change }} reload={() => load().catch(report)} />
           <Deliveries deliveries={deliveries} change={change} />
         </>
       )}
@@ -96,7 +100,9 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
           {status !== 'delivered' && reason && `: ${reason}`}
         </span>
       </td>
-      <td data-label={t.columns.created}>{formatMoment(created_at)}</td>
+      <td class="moment" data-label={t.columns.created}>
+        {formatMoment(created_at)}
+      </td>
       <td class="actions">
         {may('write') && status !== 'pending' && (
           <button

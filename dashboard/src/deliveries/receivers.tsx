@@ -12,10 +12,10 @@ const TEST_MS = 12_000
 /** Sends a request that changes something, and loads the page anew. */
 export type Change = (path: string, options?: { method: string }) => void
 
-type ReceiversProps = { receivers: readonly ApiEndpoint[]; change: Change }
+type ReceiversProps = { receivers: readonly ApiEndpoint[]; change: Change; reload: () => void }
 
-/** The webhooks of the account and the origins of its callbacks, with how they fare. */
-export function Receivers({ receivers, change }: ReceiversProps): JSX.Element {
+/** The webhooks and the origins of callbacks, of all accounts for an operator, with how they fare. */
+export function Receivers({ receivers, change, reload }: ReceiversProps): JSX.Element {
   return (
     <section class="card">
       <h2>{t.receivers}</h2>
@@ -26,7 +26,7 @@ export function Receivers({ receivers, change }: ReceiversProps): JSX.Element {
           <TableHeads heads={t.receiverColumns} />
           <tbody>
             {receivers.map((receiver) => (
-              <Receiver key={receiver.id} receiver={receiver} change={change} />
+              <Receiver key={receiver.id} {...{ receiver, change, reload }} />
             ))}
           </tbody>
         </table>
@@ -35,12 +35,13 @@ export function Receivers({ receivers, change }: ReceiversProps): JSX.Element {
   )
 }
 
-type ReceiverProps = { receiver: ApiEndpoint; change: Change }
+type ReceiverProps = { receiver: ApiEndpoint } & Omit<ReceiversProps, 'receivers'>
 
-function Receiver({ receiver, change }: ReceiverProps): JSX.Element {
-  const { id, url, name, kind, status, last_failure, disabled_reason } = receiver
+function Receiver({ receiver, change, reload }: ReceiverProps): JSX.Element {
+  const { id, account, url, name, kind, status, last_failure, disabled_reason } = receiver
   const { events } = receiver
   const isOn = status !== 'disabled'
+  const isUnused = status === 'enabled' && receiver.last_success_at === null
   const action = isOn ? 'disable' : 'enable'
   return (
     <tr>
@@ -49,6 +50,11 @@ function Receiver({ receiver, change }: ReceiverProps): JSX.Element {
         {name !== null && (
           <span class="hint block">
             <bdi>{url}</bdi>
+          </span>
+        )}
+        {may('admin') && (
+          <span class="hint block">
+            {t.account} <bdi>{account}</bdi>
           </span>
         )}
       </th>
@@ -61,8 +67,8 @@ function Receiver({ receiver, change }: ReceiverProps): JSX.Element {
         )}
       </td>
       <td data-label={t.receiverColumns.status}>
-        <span class={status === 'enabled' ? 'state done' : 'state error'}>
-          {t.receiverStatus[status]}
+        <span class={isUnused ? '' : status === 'enabled' ? 'state done' : 'state error'}>
+          {t.receiverStatus[isUnused ? 'unused' : status]}
         </span>
         <span class="hint block" dir="auto">
           {status === 'disabled' ? disabled_reason : status === 'failing' && last_failure}
@@ -71,7 +77,7 @@ function Receiver({ receiver, change }: ReceiverProps): JSX.Element {
       <td class="actions">
         {may('write') && (
           <>
-            {kind === 'webhook' && <Test id={id} url={url} />}
+            {kind === 'webhook' && <Test id={id} url={url} onDone={reload} />}
             <button
               type="button"
               aria-label={t[action](url)}
@@ -89,7 +95,9 @@ function Receiver({ receiver, change }: ReceiverProps): JSX.Element {
   )
 }
 
-function Test({ id, url }: { id: string; url: string }): JSX.Element {
+type TestProps = { id: string; url: string; onDone: () => void }
+
+function Test({ id, url, onDone }: TestProps): JSX.Element {
   const [isBusy, setBusy] = useState(false)
   const send = async () => {
     setBusy(true)
@@ -102,6 +110,7 @@ function Test({ id, url }: { id: string; url: string }): JSX.Element {
       report(error)
     } finally {
       setBusy(false)
+      onDone()
     }
   }
   return (

@@ -155,6 +155,8 @@ function Chapters({ chapters, play }: PlayProps & { chapters: ApiChapter[] }): J
   )
 }
 
+const entityTypes = texts.options.fields.pii_redaction?.entity_types?.values ?? {}
+
 function Entities({ entities, play }: PlayProps & { entities: ApiNamedEntity[] }): JSX.Element {
   return (
     <p class="chips">
@@ -163,7 +165,7 @@ function Entities({ entities, play }: PlayProps & { entities: ApiNamedEntity[] }
           type="button"
           key={`${start} ${text}`}
           class="chip"
-          title={`${entity_type}, ${formatTime(start)}`}
+          title={`${entityTypes[entity_type] ?? entity_type}, ${formatTime(start)}`}
           onClick={() => play(start)}
         >
           <bdi>{text}</bdi>

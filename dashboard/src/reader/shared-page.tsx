@@ -60,7 +60,7 @@ function Shared({ shared, address }: SharedProps): JSX.Element {
   const facts = [
     audio_duration !== null && formatTime(audio_duration),
     formatMoment(created_at),
-    t.until(formatMoment(expires_at)),
+    t.worksUntil(formatMoment(expires_at)),
   ]
   return (
     <>

@@ -81,6 +81,8 @@ function AddressForm({ onAddress }: { onAddress: (address: string) => void }): J
         event.preventDefault()
         onAddress(address.trim())
         setAddress('')
+        // An empty field that was just used well is not a mistake.
+        event.currentTarget.reset()
       }}
     >
       <input

@@ -46,6 +46,11 @@ function listQuery(): URLSearchParams {
   return query
 }
 
+/** Whether the list leaves something out. */
+export function isFiltered(): boolean {
+  return Object.values(filter.value).some((wanted) => wanted !== '')
+}
+
 /** Whether something on the page will change by itself. */
 export function isMoving(): boolean {
   const states = page.value?.items.map(({ status }) => status) ?? []

@@ -1,19 +1,19 @@
 import type { JSX } from 'preact'
 import { texts } from '../texts.ts'
-import { type AddOnChoices, options, type Switch } from './options.ts'
-import { type AddOn, fieldsOf, labelOf, type SchemaField } from './schema-fields.ts'
+import { type AddOnChoices, options, type Switch, toRequest } from './options.ts'
+import {
+  type AddOn,
+  askedFields,
+  fieldsOf,
+  furtherFieldsOf,
+  labelOf,
+  type SchemaField,
+} from './schema-fields.ts'
 
 const t = texts.options
 
-/** What the fields above these ask for already. */
-const asked: Record<string, readonly string[]> = {
-  custom_vocabulary: ['vocabulary'],
-  diarization: ['number_of_speakers'],
-  summarization: ['type'],
-  subtitles: ['formats'],
-  translation: ['target_languages'],
-  audio_to_llm: ['prompts'],
-}
+/** What the form shows of an add-on is configured. */
+const nothing: ReadonlySet<string> = new Set()
 
 /** Everything else that the server's add-ons can be asked for, as their schemas have it. */
 export function MoreOptions({ addOns }: { addOns: readonly AddOn[] }): JSX.Element {
@@ -33,12 +33,13 @@ export function MoreOptions({ addOns }: { addOns: readonly AddOn[] }): JSX.Eleme
 
 function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
   const { name } = addOn
-  const isSwitchedAbove = name in t.switches || name in asked
-  const fields = fieldsOf(addOn).filter((field) => !asked[name]?.includes(field.name))
+  const isSwitchedAbove = name in t.switches || name in askedFields
+  const fields = furtherFieldsOf(addOn)
   // What takes only what no field can ask for cannot be switched on here.
   const isComplete = addOn.config_schema === null || fieldsOf(addOn).length > 0
   if (fields.length === 0 && (isSwitchedAbove || !isComplete)) return null
   const more = options.value.more[name] ?? { isOn: false, config: {} }
+  const isAsked = toRequest(options.value, { unavailable: nothing })[name] === true
   const set = (changed: Partial<AddOnChoices[string]>) => {
     const { more: all } = options.value
     options.value = { ...options.value, more: { ...all, [name]: { ...more, ...changed } } }
@@ -56,50 +57,57 @@ function AddOnOptions({ addOn }: { addOn: AddOn }): JSX.Element | null {
           <span>{t.use}</span>
         </label>
       )}
-      {fields.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          id={`${name}-${field.name}`}
-          value={more.config[field.name]}
-          set={(value) => set({ config: { ...more.config, [field.name]: value } })}
-        />
-      ))}
+      {isSwitchedAbove && !isAsked && <p class="hint">{t.first}</p>}
+      <fieldset disabled={!isAsked}>
+        {fields.map((field) => (
+          <Field
+            key={field.name}
+            field={field}
+            says={t.fields[name]?.[field.name] ?? { label: labelOf(field.name) }}
+            id={`${name}-${field.name}`}
+            value={more.config[field.name]}
+            set={(value) => set({ config: { ...more.config, [field.name]: value } })}
+          />
+        ))}
+      </fieldset>
     </fieldset>
   )
 }
 
 type FieldProps = {
   field: SchemaField
+  says: (typeof t.fields)[string][string]
   id: string
   /** Undefined: as the server has it. */
   value: unknown
   set: (value: unknown) => void
 }
 
-function Field({ field, id, value, set }: FieldProps): JSX.Element {
-  const label = labelOf(field.name)
+function Field({ field, says, id, value, set }: FieldProps): JSX.Element {
   if (field.kind === 'switch') {
     return (
-      <label class="choice" title={field.hint}>
+      <label class="choice">
         <input
           type="checkbox"
           checked={(value as boolean | undefined) ?? field.isOn}
           onChange={(event) => set(event.currentTarget.checked)}
         />
-        <span>{label}</span>
+        <span>
+          {says.label}
+          {says.hint && <span class="hint block">{says.hint}</span>}
+        </span>
       </label>
     )
   }
   return (
-    <div class="fields" title={field.hint}>
-      <label for={id}>{label}</label>
-      <Control field={field} id={id} value={value} set={set} />
+    <div class="fields">
+      <label for={id}>{says.label}</label>
+      <Control field={field} says={says} id={id} value={value} set={set} />
     </div>
   )
 }
 
-function Control({ field, id, value, set }: FieldProps): JSX.Element | null {
+function Control({ field, says, id, value, set }: FieldProps): JSX.Element | null {
   switch (field.kind) {
     case 'number':
       return (
@@ -144,7 +152,7 @@ function Control({ field, id, value, set }: FieldProps): JSX.Element | null {
           onChange={(event) => set(event.currentTarget.value || undefined)}
         >
           {field.usual === undefined && <option value="" />}
-          <Values values={field.values} />
+          <Values values={field.values} names={says.values} />
         </select>
       )
     case 'choices':
@@ -158,7 +166,11 @@ function Control({ field, id, value, set }: FieldProps): JSX.Element | null {
             set(chosen.length > 0 ? chosen : undefined)
           }}
         >
-          <Values values={field.values} chosen={(value as string[] | undefined) ?? []} />
+          <Values
+            values={field.values}
+            names={says.values}
+            chosen={(value as string[] | undefined) ?? []}
+          />
         </select>
       )
     default:
@@ -166,14 +178,18 @@ function Control({ field, id, value, set }: FieldProps): JSX.Element | null {
   }
 }
 
-type ValuesProps = { values: readonly string[]; chosen?: readonly string[] }
+type ValuesProps = {
+  values: readonly string[]
+  names: Record<string, string> | undefined
+  chosen?: readonly string[]
+}
 
-function Values({ values, chosen }: ValuesProps): JSX.Element {
+function Values({ values, names, chosen }: ValuesProps): JSX.Element {
   return (
     <>
       {values.map((value) => (
         <option key={value} value={value} selected={chosen?.includes(value)}>
-          {value.toLowerCase().replaceAll('_', ' ')}
+          {names?.[value] ?? labelOf(value)}
         </option>
       ))}
     </>

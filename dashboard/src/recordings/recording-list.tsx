@@ -1,10 +1,11 @@
 import type { JSX } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Job, may } from '../api.ts'
 import { failureOf } from '../failures-page.tsx'
 import { formatMoment, formatTime } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
-import { deleteJob, filter, leaving, nameOf, noFilter, page, progress } from './list-state.ts'
+import { deleteJob, isFiltered, leaving, nameOf, page, progress } from './list-state.ts'
 import { cancelJob, removeUpload, retryUpload, type Upload, uploads } from './uploads.ts'
 
 const t = texts.recordings
@@ -14,7 +15,7 @@ export function RecordingList(): JSX.Element {
   const jobs = page.value?.items.filter(({ id }) => !leaving.value.has(id))
   if (!jobs) return <p>{texts.loading}</p>
   if (jobs.length + uploads.value.length === 0) {
-    return <p class="empty">{filter.value === noFilter ? t.none : t.noneFound}</p>
+    return <p class="empty">{isFiltered() ? t.noneFound : t.none}</p>
   }
   return (
     <table class="stacked list" aria-label={t.list}>
@@ -43,8 +44,11 @@ export function RecordingList(): JSX.Element {
 
 function UploadRow({ upload }: { upload: Upload }): JSX.Element {
   const { id, name, state, fraction, problem } = upload
+  const row = useRef<HTMLTableRowElement>(null)
+  // Below the edge of a small window nobody would see that it has begun.
+  useEffect(() => row.current?.scrollIntoView({ block: 'nearest' }), [])
   return (
-    <tr>
+    <tr ref={row}>
       <th scope="row">
         <bdi>{name}</bdi>
       </th>
@@ -95,7 +99,9 @@ function JobRow({ job }: { job: Job }): JSX.Element {
       <td data-label={t.columns.duration}>
         {file?.audio_duration ? formatTime(file.audio_duration) : '–'}
       </td>
-      <td data-label={t.columns.created}>{formatMoment(created_at)}</td>
+      <td class="moment" data-label={t.columns.created}>
+        {formatMoment(created_at)}
+      </td>
       <td class="actions">
         {may('write') && status === 'error' && kind === 'pre-recorded' && (
           <TryAgain job={job} label={t.retryJob(name)} />

@@ -10,6 +10,7 @@ import { AddRecordings } from './add-recordings.tsx'
 import {
   type Filter,
   filter,
+  isFiltered,
   isMoving,
   noFilter,
   page,
@@ -33,7 +34,7 @@ export function RecordingsPage(): JSX.Element {
     <>
       <h1>{t.title}</h1>
       {may('write') ? <AddRecordings abilities={abilities} /> : <p>{t.readOnly}</p>}
-      <Filters />
+      {(isFiltered() || (page.value?.items.length ?? 0) > 0) && <Filters />}
       {filter.value.status === 'error' && (
         <p>
           <a href="#/failures">{texts.failures.link}</a>
@@ -94,6 +95,7 @@ function Filters(): JSX.Element {
         </select>
       </label>
       <JobFilterFields filter={filter.value} set={set} />
+      {isFiltered() && <button type="reset">{t.showAll}</button>}
     </form>
   )
 }

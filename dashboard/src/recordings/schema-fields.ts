@@ -10,12 +10,11 @@ type Schema = {
   maximum?: number
   maxLength?: number
   default?: unknown
-  description?: string
   deprecated?: boolean
 }
 
 /** A field of a form, with the name that it has in the request. */
-export type SchemaField = { name: string; hint: string | undefined } & (
+export type SchemaField = { name: string } & (
   | { kind: 'switch'; isOn: boolean }
   | { kind: 'number'; min: number | undefined; max: number | undefined; isWhole: boolean }
   | { kind: 'text'; maxLength: number | undefined }
@@ -26,16 +25,26 @@ export type SchemaField = { name: string; hint: string | undefined } & (
 
 export type AddOn = ApiCapabilities['add_ons'][number]
 
+/** What the form asks for with fields of its own. */
+export const askedFields: Readonly<Record<string, readonly string[]>> = {
+  custom_vocabulary: ['vocabulary'],
+  diarization: ['number_of_speakers'],
+  summarization: ['type'],
+  subtitles: ['formats'],
+  translation: ['target_languages'],
+  audio_to_llm: ['prompts'],
+}
+
 /** Returns the fields of an add-on's configuration, but for those that a form cannot ask for. */
 export function fieldsOf({ config_schema }: Pick<AddOn, 'config_schema'>): SchemaField[] {
   const { properties = {} } = (config_schema ?? {}) as { properties?: Record<string, Schema> }
   return Object.entries(properties).flatMap(([name, schema]) => {
     const field = schema.deprecated ? undefined : toField(schema)
-    return field ? [{ name, hint: schema.description, ...field } as SchemaField] : []
+    return field ? [{ name, ...field } as SchemaField] : []
   })
 }
 
-type FieldKind<F = SchemaField> = F extends SchemaField ? Omit<F, 'name' | 'hint'> : never
+type FieldKind<F = SchemaField> = F extends SchemaField ? Omit<F, 'name'> : never
 
 function toField(schema: Schema): FieldKind | undefined {
   const { type, minimum, maximum, maxLength, items } = schema
@@ -58,8 +67,13 @@ function toField(schema: Schema): FieldKind | undefined {
   return items.type === 'string' ? { kind: 'lines' } : undefined
 }
 
-/** Writes the name of a field or an add-on for people: `min_speakers` becomes `Min speakers`. */
+/** Returns the fields of an add-on for which the form has none of its own. */
+export function furtherFieldsOf(addOn: Pick<AddOn, 'name' | 'config_schema'>): SchemaField[] {
+  return fieldsOf(addOn).filter((field) => !askedFields[addOn.name]?.includes(field.name))
+}
+
+/** Writes a name of the API for people, where a newer server has one that this page has no text for. */
 export function labelOf(name: string): string {
-  const words = name.replaceAll('_', ' ')
+  const words = name.replaceAll('_', ' ').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -25,13 +25,13 @@ test('a form made from the schemas asks for all that add-ons take', { skip }, as
 
   const group = (name: string) => page.getByRole('group', { name, exact: true })
   await group('Numbers').getByLabel('Switch it on').check()
-  await group('Numbers').getByLabel('Style').selectOption('words')
-  await group('Tell speakers apart').getByLabel('Speaker confidence').check()
+  await group('Numbers').getByLabel('Written as').selectOption('words')
+  await group('Tell speakers apart').getByLabel('How sure the speaker').check()
   await page.getByLabel('Redact personal data', { exact: true }).check()
-  const types = group('Redact personal data').getByLabel('Entity types')
+  const types = group('Redact personal data').getByLabel('What is redacted')
   await types.selectOption(['EMAIL_ADDRESS', 'NAME'])
-  // Of an add-on that is not switched on nothing is asked.
-  await group('Subtitles').getByLabel('Maximum rows per caption').fill('1')
+  const rows = group('Subtitles').getByLabel('Rows of a caption')
+  assert.ok(await rows.isDisabled(), 'nothing is asked of an add-on that is not switched on')
   await group('Harmful language').getByLabel('Switch it on').check()
   await checkPage(page, 'all-options')
 
