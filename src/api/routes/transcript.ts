@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
-import type { JobKind } from '../../storage/jobs/jobs.ts'
+import { findJob, type JobKind } from '../../storage/jobs/jobs.ts'
 import { noteWhenSent } from '../answers/delivered.ts'
+import { attachment } from '../answers/send-file.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { errorAnswers } from '../schemas/error.ts'
@@ -40,7 +41,7 @@ const TranscriptQuery = Type.Object({
 
 /** The transcript of a finished job as a file, from the stored words. Our extension of the API. */
 export function transcriptRoute(
-  { jobs }: Pick<App, 'jobs'>,
+  { jobs, storage: { db } }: Pick<App, 'jobs' | 'storage'>,
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
   const inTurn = limitByKey()
@@ -76,9 +77,16 @@ export function transcriptRoute(
           return jobs.submission.transcript({ id, account, kind }, { ...form, isEdited })
         })
         noteWhenSent(jobs, reply, { id, account })
-        reply.header('content-disposition', `attachment; filename="${id}.${form.format}"`)
+        const name = `${await stemOf({ id, account })}.${form.format}`
+        reply.header('content-disposition', attachment(name))
         return reply.type(types[form.format]).send(file)
       },
     )
+  }
+
+  /** Returns what people call the recording, without the extension of its sound; else the id. */
+  async function stemOf(wanted: { id: string; account: string }): Promise<string> {
+    const { file } = (await findJob(db, wanted)) ?? {}
+    return file?.filename?.replace(/(?<=.)\.\w{1,5}$/u, '') || wanted.id
   }
 }
