@@ -1,11 +1,11 @@
 import { AppError } from '../errors.ts'
 import type { Db } from '../storage/db.ts'
 import {
-  listSearchLanguages,
   type SearchFilter,
   type SearchHit,
   searchUtterances,
-} from '../storage/search/utterances.ts'
+} from '../storage/search/search-utterances.ts'
+import { listSearchLanguages } from '../storage/search/utterances.ts'
 import { findHighlights, readQuery, type SearchQuery } from '../text/search/search-query.ts'
 import { toNameTerm } from '../text/search/search-words.ts'
 
@@ -23,7 +23,7 @@ export type HighlightedHit = SearchHit & { highlights: [start: number, end: numb
 const MAX_LANGUAGES = 10
 
 /**
- * Finds what was said in finished jobs of an account, last indexed first. Fails with
+ * Finds what was said in finished jobs of an account, the latest job first. Fails with
  * `request_invalid` if no word is asked for.
  */
 export async function searchJobs(
@@ -32,14 +32,16 @@ export async function searchJobs(
   part: { offset: number; limit: number },
 ): Promise<{ hits: HighlightedHit[]; more: boolean }> {
   const { account, language } = filter
-  const languages = language === undefined ? await listSearchLanguages(db, account) : [language]
+  const spoken = await listSearchLanguages(db, account)
+  const languages = language === undefined ? spoken : [language]
   const query = await readQuery(q, languages.slice(0, MAX_LANGUAGES))
   if (!query) {
     const validationErrors = ['q must name at least one word that is searched for']
     throw new AppError('request_invalid', undefined, { validationErrors })
   }
   const wanted = speakerName === undefined ? query : saidBy(speakerName, query)
-  if (!wanted) return { hits: [], more: false }
+  const isSpoken = language === undefined || spoken.includes(language)
+  if (!wanted || !isSpoken) return { hits: [], more: false }
   const { hits, more } = await searchUtterances(db, { ...filter, query: wanted }, part)
   const highlighted = hits.map(async (hit) => {
     const { text, language } = hit

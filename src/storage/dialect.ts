@@ -7,24 +7,19 @@ export type SearchDialect = {
   /** The columns of `utterances` that hold terms, and what they hold of an utterance. */
   readonly columns: RawBuilder<unknown>
   values(owner: string, terms: readonly string[]): RawBuilder<unknown>
+  /** The utterances of an owner that a query finds: all, or those of some jobs. */
+  find(owner: string, query: TermQuery, jobIds?: readonly string[]): FoundUtterances
+  /** About how many a query finds; may stop counting where there are many. */
+  estimate(db: Transaction, owner: string, query: TermQuery): Promise<number>
   /**
-   * The ways to find the utterances of an owner that a query finds, each with what to select from and
-   * under which condition. The first that fills the page is enough; the last one finds all.
-   */
-  find(owner: string, query: TermQuery): readonly FoundUtterances[]
-  /**
-   * Has the planner choose between the index of terms and the order of the utterances; for a
+   * Has the planner choose between the index of terms and those of the jobs, and sort; for a
    * transaction on the connections for lists, which only walk indexes in order.
    */
   choosePlan?(tx: Transaction): Promise<void>
 }
 
-/** Parts of a `select` in which `u` is the utterance; `id` is what it is ordered by. */
-export type FoundUtterances = {
-  from: RawBuilder<unknown>
-  where: RawBuilder<SqlBool>
-  id: RawBuilder<unknown>
-}
+/** Parts of a `select` in which `u` is the utterance. */
+export type FoundUtterances = { from: RawBuilder<unknown>; where: RawBuilder<SqlBool> }
 
 type Transaction = { readonly sql: Kysely<Tables> }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Db } from '../../src/storage/db.ts'
 import { inTransaction } from '../../src/storage/db.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { type SearchFilter, searchUtterances } from '../../src/storage/search/search-utterances.ts'
 import type { TermPhrase, TermQuery } from '../../src/storage/search/term-query.ts'
 import {
   findRemoved,
@@ -10,8 +11,6 @@ import {
   indexUtterances,
   listSearchLanguages,
   removeUtterances,
-  type SearchFilter,
-  searchUtterances,
 } from '../../src/storage/search/utterances.ts'
 import { addJob } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
@@ -68,17 +67,17 @@ async function textsOf(db: Db, query: TermQuery, change: Partial<SearchFilter> =
 
 test('utterances are found by terms, phrases, beginnings and what they lack', async ({ db }) => {
   await addIndexed(db, [says('the red house'), says('the house is red'), says('a redder house')])
-  assert.deepEqual(await textsOf(db, find('red', 'house')), ['the house is red', 'the red house'])
+  assert.deepEqual(await textsOf(db, find('red', 'house')), ['the red house', 'the house is red'])
   assert.deepEqual(await textsOf(db, find('red house')), ['the red house'])
   assert.deepEqual(await textsOf(db, find('red*')), [
-    'a redder house',
-    'the house is red',
     'the red house',
+    'the house is red',
+    'a redder house',
   ])
   assert.deepEqual(await textsOf(db, find('house', '-the', '-nobody')), ['a redder house'])
   assert.deepEqual(await textsOf(db, [...find('redder'), ...find('is')]), [
-    'a redder house',
     'the house is red',
+    'a redder house',
   ])
   assert.deepEqual(await textsOf(db, find('hous')), [])
 })
@@ -105,13 +104,13 @@ test('a search finds only what its account said, in the jobs that its filter all
     { createdAt: 3000 },
   )
   const hello = find('hello')
-  assert.deepEqual(await textsOf(db, hello), ['hello again', 'hello twice', 'hello from us'])
+  assert.deepEqual(await textsOf(db, hello), ['hello twice', 'hello again', 'hello from us'])
   assert.deepEqual(await textsOf(db, hello, { account: 'other' }), ['hello from them'])
   assert.deepEqual(await textsOf(db, hello, { account: 'nobody' }), [])
   assert.deepEqual(await textsOf(db, hello, { language: 'de' }), ['hello twice'])
   assert.deepEqual(await textsOf(db, hello, { speaker: 1 }), ['hello twice'])
   assert.deepEqual(await textsOf(db, hello, { before: 3000 }), ['hello from us'])
-  assert.deepEqual(await textsOf(db, hello, { from: 2000 }), ['hello again', 'hello twice'])
+  assert.deepEqual(await textsOf(db, hello, { from: 2000 }), ['hello twice', 'hello again'])
   assert.deepEqual(await textsOf(db, hello, { metadata: { team: 'a' } }), ['hello from us'])
   assert.deepEqual(await textsOf(db, hello, { kinds: ['live'] }), [])
   assert.deepEqual(await listSearchLanguages(db, account), ['de', 'en'])
@@ -127,16 +126,69 @@ test('hits come in pages, with what was said around them', async ({ db }) => {
   const first = await page(0)
   assert.deepEqual(
     first.hits.map(({ text }) => text),
-    ['line 449', 'line 448', 'line 447'],
+    ['line 0', 'line 1', 'line 2'],
   )
   assert.deepEqual([first.more, (await page(447)).more], [true, false])
   const { before, after, ...hit } = first.hits[1]!
-  assert.deepEqual([before, after], ['line 447', 'line 449'])
-  assert.equal(first.hits[0]!.after, null)
-  const place = { start: 448, end: 449, channel: 0, speaker: null, language: 'en' }
-  const { createdAt, filename, n, ...rest } = hit as typeof hit & { n: number }
-  assert.ok(createdAt > 0 && (filename === null || filename.length > 0) && n === 448)
-  assert.deepEqual(rest, { ...rest, jobId: id, kind: 'pre-recorded', ...place, text: 'line 448' })
+  assert.deepEqual([before, after], ['line 0', 'line 2'])
+  assert.equal(first.hits[0]!.before, null)
+  const place = { start: 1, end: 2, channel: 0, speaker: null, language: 'en' }
+  const { createdAt, filename, ...rest } = hit
+  assert.ok(createdAt > 0 && (filename === null || filename.length > 0))
+  assert.deepEqual(rest, { jobId: id, kind: 'pre-recorded', ...place, text: 'line 1' })
+})
+
+test('pages of many jobs are of the latest ones first, for frequent and rare words', async ({
+  db,
+}) => {
+  // More than are searched first, so that a page is put together from several searches.
+  const jobs = 160
+  for (let n = 0; n < jobs; n++) {
+    const team = n % 2 === 0 ? 'a' : 'b'
+    const words = n < 3 ? 'often rare' : 'often'
+    const spoken = [says(`${words} ${n} first`), says(`${words} ${n} last`, 1, { speaker: n % 4 })]
+    await addIndexed(db, spoken, { createdAt: 1000 + n, metadata: { team } })
+  }
+  const { estimate } = db.dialect.search
+  // As if there were millions of utterances: the index of terms is not read in full.
+  for (const isFrequent of [false, true]) {
+    const search = { ...db.dialect.search, estimate: isFrequent ? async () => 1e6 : estimate }
+    const given: Db = { ...db, dialect: { ...db.dialect, search } }
+    const page = async (query: TermQuery, offset: number, change: Partial<SearchFilter> = {}) => {
+      const found = await searchUtterances(
+        given,
+        { account, query, ...change },
+        { offset, limit: 3 },
+      )
+      return found.hits.map(({ text }) => text).concat(found.more ? ['…'] : [])
+    }
+    const often = find('often')
+    assert.deepEqual(await page(often, 0), [
+      'often 159 first',
+      'often 159 last',
+      'often 158 first',
+      '…',
+    ])
+    assert.deepEqual(await page(often, 99), [
+      'often 110 last',
+      'often 109 first',
+      'often 109 last',
+      '…',
+    ])
+    assert.deepEqual(await page(often, 301), ['often 9 last', 'often 8 first', 'often 8 last', '…'])
+    assert.deepEqual(await page(find('oft*'), 318), ['often rare 0 first', 'often rare 0 last'])
+    assert.deepEqual(await page(often, 318), ['often rare 0 first', 'often rare 0 last'])
+    assert.deepEqual(await page(often, 400), [])
+    assert.deepEqual(await page(find('rare'), 4), ['often rare 0 first', 'often rare 0 last'])
+    assert.deepEqual(await page(often, 98, { metadata: { team: 'b' } }), [
+      'often 61 first',
+      'often 61 last',
+      'often 59 first',
+      '…',
+    ])
+    assert.deepEqual(await page(often, 0, { before: 1002, speaker: 1 }), ['often rare 1 last'])
+    assert.deepEqual(await page(often, 39, { speaker: 3 }), ['often 3 last'])
+  }
 })
 
 test('finished jobs wait to be indexed, and deleted ones leave nothing', async ({ db }) => {

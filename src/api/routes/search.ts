@@ -23,7 +23,7 @@ export function searchRoutes({
       operationId: 'search',
       summary: 'Search what was said',
       description:
-        'Finds utterances of finished recordings and sessions, the latest first, some seconds after their job has ended. ' +
+        'Finds utterances of finished recordings and sessions, those of the latest first, some seconds after they have ended. ' +
         'Words are found in their other forms too, in the language of the utterance, with or without accents.',
       querystring: SearchQuery,
       response: { 200: SearchHits, ...errorAnswers(400) },

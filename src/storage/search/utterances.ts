@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
-import type { FoundUtterances } from '../dialect.ts'
-import { hasMetadata, type JobFilter } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import { findEditedSize } from '../jobs/transcript-edits.ts'
-import type { TermQuery } from './term-query.ts'
 
 /** An utterance to index; times are in seconds. */
 export type IndexedUtterance = {
@@ -135,80 +132,7 @@ export async function listSearchLanguages(db: Db, account: string): Promise<stri
   return rows.map(({ language }) => language)
 }
 
-/** What to search for, and in which jobs; all given conditions must hold. */
-export type SearchFilter = Omit<JobFilter, 'statuses'> & {
-  query: TermQuery
-  language?: string | undefined
-  speaker?: number | undefined
-}
-
-/** An utterance that was found; times are in seconds. */
-export type SearchHit = {
-  jobId: string
-  kind: JobKind
-  createdAt: number
-  filename: string | null
-  start: number
-  end: number
-  channel: number
-  speaker: number | null
-  language: string
-  text: string
-  /** What was said before and after it, in the order of the transcript. */
-  before: string | null
-  after: string | null
-}
-
-/** One page of what was found, last indexed first, and whether more follows. */
-export async function searchUtterances(
-  db: Db,
-  { account, query, language, speaker, kinds, from, before, metadata }: SearchFilter,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<{ hits: SearchHit[]; more: boolean }> {
-  const conditions = [
-    sql`jobs.account = ${account}`,
-    ...(language === undefined ? [] : [sql`u.language = ${language}`]),
-    ...(speaker === undefined ? [] : [sql`u.speaker = ${speaker}`]),
-    ...(kinds === undefined ? [] : [sql`jobs.kind in (${sql.join(kinds)})`]),
-    ...(from === undefined ? [] : [sql`jobs.created_at >= ${from}`]),
-    ...(before === undefined ? [] : [sql`jobs.created_at < ${before}`]),
-    ...hasMetadata(account, metadata),
-  ]
-  const select = ({ from, where, id }: FoundUtterances) => sql<SearchHit>`
-    select found.*,
-      (select text from utterances where job_id = found."jobId" and n = found.n - 1) as before,
-      (select text from utterances where job_id = found."jobId" and n = found.n + 1) as after
-    from (select u.id, u.n, jobs.id as "jobId", jobs.kind, jobs.created_at as "createdAt",
-        jobs.file_filename as filename, u.start, u."end", u.channel, u.speaker, u.language, u.text
-      from ${from} join jobs on jobs.id = u.job_id
-      where ${sql.join([where, ...conditions], sql` and `)}
-      order by ${id} desc limit ${limit + 1} offset ${offset}) as found
-    order by found.id desc`
-  const rows = await withPlan(db, async (database) => {
-    let found: SearchHit[] = []
-    for (const way of db.dialect.search.find(ownerOf(account), query)) {
-      found = (await select(way).execute(database)).rows
-      if (found.length > limit) break
-    }
-    return found
-  })
-  return { hits: rows.slice(0, limit), more: rows.length > limit }
-}
-
-/** Runs a query where the planner may use the index of terms. */
-async function withPlan<T>(
-  { dialect, readonly }: Db,
-  query: (sql: Db['readonly']) => Promise<T>,
-): Promise<T> {
-  const { choosePlan } = dialect.search
-  if (!choosePlan) return query(readonly)
-  return readonly.transaction().execute(async (sql) => {
-    await choosePlan({ sql })
-    return query(sql)
-  })
-}
-
 /** A term that stands for an account: its name may have any characters. */
-function ownerOf(account: string): string {
+export function ownerOf(account: string): string {
   return createHash('sha256').update(account).digest('hex').slice(0, 32)
 }

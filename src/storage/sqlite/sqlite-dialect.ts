@@ -1,6 +1,9 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { toFts5 } from '../search/term-query.ts'
+
+/** Counting as many takes some milliseconds. */
+const COUNTED_UTTERANCES = 10_000
 
 /** The wording of SQLite. */
 export const sqliteDialect: Dialect = {
@@ -23,14 +26,29 @@ export const sqliteDialect: Dialect = {
   search: {
     columns: sql`owner, terms`,
     values: (owner, terms) => sql`${owner}, ${terms.join(' ')}`,
-    // The index yields the rows in their order, as many as are read.
-    find: (owner, query) => [
-      {
-        from: sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`,
-        where: sql`utterance_terms match ${toFts5(owner, query)}`,
-        id: sql`utterance_terms.rowid`,
-      },
-    ],
+    find(owner, query, jobIds) {
+      const from = sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`
+      const where = sql<SqlBool>`utterance_terms match ${toFts5(owner, query)}`
+      if (!jobIds) return { from, where }
+      // The utterances of a job have ids in a row, but for those that were indexed at the same time.
+      // The beginning of words is looked up once: each look-up gathers all words that have it.
+      const isOneRange = query.some(({ must }) => must.some(({ isPrefix }) => isPrefix))
+      const each = sql.raw(isOneRange ? "''" : 'job_id')
+      const ranges = sql`(select ${each} as job, min(id) as first, max(id) as last from utterances
+        where ${sqliteDialect.isIn(sql`job_id`, jobIds)} group by job) as range`
+      const isInJob = isOneRange
+        ? sqliteDialect.isIn(sql`u.job_id`, jobIds)
+        : sql`u.job_id = range.job`
+      const inRange = sql<SqlBool>`${where} and utterance_terms.rowid >= range.first
+        and utterance_terms.rowid <= range.last and ${isInJob}`
+      return { from: sql`${ranges} cross join ${from}`, where: inRange }
+    },
+    async estimate({ sql: database }, owner, query) {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from (
+        select 1 from utterance_terms where utterance_terms match ${toFts5(owner, query)}
+        limit ${COUNTED_UTTERANCES})`.execute(database)
+      return rows[0]!.count
+    },
   },
   async scrub({ sql: database }) {
     await sql`pragma wal_checkpoint(truncate)`.execute(database)

@@ -1,0 +1,157 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../db.ts'
+import type { FoundUtterances } from '../dialect.ts'
+import { hasMetadata, type JobFilter, listJobs, type Place } from '../jobs/job-lists.ts'
+import type { JobKind } from '../jobs/jobs.ts'
+import type { TermQuery } from './term-query.ts'
+import { ownerOf } from './utterances.ts'
+
+/** What to search for, and in which jobs; all given conditions must hold. */
+export type SearchFilter = Omit<JobFilter, 'statuses'> & {
+  query: TermQuery
+  language?: string | undefined
+  speaker?: number | undefined
+}
+
+/** An utterance that was found; times are in seconds. */
+export type SearchHit = {
+  jobId: string
+  kind: JobKind
+  createdAt: number
+  filename: string | null
+  start: number
+  end: number
+  channel: number
+  speaker: number | null
+  language: string
+  text: string
+  /** What was said before and after it, in the order of the transcript. */
+  before: string | null
+  after: string | null
+}
+
+/** A part of all that is found. */
+type Part = { offset: number; limit: number }
+
+/** Jobs that are searched first, in some milliseconds. */
+const FIRST_JOBS = 50
+/** Others search between two parts. */
+const MAX_JOBS = 800
+/** As many utterances are read and sorted in some tens of milliseconds. */
+const FEW_UTTERANCES = 10_000
+
+/**
+ * Returns one page of what was found, and whether more follows: the latest job first, in it the order
+ * of the transcript.
+ *
+ * What few utterances say is read in full and sorted. What is frequent is found in the latest jobs
+ * already, so some jobs of the filter are searched at a time, the latest first. Either way the work is
+ * about that of the page, however many recordings there are, which a walk through one index only is
+ * not: it would read all that say a frequent word to find those of one day.
+ */
+export async function searchUtterances(
+  db: Db,
+  filter: SearchFilter,
+  { offset, limit }: Part,
+): Promise<{ hits: SearchHit[]; more: boolean }> {
+  const ids = await findIds(db, filter, { offset, limit: limit + 1 })
+  const hits = await readHits(db, ids.slice(0, limit))
+  return { hits, more: ids.length > limit }
+}
+
+async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): Promise<number[]> {
+  const { account, query } = filter
+  const [{ search }, owner] = [db.dialect, ownerOf(account)]
+  const all = await withPlan(db, (sql) => search.estimate({ sql }, owner, query))
+  if (all < FEW_UTTERANCES) {
+    return selectIds(db, filter, { found: search.find(owner, query), offset, limit })
+  }
+  const ids: number[] = []
+  let toSkip = offset
+  let after: Place | undefined
+  for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS)) {
+    const part = { offset: 0, limit: jobs, after }
+    const { places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
+    const inJobs = search.find(
+      owner,
+      query,
+      places.map(({ id }) => id),
+    )
+    const wanted = { offset: toSkip, limit: limit - ids.length }
+    const found = await selectIds(db, filter, { found: inJobs, ...wanted })
+    ids.push(...found)
+    if (ids.length === limit || !more) return ids
+    if (found.length > 0) toSkip = 0
+    else if (toSkip > 0) toSkip -= await countFound(db, filter, inJobs)
+    after = places.at(-1)
+  }
+}
+
+type Found = { found: FoundUtterances }
+
+async function selectIds(
+  db: Db,
+  filter: SearchFilter,
+  { found, offset, limit }: Found & Part,
+): Promise<number[]> {
+  const rows = await withPlan(db, async (database) => {
+    const selected = await sql<{ id: number }>`select u.id from ${matching(filter, found)}
+      order by jobs.created_at desc, jobs.id desc, u.n
+      limit ${limit} offset ${offset}`.execute(database)
+    return selected.rows
+  })
+  return rows.map(({ id }) => id)
+}
+
+function countFound(db: Db, filter: SearchFilter, found: FoundUtterances): Promise<number> {
+  return withPlan(db, async (database) => {
+    const { rows } = await sql<{ count: number }>`select count(*) as count
+      from ${matching(filter, found)}`.execute(database)
+    return rows[0]!.count
+  })
+}
+
+/** Returns what follows `from` for the utterances that a filter allows among those found. */
+function matching(
+  { account, language, speaker, kinds, from, before, metadata }: SearchFilter,
+  found: FoundUtterances,
+): RawBuilder<unknown> {
+  const conditions: RawBuilder<unknown>[] = [
+    found.where,
+    sql`jobs.account = ${account}`,
+    ...(language === undefined ? [] : [sql`u.language = ${language}`]),
+    ...(speaker === undefined ? [] : [sql`u.speaker = ${speaker}`]),
+    ...(kinds === undefined ? [] : [sql`jobs.kind in (${sql.join(kinds)})`]),
+    ...(from === undefined ? [] : [sql`jobs.created_at >= ${from}`]),
+    ...(before === undefined ? [] : [sql`jobs.created_at < ${before}`]),
+    ...hasMetadata(account, metadata),
+  ]
+  return sql`${found.from} join jobs on jobs.id = u.job_id where ${sql.join(conditions, sql` and `)}`
+}
+
+/** Reads what was found, in the order of its ids. What was deleted meanwhile is left out. */
+async function readHits(db: Db, ids: readonly number[]): Promise<SearchHit[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<SearchHit & { id: number }>`
+    select u.id, jobs.id as "jobId", jobs.kind, jobs.created_at as "createdAt",
+      jobs.file_filename as filename, u.start, u."end", u.channel, u.speaker, u.language, u.text,
+      (select text from utterances where job_id = u.job_id and n = u.n - 1) as before,
+      (select text from utterances where job_id = u.job_id and n = u.n + 1) as after
+    from utterances u join jobs on jobs.id = u.job_id
+    where u.id in (${sql.join(ids)})`.execute(db.readonly)
+  const byId = new Map(rows.map(({ id, ...hit }) => [id, hit]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** Runs a query where the planner may use the index of terms. */
+async function withPlan<T>(
+  { dialect, readonly }: Db,
+  query: (sql: Db['readonly']) => Promise<T>,
+): Promise<T> {
+  const { choosePlan } = dialect.search
+  if (!choosePlan) return query(readonly)
+  return readonly.transaction().execute(async (sql) => {
+    await choosePlan({ sql })
+    return query(sql)
+  })
+}
