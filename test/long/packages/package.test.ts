@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -21,10 +21,13 @@ before(async () => {
   folder = join(parent, 'node_modules/steno-server')
   mkdirSync(folder, { recursive: true })
   const named = manifest.files.filter((name: string) => name !== 'lib' && !name.includes('*'))
-  for (const name of [...named, 'package.json', 'LICENSE', 'README.md', 'docs']) {
+  for (const name of [...named, 'LICENSE', 'README.md', 'docs']) {
     const source = join(root, name)
     if (existsSync(source)) cpSync(source, join(folder, name), { recursive: true })
   }
+  // Packages from elsewhere are not what is listed here.
+  const own = { ...manifest, bundleDependencies: [] }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
   for (const name of ['test', 'bench', 'scripts', 'models']) {
     cpSync(join(root, 'package.json'), join(folder, name, 'stray.json'))
   }
@@ -44,6 +47,7 @@ test('the package holds the program, its data, its pages and its license, and no
   const needed = [
     ...['LICENSE', 'NOTICE', 'README.md', 'bin/steno.mjs', 'docs/configuration.md'],
     ...['lib/main.js', 'lib/cli/server/sample.flac', 'lib/models/catalog.json'],
+    ...['dashboard/dist/index.html', 'guide/dist/index.html', 'reference/dist/scalar.js'],
     ...['lib/asr/models/recipe.txt', 'lib/asr/speakers/embedding/model/xvector-8k.onnx'],
   ]
   assert.deepEqual(
@@ -51,7 +55,7 @@ test('the package holds the program, its data, its pages and its license, and no
     [],
   )
   const known =
-    /^(bin|lib|docs|(dashboard|guide)\/dist)\/|^(LICENSE|NOTICE|README.md|CHANGELOG.md)$/
+    /^(bin|lib|docs|(dashboard|guide|reference)\/dist)\/|^(LICENSE|NOTICE|README.md|CHANGELOG.md)$/
   assert.deepEqual(
     files.filter((name) => !known.test(name)),
     ['package.json'],
