@@ -5,6 +5,7 @@ import { type CatalogModel, downloadBytes } from './catalog.ts'
 import { hashFile } from './hash-file.ts'
 import { type InstallOptions, installModel, isInstalled } from './install.ts'
 import { PartFile } from './part-file.ts'
+import { requireSpace } from './require-space.ts'
 
 /** What a folder holds of a model; `missing` are the names of the files that it lacks. */
 export type FoundModel = {
@@ -61,6 +62,7 @@ async function copyFiles(
   { model, found }: Pick<FoundModel, 'model' | 'found'>,
   { signal, onStep }: InstallOptions,
 ): Promise<void> {
+  await requireSpace(downloads, model)
   const total = downloadBytes(model)
   let copied = 0
   for (const { sha256, bytes } of model.files) {

@@ -75,9 +75,9 @@ const steps: InstallStep[] = []
 function options(change: Partial<PullOptions> = {}): PullOptions {
   return {
     sources: { mirror: server.url, hubEndpoint: 'https://huggingface.co', hubToken: undefined },
-    limits: { stallMs: 300, leastBytes: 1000, tries: 3, pauseMs: 5 },
+    limits: { stallMs: 10_000, leastBytes: 1000, tries: 3, pauseMs: 5 },
     conversions: { whisper: reverse },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(60_000),
     onStep: (step) => void steps.push(step),
     onRetry: () => {},
     ...change,
@@ -151,6 +151,7 @@ test('a conversion makes the files; one that fails installs nothing and costs no
   const failing = options({ conversions: { whisper: broken } })
   await assert.rejects(pullModel(folder, converted, failing), /no weights/)
   assert.deepEqual(readStoredModels(folder), [])
+  assert.deepEqual(readdirSync(join(storeFolder(folder), '.installing')), [])
   await pullModel(folder, converted, options())
   assert.deepEqual(contents('small-model'), ['model.json', 'network.onnx'])
   assert.deepEqual([server.seen.length, leftovers()], [2, []])
@@ -159,6 +160,17 @@ test('a conversion makes the files; one that fails installs nothing and costs no
   const older = { ...JSON.parse(readFileSync(record, 'utf8')), conversionVersion: 0 }
   writeFileSync(record, JSON.stringify(older))
   assert.equal(await pullModel(folder, converted, options()), true)
+})
+
+test('a disk that is full before the end is named, and gets back what was written', async () => {
+  const converted: CatalogModel = { ...model, engine: 'whisper', conversion: 'whisper' }
+  const full: Convert = async (_, to) => {
+    writeFileSync(join(to, 'half.onnx'), 'x')
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  const failing = options({ conversions: { whisper: full } })
+  await assert.rejects(pullModel(folder, converted, failing), /small-model: the disk is full; free/)
+  assert.deepEqual(readdirSync(join(storeFolder(folder), '.installing')), [])
 })
 
 /** Makes a zip archive; members with odd names are deflated. */
@@ -300,10 +312,15 @@ test('a models folder that cannot be written is named, with the remedy', async (
   )
 })
 
-test('a model that does not fit on the disk is refused before its download', async () => {
+test('a model that does not fit on the disk is refused before it is fetched or copied', async () => {
   const huge = { ...model, files: [{ ...model.files[0]!, bytes: 1e18 }] }
   await assert.rejects(pullModel(folder, huge, options()), /needs 1000000000\.1 GB of disk space/)
   assert.equal(server.seen.length, 0)
+  const found = { model: huge, found: new Map([[huge.files[0]!.sha256, folder]]), missing: [] }
+  await assert.rejects(
+    importModel(folder, found, options()),
+    /needs 1000000000\.1 GB of disk space/,
+  )
 })
 
 test('files in a folder are found by their hashes, whatever their names, and installed', async () => {

@@ -61,9 +61,13 @@ export async function installModel(
     const places = placesOf(store, model.id)
     await rm(places.work, { recursive: true, force: true })
     await mkdir(places.downloads, { recursive: true })
-    await obtain(places.downloads)
-    const finished = await assemble(model, places, options)
-    await publish(finished, places)
+    try {
+      await obtain(places.downloads)
+      await publish(await assemble(model, places, options), places)
+    } catch (error) {
+      await rm(places.work, { recursive: true, force: true })
+      throw explainFullDisk(model, error)
+    }
     await rm(places.downloads, { recursive: true, force: true })
     return true
   })
@@ -112,6 +116,13 @@ export async function findDamagedFiles(folder: string, signal: AbortSignal): Pro
     if (!isWhole) damaged.push(name)
   }
   return damaged
+}
+
+function explainFullDisk({ id }: CatalogModel, cause: unknown): unknown {
+  const { code } = cause as NodeJS.ErrnoException
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return cause
+  const remedy = 'free some space, or set STENO_MODELS_DIR to another disk'
+  return new Error(`Cannot install ${id}: the disk is full; ${remedy}`, { cause })
 }
 
 type Places = Record<'folder' | 'work' | 'downloads' | 'replaced', string>

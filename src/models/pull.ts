@@ -1,4 +1,3 @@
-import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ModelSources, resolveAddress } from './addresses.ts'
 import { type CatalogModel, downloadBytes } from './catalog.ts'
@@ -10,6 +9,7 @@ import {
 } from './download.ts'
 import { DownloadError } from './download-error.ts'
 import { type InstallOptions, installModel } from './install.ts'
+import { requireSpace, sizeOf } from './require-space.ts'
 
 export type PullOptions = InstallOptions & {
   sources: ModelSources
@@ -17,9 +17,6 @@ export type PullOptions = InstallOptions & {
   /** Called before a download is tried again, with what stood in the way. */
   onRetry(problem: string): void
 }
-
-/** What stays free beside a model that is installed. */
-const SPARE_BYTES = 100_000_000
 
 /**
  * Downloads and installs a model: see `installModel`. Rejects with an `Error` that names the file,
@@ -75,32 +72,4 @@ function failure(
     ? `; 'steno models pull ${model.id}' goes on from where it ended, 'steno models import' takes the files from a folder`
     : ''
   return new Error(`${problem}${again}`, { cause })
-}
-
-/** Rejects when the disk has no space for the downloads, and what is made of them. */
-async function requireSpace(downloads: string, model: CatalogModel): Promise<void> {
-  const total = downloadBytes(model)
-  let present = 0
-  for (const { sha256 } of model.files) {
-    const path = join(downloads, sha256)
-    present += (await sizeOf(path)) ?? (await sizeOf(`${path}.part`)) ?? 0
-  }
-  const isRewritten = model.conversion !== undefined || model.files.some((file) => file.members)
-  const needed = total - present + (isRewritten ? 2 * total : 0) + SPARE_BYTES
-  const disk = await statfs(downloads)
-  // Some network and user-space file systems report only zeros.
-  const free = disk.blocks === 0 ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize
-  if (free >= needed) return
-  throw new Error(
-    `Cannot install ${model.id}: it needs ${inGigabytes(needed)} of disk space for a while, ` +
-      `${inGigabytes(free)} are free; free some, or set STENO_MODELS_DIR to another disk`,
-  )
-}
-
-function inGigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toFixed(1)} GB`
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.size
 }
