@@ -22,6 +22,7 @@ import {
 } from '../llm/tasks.ts'
 import { estimateTokens } from '../llm/tokens.ts'
 import { translateTexts } from '../llm/translate.ts'
+import { type NameGroup, unifyNames } from '../llm/unify-names.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { readStoredModels } from '../models/installed.ts'
@@ -152,6 +153,7 @@ type Fields = {
   extraction: { classes: string[]; text: string }
   chapter: { text: string }
   moderation: ModerationTask
+  names: { groups: NameGroup[] }
   translation: {
     target: string
     texts: string[]
@@ -180,6 +182,8 @@ function perform(request: ServiceRequest, options: AskOptions): Promise<object> 
       return describeChapter({ transcript: fields<'chapter'>().text }, options)
     case 'moderation':
       return moderateSentences(fields<'moderation'>(), options)
+    case 'names':
+      return unifyNames(fields<'names'>(), options)
     case 'translation':
       return translateTexts(fields<'translation'>(), options)
     default:

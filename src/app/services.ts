@@ -6,6 +6,7 @@ import type { Db } from '../storage/db.ts'
 import type { AddOnError } from '../text/result/envelope.ts'
 import type { Services } from '../text/service-add-on.ts'
 import { serviceAddOns } from '../text/service-add-ons.ts'
+import { nameConsistency } from '../text/services/name-consistency.ts'
 import { openLanguageModel } from './language-model.ts'
 import { canListen, type SpeechTranslator, translateSpeech } from './speech-translator.ts'
 import { openTokenQuota } from './token-quota.ts'
@@ -29,7 +30,7 @@ export async function openServices(
   const translator = model ? undefined : await findTranslator(config, tools)
   return {
     get addOns() {
-      if (model) return Object.fromEntries(serviceAddOns.map(({ name }) => [name, 'all' as const]))
+      if (model) return Object.fromEntries(modelSteps.map((name) => [name, 'all' as const]))
       const sources = [...speech.translatedLanguages, ...(translator?.sources() ?? [])]
       return sources.length > 0 ? { translation: [...new Set(sources)] } : {}
     },
@@ -55,6 +56,9 @@ export async function openServices(
     },
   }
 }
+
+/** What a language model does, or helps with. */
+const modelSteps = [...serviceAddOns, nameConsistency].map(({ name }) => name)
 
 const everyPair = { provider: 'language model' as const, pairs: null, sessions: true }
 

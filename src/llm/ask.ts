@@ -111,6 +111,21 @@ export function addUsage(sum: Usage, one: Usage): void {
 }
 
 /**
+ * Asks about a list. When the answer is nonsense (undefined), it asks about the halves of the list; a
+ * single item then has no answer.
+ */
+export async function askInHalves<T, R>(
+  items: readonly T[],
+  ask: (items: readonly T[]) => Promise<R[] | undefined>,
+): Promise<R[]> {
+  const answers = await ask(items)
+  if (answers || items.length === 1) return answers ?? []
+  const half = Math.ceil(items.length / 2)
+  const first = await askInHalves(items.slice(0, half), ask)
+  return [...first, ...(await askInHalves(items.slice(half), ask))]
+}
+
+/**
  * Returns the JSON in an answer: models put it into a block of code, or a sentence before it.
  * Undefined without any.
  */

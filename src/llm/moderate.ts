@@ -1,6 +1,6 @@
-import { type AskOptions, addUsage, readJson } from './ask.ts'
+import { type AskOptions, addUsage, askInHalves, readJson } from './ask.ts'
 import { LlmFailure, type Usage } from './chat-client.ts'
-import { estimateTokens, splitText } from './tokens.ts'
+import { batchesOf, estimateTokens, splitText } from './tokens.ts'
 
 /** What is wrong with a sentence, by its place in the given list. */
 export type Flag = { sentence: number; category: string }
@@ -39,33 +39,20 @@ export async function moderateSentences(
   const parts = sentences.flatMap((text, sentence) => {
     return splitText(text, room - SENTENCE_TOKENS).map((part) => ({ sentence, text: part }))
   })
+  const names = Object.keys(categories)
+  const given = { system, maxTokens: room, names }
   const found = new Map<string, Flag>()
-  for (const batch of batchesOf(parts, room)) {
-    const texts = batch.map(({ text }) => text)
-    const given = { system, texts, maxTokens: room, names: Object.keys(categories) }
-    for (const { sentence, category } of await askFor(given, usage, options)) {
-      const flag = { sentence: batch[sentence]!.sentence, category }
-      found.set(`${flag.sentence} ${category}`, flag)
-    }
+  for (const batch of batchesOf(parts, tokensOf, { room, most: MOST_SENTENCES })) {
+    const flags = await askInHalves(batch, (some) => askOnce(some, { ...given, usage, options }))
+    for (const flag of flags) found.set(`${flag.sentence} ${flag.category}`, flag)
   }
   return { flags: [...found.values()], usage }
 }
 
 type Part = { sentence: number; text: string }
 
-function batchesOf(parts: readonly Part[], room: number): Part[][] {
-  const batches: Part[][] = []
-  let tokens = Number.POSITIVE_INFINITY
-  for (const part of parts) {
-    const own = estimateTokens(JSON.stringify(part.text)) + SENTENCE_TOKENS
-    if (tokens + own > room || batches.at(-1)!.length === MOST_SENTENCES) {
-      batches.push([])
-      tokens = 0
-    }
-    batches.at(-1)!.push(part)
-    tokens += own
-  }
-  return batches
+function tokensOf({ text }: Part): number {
+  return estimateTokens(JSON.stringify(text)) + SENTENCE_TOKENS
 }
 
 function systemOf(categories: ModerationTask['categories']): string {
@@ -80,28 +67,18 @@ function systemOf(categories: ModerationTask['categories']): string {
 
 type Given = {
   system: string
-  texts: readonly string[]
   maxTokens: number
   names: readonly string[]
-}
-
-async function askFor(given: Given, usage: Usage, options: AskOptions): Promise<Flag[]> {
-  const { texts } = given
-  const flags = await askOnce(given, usage, options)
-  if (flags) return flags
-  if (texts.length === 1) return []
-  const half = Math.ceil(texts.length / 2)
-  const first = await askFor({ ...given, texts: texts.slice(0, half) }, usage, options)
-  const rest = await askFor({ ...given, texts: texts.slice(half) }, usage, options)
-  return [...first, ...rest.map((flag) => ({ ...flag, sentence: flag.sentence + half }))]
+  usage: Usage
+  options: AskOptions
 }
 
 /** Returns nothing for an answer that is no list of flags. */
 async function askOnce(
-  { system, texts, maxTokens: most, names }: Given,
-  usage: Usage,
-  { model, remember, signal }: AskOptions,
+  parts: readonly Part[],
+  { system, maxTokens: most, names, usage, options: { model, remember, signal } }: Given,
 ): Promise<Flag[] | undefined> {
+  const texts = parts.map(({ text }) => text)
   const maxTokens = Math.min(most, FRAME_TOKENS + FLAG_TOKENS * texts.length)
   const user = JSON.stringify({ sentences: texts })
   const flag = {
@@ -126,8 +103,8 @@ async function askOnce(
   if (answer.isCut || !Array.isArray(json?.flags)) return undefined
   return (json.flags as unknown[]).flatMap((one) => {
     const { sentence, category } = (one ?? {}) as { sentence?: unknown; category?: unknown }
-    const isKnown = Number.isInteger(sentence) && texts[(sentence as number) - 1] !== undefined
-    if (!isKnown || typeof category !== 'string' || !names.includes(category)) return []
-    return [{ sentence: (sentence as number) - 1, category }]
+    const part = Number.isInteger(sentence) ? parts[(sentence as number) - 1] : undefined
+    if (!part || typeof category !== 'string' || !names.includes(category)) return []
+    return [{ sentence: part.sentence, category }]
   })
 }

@@ -30,6 +30,29 @@ export function splitText(text: string, maxTokens: number): string[] {
   return parts
 }
 
+/**
+ * Groups items in their order, as many of them together as have at most `room` tokens, and at most
+ * `most`. An item that has more is alone.
+ */
+export function batchesOf<T>(
+  items: readonly T[],
+  tokensOf: (item: T) => number,
+  { room, most = Number.POSITIVE_INFINITY }: { room: number; most?: number },
+): T[][] {
+  const batches: T[][] = []
+  let tokens = Number.POSITIVE_INFINITY
+  for (const item of items) {
+    const own = tokensOf(item)
+    if (tokens + own > room || batches.at(-1)!.length === most) {
+      batches.push([])
+      tokens = 0
+    }
+    batches.at(-1)!.push(item)
+    tokens += own
+  }
+  return batches
+}
+
 function cutLine(line: string, maxTokens: number): string[] {
   if (estimateTokens(line) <= maxTokens) return [line]
   // A letter has at most four bytes.

@@ -1,6 +1,6 @@
 import { type AskOptions, addUsage, readJson } from './ask.ts'
 import { LlmFailure, type Usage } from './chat-client.ts'
-import { estimateTokens, splitText } from './tokens.ts'
+import { batchesOf, estimateTokens, splitText } from './tokens.ts'
 
 /** Texts to translate, in order: they belong together. */
 export type TranslationTask = {
@@ -49,7 +49,7 @@ export async function translateTexts(
     return splitText(text, room - TEXT_FRAME_TOKENS).map((part) => ({ of, text: part }))
   })
   const said = [...task.before]
-  for (const batch of batchesOf(parts, room)) {
+  for (const batch of batchesOf(parts, ({ text }) => tokensOf(text), { room })) {
     const sources = batch.map(({ text }) => text)
     const ask = (batch: readonly string[], said: readonly string[]) => {
       const before = lastOf(said, room * BEFORE_SHARE)
@@ -78,21 +78,6 @@ function roomFor(task: TranslationTask, contextTokens: number): number {
 /** Returns the tokens of a text within JSON. */
 function tokensOf(text: string): number {
   return estimateTokens(JSON.stringify(text)) + TEXT_FRAME_TOKENS
-}
-
-function batchesOf<T extends { text: string }>(parts: readonly T[], room: number): T[][] {
-  const batches: T[][] = []
-  let tokens = Number.POSITIVE_INFINITY
-  for (const part of parts) {
-    const own = tokensOf(part.text)
-    if (tokens + own > room) {
-      batches.push([])
-      tokens = 0
-    }
-    batches.at(-1)!.push(part)
-    tokens += own
-  }
-  return batches
 }
 
 /** Returns the last few texts, or their ends, in at most so many tokens. */

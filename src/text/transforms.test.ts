@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../transcript/transcript.ts'
-import { type BuildOptions, buildResultText, RequiredStepFailed } from './result/build-result.ts'
+import { type BuildOptions, buildResultText } from './result/build-result.ts'
 import { AddOnFailure, type Envelope } from './result/envelope.ts'
-import type { Transform } from './transforms.ts'
+import { RequiredStepFailed } from './result/run-transform.ts'
+import type { Transform } from './transform.ts'
 
 function say(...lines: string[]): Transcript {
   const utterances = lines.map((line, i) => {

@@ -1,19 +1,11 @@
-import type { Transcript } from '../transcript/transcript.ts'
-import { knownUtterances, type Params } from './add-on.ts'
 import { languages as entityLanguages } from './entities/languages.ts'
-import type { RedactedSpan } from './redaction/redacted-spans.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
-import type { Made } from './result/envelope.ts'
-
+import { nameConsistency } from './services/name-consistency.ts'
+import type { Transform } from './transform.ts'
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'
 import { languages as fillerLanguages, removeFillers } from './words/fillers.ts'
 import type { Replacing } from './words/growth.ts'
-import {
-  makeNamesConsistent,
-  languages as nameLanguages,
-  writeNameChanges,
-} from './words/name-consistency.ts'
 import {
   formatNumbers,
   type NumberFormattingConfig,
@@ -32,17 +24,7 @@ export const transforms: readonly Transform[] = [
     languages: 'all',
     apply: (transcript) => ({ transcript: enhancePunctuation(transcript) }),
   },
-  {
-    name: 'name_consistency',
-    languages: nameLanguages,
-    reports: true,
-    apply(transcript, params) {
-      knownUtterances({ name: 'name_consistency', languages: nameLanguages }, transcript)
-      const { transcript: changed, changes } = makeNamesConsistent(transcript)
-      const results = writeNameChanges(changes, { secret: params.pii_redaction === true })
-      return { transcript: changed, made: { results, isEmpty: changes.length === 0 } }
-    },
-  },
+  nameConsistency,
   {
     // Redaction reads the words as they were recognized. Only their style changes after it, so that
     // everything later sees only the words that it leaves.
@@ -87,29 +69,4 @@ function withConfig<C>(name: string, create: (config: C) => Replacing): Transfor
       return { transcript: apply(transcript), warnings: warnings() }
     },
   }
-}
-
-/** A step that changes a transcript before any add-on runs on it. */
-export type Transform = {
-  /** The switch that requests it. */
-  name: string
-  /** Languages whose words it changes; `all` where the language does not matter. */
-  languages: 'all' | readonly string[]
-  /** Whether the result reports its changes in an envelope. */
-  reports?: boolean
-  /** Whether no result may be built without it. Its failure then fails the whole build. */
-  required?: boolean
-  apply(transcript: Transcript, params: Params): Transformed
-}
-
-/**
- * A changed transcript, the report of the changes, and the audio spans to silence, where there are
- * any.
- */
-export type Transformed = {
-  transcript: Transcript
-  made?: Made
-  redacted?: RedactedSpan[]
-  /** Warnings for the customer, which go into the metadata of the result. */
-  warnings?: string[]
 }

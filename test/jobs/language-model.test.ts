@@ -32,13 +32,17 @@ type Translation = {
   subtitles?: { format: string; subtitles: string }[]
 }
 type Result = {
-  metadata: { usage?: { requests: number; prompt_tokens: number; completion_tokens: number } }
+  metadata: {
+    warnings: string[]
+    usage?: { requests: number; prompt_tokens: number; completion_tokens: number }
+  }
   transcription: { utterances: Utterance[] }
   translation: Wrapper<Translation[] | null>
   summarization: Wrapper<string | null>
   audio_to_llm: Wrapper<Wrapper<{ prompt: string; response: string | null }>[] | null>
   structured_data_extraction: Wrapper<string | null>
   moderation: Wrapper<string | null>
+  name_consistency: Wrapper<string | null>
   chapters: Wrapper<
     { headline: string; summary: string; keywords: string[]; start: number }[] | null
   >
@@ -160,6 +164,33 @@ test('moderation asks the model about every sentence, also beside the lists', as
   assert.equal(items[0]!.category, 'profanity')
 })
 
+test('the model is asked about names that look alike before the words are used', async (t) => {
+  let reply: ChatReply = '{"changes":[{"from":"Kowalchek","to":"Kowalczyk"}]}'
+  const spoken = 'We saw Kowalczyk. We met Kowalczyk. We know Kowalchek.'
+  const { provider, transcribe } = await start(
+    t,
+    (one) => {
+      return one.messages[1]!.content.includes('"groups"') ? reply : answer(one)
+    },
+    spoken,
+  )
+  const { result } = await transcribe({ name_consistency: true, summarization: true })
+  assert.ok(!JSON.stringify(result.transcription).includes('Kowalchek'))
+  assert.ok(!result.summarization.results!.includes('Kowalchek'))
+  const { exec_time, ...envelope } = result.name_consistency
+  assert.ok(exec_time > 0)
+  const [change] = JSON.parse(envelope.results!) as { from: string; to: string }[]
+  assert.deepEqual([envelope.success, change!.to], [true, 'Kowalczyk'])
+  assert.equal(result.metadata.usage!.requests, 2)
+  reply = 404
+  const down = (await transcribe({ name_consistency: true })).result
+  assert.deepEqual([down.name_consistency.success, down.name_consistency.results], [true, '[]'])
+  assert.match(down.metadata.warnings.join(), /compared some names by sound alone: .* 404/)
+  const before = provider.calls.length
+  await transcribe({ name_consistency: true, pii_redaction: true })
+  assert.equal(provider.calls.length, before)
+})
+
 test('a prompt may name an allowed model; other names get the configured one', async (t) => {
   const { provider, server, transcribe } = await start(t)
   for (const model of ['large', 'gpt-5']) {
@@ -263,13 +294,17 @@ test('a recording without speech costs nothing', async (t) => {
 
 test('the capabilities say that these add-ons are there', async (t) => {
   const { server } = await start(t)
-  type Listed = { add_ons: { name: string; is_configured: boolean }[]; translators: object[] }
+  type AddOn = { name: string; is_configured: boolean; languages: unknown }
+  type Listed = { add_ons: AddOn[]; translators: object[] }
   const { body } = await call<Listed>(server, '/v2/capabilities')
   assert.deepEqual(body.translators, [
     { provider: 'language model', model: 'tiny', pairs: null, sessions: true },
   ])
   for (const name of ['translation', 'audio_to_llm', 'structured_data_extraction']) {
     assert.equal(body.add_ons.find((one) => one.name === name)?.is_configured, true, name)
+  }
+  for (const name of ['name_consistency', 'moderation']) {
+    assert.equal(body.add_ons.find((one) => one.name === name)?.languages, null, name)
   }
 })
 

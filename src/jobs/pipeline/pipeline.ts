@@ -13,7 +13,9 @@ import { recordMedia } from '../../storage/objects/downloaded-file.ts'
 import { findFile, type StoredFile } from '../../storage/objects/files.ts'
 import type { JobUsage } from '../../storage/usage/usage.ts'
 import type { ResultText } from '../../text/result/result-task.ts'
-import { type Usage, usageOf } from '../../text/result/token-usage.ts'
+import type { ResultOptions } from '../../text/result/result-text.ts'
+import type { Answered, Prepared } from '../../text/result/run-service-add-on.ts'
+import { sumUsage, type Usage, usageOf } from '../../text/result/token-usage.ts'
 import { servedAddOns } from '../../text/service-add-on.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { provideRecording } from '../fetching/fetch-recording.ts'
@@ -91,7 +93,7 @@ export async function transcribe(
   const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
   meter.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
-  const result = {
+  const result: ResultOptions = {
     audioDuration: decoded.duration,
     distinctChannels: channels.length,
     channelMode: mode,
@@ -103,19 +105,11 @@ export async function transcribe(
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(tools.services),
   }
-  progress.enter('build result')
-  const built = await meter.stage('build result', () => {
-    return tools.resultBuilder.build(diarized.transcript, result, { account: job.account, signal })
-  })
-  const { text, llm } = await addServiceAddOns(tools, job, {
-    ...step,
-    built,
-    channels,
-    slot,
-    meter,
-  })
+  const calling = { ...step, channels, slot, meter }
+  const { built, llm: asked } = await build(tools, job, { ...calling, diarized, result })
+  const { text, llm } = await addServiceAddOns(tools, job, { ...calling, built })
   await checkResultSize(tools.space, job, text)
-  const usage = { ...billed(decoded.duration, channels.length), llm }
+  const usage = { ...billed(decoded.duration, channels.length), llm: sumUsage([asked, llm]) }
   if (!wantsRedactedAudio(job.params)) return { result: text, usage }
 
   progress.enter('redact audio')
@@ -199,11 +193,28 @@ async function diarizeChannels(
   })
 }
 
-type Built = {
-  built: ResultText
-  channels: readonly ChannelPcm[]
-  slot: JobSlot
-  meter: AttemptMetrics
+type Calling = { channels: readonly ChannelPcm[]; slot: JobSlot; meter: AttemptMetrics }
+
+/**
+ * Builds the result. A step that changes the words may have to ask a service first; the build is then
+ * repeated with its answers.
+ */
+async function build(
+  tools: PipelineTools,
+  job: ClaimedJob,
+  { diarized, result, ...calling }: Step & Calling & { diarized: Diarized; result: ResultOptions },
+): Promise<{ built: ResultText; llm?: Usage | undefined }> {
+  const { progress, meter, signal } = calling
+  const once = (given: ResultOptions) => {
+    progress.enter('build result')
+    return meter.stage('build result', () => {
+      return tools.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
+    })
+  }
+  const built = await once(result)
+  if (!built.asks) return { built }
+  const [answered] = await callFor(tools, job, { ...calling, prepared: [built.asks] })
+  return { built: await once({ ...result, answered }), llm: usageOf(answersOf([answered!])) }
 }
 
 /**
@@ -211,28 +222,50 @@ type Built = {
  * took for them. They see the words of the result only, so that no service gets what was redacted.
  */
 async function addServiceAddOns(
-  { services, resultBuilder, config, log }: PipelineTools,
-  { id, account, params }: ClaimedJob,
-  { built, channels: audio, slot, meter, stages, progress, signal }: Step & Built,
+  tools: PipelineTools,
+  job: ClaimedJob,
+  { built, ...calling }: Step & Calling & { built: ResultText },
 ): Promise<{ text: string; llm?: Usage | undefined }> {
   const { text, prepared } = built
-  if (!services || prepared.length === 0) return { text }
+  if (prepared.length === 0) return { text }
+  const answered = await callFor(tools, job, { ...calling, prepared })
+  const { account, params } = job
+  const merge = { result: text, params, form: tools.config.addOnResults, answered }
+  const merged = await calling.meter.stage('call services', () => {
+    return tools.resultBuilder.merge(merge, { account, signal: calling.signal })
+  })
+  return { text: merged, llm: usageOf(answersOf(answered)) }
+}
+
+/** Calls services; meanwhile the job holds no slot. Answers of an earlier attempt are used again. */
+async function callFor(
+  { services, log }: PipelineTools,
+  { id, account }: ClaimedJob,
+  {
+    prepared,
+    channels: audio,
+    slot,
+    meter,
+    stages,
+    progress,
+    signal,
+  }: Step & Calling & { prepared: readonly Prepared[] },
+): Promise<Answered[]> {
   progress.enter('call services')
   slot.leave()
   return meter.stage('call services', async () => {
     const answers = await stages.openAnswers()
     try {
-      const owner = { account, job: id }
-      const options = { ...owner, signal, audio, answers, log: log.child({ jobId: id }) }
-      const answered = await callServices(services, prepared, options)
-      const merge = { result: text, params, form: config.addOnResults, answered }
-      const all = answered.flatMap((one) => ('answers' in one ? one.answers : []))
-      const merged = await resultBuilder.merge(merge, { account, signal })
-      return { text: merged, llm: usageOf(all) }
+      const options = { account, job: id, signal, audio, answers, log: log.child({ jobId: id }) }
+      return await callServices(services!, prepared, options)
     } finally {
       await answers.close()
     }
   })
+}
+
+function answersOf(answered: readonly Answered[]): unknown[] {
+  return answered.flatMap((one) => ('answers' in one ? one.answers : []))
 }
 
 function decode(

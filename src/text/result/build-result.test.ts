@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-on.ts'
-import type { Transform } from '../transforms.ts'
+import type { Transform } from '../transform.ts'
 import { type BuildOptions, buildResultText } from './build-result.ts'
 import { AddOnFailure, type Envelope } from './envelope.ts'
 

@@ -1,38 +1,32 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { AddOn, Params } from '../add-on.ts'
+import type { AddOn } from '../add-on.ts'
 import { addOns as allAddOns } from '../add-ons.ts'
 import type { RedactedSpan } from '../redaction/redacted-spans.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
 import { subtitlesWarnings } from '../subtitles-warnings.ts'
-import { transforms as allTransforms, type Transform, type Transformed } from '../transforms.ts'
+import type { Transform } from '../transform.ts'
+import { transforms as allTransforms } from '../transforms.ts'
 import { joinSentences } from '../words/join-sentences.ts'
-import {
-  type AddOnError,
-  AddOnFailure,
-  type AnswerOptions,
-  answer,
-  type Envelope,
-  failed,
-  type Made,
-} from './envelope.ts'
+import { type AddOnError, type Envelope, failed } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { buildResult, type ResultOptions, transcriptOf } from './result-text.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
 import { type Prepared, prepareServiceAddOn } from './run-service-add-on.ts'
+import { answersFor, applyTransform } from './run-transform.ts'
+import { addUsage, type StoredResult } from './stored-result.ts'
 
 /** A result, the spans to silence in its audio, and the add-ons that need a service. */
 export type BuiltResult = {
   result: Record<string, unknown>
   redacted: RedactedSpan[]
   prepared: Prepared[]
+  /**
+   * What a transform has to ask first: nothing is built yet, and the same build is repeated with
+   * the answers (`ResultOptions.answered`).
+   */
+  asks?: Prepared
 }
-
-/**
- * Thrown when a required transform failed, so that there is no result. The message quotes nothing
- * of the transcript.
- */
-export class RequiredStepFailed extends Error {}
 
 /** The options of a build. */
 export type BuildOptions = {
@@ -70,7 +64,10 @@ export function buildResultText(
     const { name } = transform
     if (params[name] !== true) continue
     onStep?.(name)
-    const applied = applyTransform(transform, text, { params, why: given[name], now, onFault })
+    const run = { params, why: given[name], now, onFault }
+    const answered = answersFor(transform, text, { ...run, ...result })
+    if ('requests' in answered) return { result: {}, redacted: [], prepared: [], asks: answered }
+    const applied = applyTransform(transform, text, { ...run, ...answered })
     text = applied.transcript
     if (applied.redacted) redacted = applied.redacted
     warnings.push(...(applied.warnings ?? []))
@@ -97,7 +94,9 @@ export function buildResultText(
   if (diarizationError) {
     envelopes.set('diarization', failed('diarization', diarizationError, { seconds, form }))
   }
-  return { result: assemble(written, envelopes), redacted, prepared }
+  const built = assemble(written, envelopes)
+  if (result.answered) addUsage(built as StoredResult, [result.answered])
+  return { result: built, redacted, prepared }
 }
 
 /** Returns the requests of all requested add-ons that need a service. */
@@ -117,53 +116,6 @@ function prepareServices(
     onStep?.(addOn.name)
     return prepareServiceAddOn(addOn, transcript, run)
   })
-}
-
-/**
- * Runs a transform. When it fails, the words stay as they are; a transform with an envelope reports
- * why.
- */
-function applyTransform(
-  { name, reports, required, apply }: Transform,
-  transcript: Transcript,
-  { params, why, ...run }: AnswerOptions & { params: Params; why: AddOnError | undefined },
-): Omit<Transformed, 'made'> & { envelope?: Envelope } {
-  if (required) {
-    if (why) throw new RequiredStepFailed(why.message)
-    return applyRequired(() => apply(transcript, params))
-  }
-  if (why) {
-    return {
-      transcript,
-      ...(reports ? { envelope: failed(name, why) } : { warnings: [why.message] }),
-    }
-  }
-  let changed: Omit<Transformed, 'made'> = { transcript }
-  const make = (): Made => {
-    const { made, ...applied } = apply(transcript, params)
-    changed = applied
-    return made ?? { results: null, isEmpty: true }
-  }
-  // Without an envelope a failure would go unnoticed, so it breaks the step down.
-  if (!reports) {
-    make()
-    return changed
-  }
-  const envelope = answer(name, make, run)
-  return { ...changed, envelope }
-}
-
-/**
- * Runs a required transform. A refusal is final. Any other error breaks the step down, and comes
- * back in `given` as the reason not to retry it.
- */
-function applyRequired(apply: () => Transformed): Transformed {
-  try {
-    return apply()
-  } catch (error) {
-    if (error instanceof AddOnFailure) throw new RequiredStepFailed(error.message)
-    throw error
-  }
 }
 
 /** Sentences go into two places, subtitles into one without an envelope (contract 4.8). */

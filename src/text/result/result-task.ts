@@ -54,9 +54,15 @@ export type FromThread = { id: number } & (
 
 /**
  * The JSON text of a result; the audio spans to silence, none where nothing was redacted; and the
- * add-ons that need the answers of a service, none where no service is configured.
+ * add-ons that need the answers of a service, none where no service is configured. `asks`: nothing is
+ * built yet, and the build is to be repeated with the answers to this.
  */
-export type ResultText = { text: string; redacted: RedactedSpan[]; prepared: Prepared[] }
+export type ResultText = {
+  text: string
+  redacted: RedactedSpan[]
+  prepared: Prepared[]
+  asks?: Prepared
+}
 
 /** No step has a longer name. */
 const MAX_NAME_BYTES = 64

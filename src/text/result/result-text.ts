@@ -3,6 +3,7 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
 import type { AddOnError, ResultForm } from './envelope.ts'
+import type { Answered } from './run-service-add-on.ts'
 
 /** The content of a result beside the transcript. */
 export type ResultOptions = {
@@ -25,6 +26,8 @@ export type ResultOptions = {
   warnings?: readonly string[]
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
+  /** The answers to what the same build had to ask before. */
+  answered?: Answered | undefined
 }
 
 /** Builds the transcript part of the API's result (contract 4.1 to 4.4), without any add-ons. */

@@ -3,7 +3,7 @@ import { textCapabilities } from '../capabilities.ts'
 import { editTranscript } from '../edits/edit-task.ts'
 import { searchableUtterances } from '../search/searchable-utterances.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
-import { buildResultText, RequiredStepFailed } from './build-result.ts'
+import { buildResultText } from './build-result.ts'
 import { mergeAnswers } from './merge.ts'
 import {
   type Answers,
@@ -13,6 +13,7 @@ import {
   type Task,
 } from './result-task.ts'
 import { retryAddOn } from './retry.ts'
+import { RequiredStepFailed } from './run-transform.ts'
 import { toSafeError } from './safe-error.ts'
 import { writeTranscriptFile } from './transcript-file.ts'
 

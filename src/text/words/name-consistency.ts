@@ -1,8 +1,8 @@
-import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { isCommon } from '../vocabulary/common-words.ts'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { ENGLISH, spellOut } from '../vocabulary/grapheme-to-phoneme.ts'
 import { editDistance, phoneDistance } from '../vocabulary/phone-distance.ts'
 import { phonesOf } from '../vocabulary/phones.ts'
+import { meet, type SaidName, saidNames } from './said-names.ts'
 import { foldCase, partsOf } from './word-parts.ts'
 
 /** A spelling of a name, the spelling that replaced it, and how often. */
@@ -14,16 +14,11 @@ export type NameChange = { from: string; to: string; count: number }
  */
 export const languages: readonly string[] = ['en']
 
-/** One spelling of a name in a transcript. */
-type Name = {
-  spelling: string
+/** A spelling with its sounds. */
+type Name = SaidName & {
   phones: readonly number[]
   /** Its pronunciation by letter rules alone, for a reader who does not know it. */
   read: string
-  count: number
-  confidence: number
-  /** Numbers of the sentences that have it. */
-  sentences: Set<number>
 }
 
 /** Names of so few phones are alike only when their phones are equal. */
@@ -40,10 +35,17 @@ export function makeNamesConsistent(transcript: Transcript): {
   transcript: Transcript
   changes: NameChange[]
 } {
-  const names = namesOf(transcript)
+  const english = transcript.utterances.filter(({ language }) => languages.includes(language))
+  const names = saidNames(english).map((name): Name => {
+    const { spelling } = name
+    const read = spellOut(foldCase(spelling), ENGLISH)
+    return { ...name, phones: phonesOf(spelling, 'en'), read }
+  })
   const groups: Name[][] = []
   for (const name of names) {
-    const group = groups.find((group) => isAlike(group[0]!, name) && !group.some(meets(name)))
+    const group = groups.find((group) => {
+      return isAlike(group[0]!, name) && !group.some((other) => meet(name, other))
+    })
     if (group) group.push(name)
     else groups.push([name])
   }
@@ -51,7 +53,9 @@ export function makeNamesConsistent(transcript: Transcript): {
     return others.map(({ spelling, count }) => ({ from: spelling, to: first!.spelling, count }))
   })
   const spellings = new Map(changes.map(({ from, to }) => [from, to]))
-  const utterances = transcript.utterances.map((utterance) => rename(utterance, spellings))
+  const utterances = transcript.utterances.map((utterance) => {
+    return languages.includes(utterance.language) ? rename(utterance, spellings) : utterance
+  })
   return { transcript: { ...transcript, utterances }, changes }
 }
 
@@ -71,57 +75,6 @@ export function writeNameChanges(
 }
 
 /**
- * Returns the names of a transcript, the most frequent first; of equals the one with more
- * confidence, then the earlier.
- */
-function namesOf({ utterances }: Transcript): Name[] {
-  const names = new Map<string, Name>()
-  const inside = new Set<string>()
-  const lower = new Set<string>()
-  let sentence = 0
-  for (const { words, language } of utterances) {
-    if (!languages.includes(language)) continue
-    sentence++
-    let begins = true
-    for (const word of words) {
-      const { core, after } = partsOf(word.text)
-      if (isName(core)) {
-        addName(names, { core, word, sentence })
-        if (!begins) inside.add(core)
-      } else {
-        lower.add(core)
-      }
-      begins = /[.!?…]/.test(after)
-      if (begins) sentence++
-    }
-  }
-  return [...names.values()]
-    .filter(({ spelling }) => inside.has(spelling) && !lower.has(foldCase(spelling)))
-    .sort((a, b) => b.count - a.count || b.confidence / b.count - a.confidence / a.count)
-}
-
-function addName(
-  names: Map<string, Name>,
-  { core, word, sentence }: { core: string; word: Word; sentence: number },
-): void {
-  let name = names.get(core)
-  if (!name) {
-    const phones = phonesOf(core, 'en')
-    const read = spellOut(foldCase(core), ENGLISH)
-    name = { spelling: core, phones, read, count: 0, confidence: 0, sentences: new Set() }
-    names.set(core, name)
-  }
-  name.count++
-  name.confidence += word.confidence
-  name.sentences.add(sentence)
-}
-
-/** Returns whether a word has a capital and lower-case letters, and is no common word. */
-function isName(core: string): boolean {
-  return /^\p{Lu}[\p{L}\p{M}'’-]*\p{Ll}/u.test(core) && !isCommon(foldCase(core))
-}
-
-/**
  * Returns whether two names sound alike, by the dictionary or by letters: the dictionary has
  * slightly different phones for Catherine and Katherine.
  */
@@ -134,13 +87,8 @@ function isAlike(a: Name, b: Name): boolean {
   return editDistance(a.phones, b.phones, limit) <= limit
 }
 
-/** Returns whether another name occurs in a sentence with this one. */
-function meets({ sentences }: Name): (other: Name) => boolean {
-  return (other) => [...sentences].some((sentence) => other.sentences.has(sentence))
-}
-
-function rename(utterance: Utterance, spellings: ReadonlyMap<string, string>): Utterance {
-  if (!languages.includes(utterance.language)) return utterance
+/** Writes each spelling of a name as its value, with the punctuation and the possessive around it. */
+export function rename(utterance: Utterance, spellings: ReadonlyMap<string, string>): Utterance {
   const words = utterance.words.map((word) => {
     const { before, core, possessive, after } = partsOf(word.text)
     const spelling = spellings.get(core)

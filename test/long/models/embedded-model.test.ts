@@ -9,6 +9,7 @@ import {
   type EmbeddedModelOptions,
 } from '../../../src/llm/embedded/embedded-model.ts'
 import { answerPrompt, extractData } from '../../../src/llm/tasks.ts'
+import { unifyNames } from '../../../src/llm/unify-names.ts'
 
 const weights = findTestWeights('smollm2-135m')
 const hasPackage = isThere('node-llama-cpp')
@@ -49,6 +50,20 @@ test('a real small model answers a prompt and fills a schema', { skip }, async (
   const classes = ['order number', 'customer name']
   const { values } = await extractData({ classes, transcript }, options)
   assert.ok(values['order number']!.some((value) => value.includes('4711')))
+})
+
+test('a real small model changes names into none but the given ones', { skip }, async (t) => {
+  const groups = ['Meyer Maier', 'Kowalczyk Kowalchek'].map((names) => {
+    return names.split(' ').map((spelling, i) => {
+      return { spelling, count: 3 - i, said: `We met ${spelling} again.` }
+    })
+  })
+  const { changes, usage } = await unifyNames({ groups }, open(t))
+  assert.ok(usage.requests >= 1 && usage.completion_tokens > 0)
+  for (const { from, to } of changes) {
+    const group = groups.find((names) => names.some(({ spelling }) => spelling === from))
+    assert.ok(from !== to && group?.some(({ spelling }) => spelling === to), `${from} ${to}`)
+  }
 })
 
 test('requests wait for each other, and one that is aborted harms no other', {

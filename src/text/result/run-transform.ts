@@ -1,0 +1,98 @@
+import { roundTo } from '../../transcript/rounding.ts'
+import type { Transcript } from '../../transcript/transcript.ts'
+import type { Params } from '../add-on.ts'
+import type { ServiceRequest } from '../service-add-on.ts'
+import type { Transform, Transformed } from '../transform.ts'
+import {
+  type AddOnError,
+  AddOnFailure,
+  type AnswerOptions,
+  answer,
+  type Envelope,
+  failed,
+  type Made,
+} from './envelope.ts'
+import type { Answered } from './run-service-add-on.ts'
+
+/**
+ * Thrown when a required transform failed, so that there is no result. The message quotes nothing
+ * of the transcript.
+ */
+export class RequiredStepFailed extends Error {}
+
+/** What a transform runs with. `why`: it crashed or hung before, and is left out. */
+type TransformOptions = { params: Params; why: AddOnError | undefined }
+
+type Asking = AnswerOptions &
+  TransformOptions & { served?: readonly string[]; answered?: Answered | undefined }
+
+/**
+ * Returns the answers of a service for a transform, or what it has to ask first. Without a service
+ * there are none.
+ */
+export function answersFor(
+  { name, prepare }: Transform,
+  transcript: Transcript,
+  { params, why, served = [], answered, ...run }: Asking,
+): { answered?: Answered } | { name: string; seconds: number; requests: ServiceRequest[] } {
+  if (!prepare || why || !served.includes(name)) return {}
+  if (answered?.name === name) return { answered }
+  let requests: ServiceRequest[] = []
+  const make = () => {
+    requests = prepare(transcript, params)
+    return { results: null, isEmpty: true }
+  }
+  const { error, exec_time: seconds } = answer(name, make, run)
+  if (error) return { answered: { name, seconds, error } }
+  return requests.length > 0
+    ? { name, seconds, requests }
+    : { answered: { name, seconds, answers: [] } }
+}
+
+/**
+ * Runs a transform. When it fails, the words stay as they are; a transform with an envelope reports
+ * why.
+ */
+export function applyTransform(
+  { name, reports, required, apply }: Transform,
+  transcript: Transcript,
+  { params, why, answered, ...run }: AnswerOptions & TransformOptions & { answered?: Answered },
+): Omit<Transformed, 'made'> & { envelope?: Envelope } {
+  if (required) {
+    if (why) throw new RequiredStepFailed(why.message)
+    return applyRequired(() => apply(transcript, params))
+  }
+  if (why) {
+    return {
+      transcript,
+      ...(reports ? { envelope: failed(name, why) } : { warnings: [why.message] }),
+    }
+  }
+  let changed: Omit<Transformed, 'made'> = { transcript }
+  const make = (): Made => {
+    const { made, ...applied } = apply(transcript, params, answered)
+    changed = applied
+    return made ?? { results: null, isEmpty: true }
+  }
+  // Without an envelope a failure would go unnoticed, so it breaks the step down.
+  if (!reports) {
+    make()
+    return changed
+  }
+  const envelope = answer(name, make, run)
+  const exec_time = roundTo(envelope.exec_time + (answered?.seconds ?? 0), 6)
+  return { ...changed, envelope: { ...envelope, exec_time } }
+}
+
+/**
+ * Runs a required transform. A refusal is final. Any other error breaks the step down, and comes
+ * back in `given` as the reason not to retry it.
+ */
+function applyRequired(apply: () => Transformed): Transformed {
+  try {
+    return apply()
+  } catch (error) {
+    if (error instanceof AddOnFailure) throw new RequiredStepFailed(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Answered } from '../result/run-service-add-on.ts'
+import { nameConsistency } from './name-consistency.ts'
+
+function say(language: string, ...texts: string[]) {
+  const utterances = texts.map((text, at) => {
+    const words = text.split(' ').map((word, i) => {
+      return { text: word, start: at * 10 + i, end: at * 10 + i + 1, confidence: 0.9 }
+    })
+    return { channel: 0, language, words }
+  })
+  return { utterances }
+}
+
+function answered(...answers: unknown[]): Answered {
+  return { name: 'name_consistency', seconds: 0, answers }
+}
+
+function apply(transcript: ReturnType<typeof say>, given?: Answered) {
+  const { transcript: changed, made, warnings } = nameConsistency.apply(transcript, {}, given)
+  const texts = changed.utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
+  return { texts, changes: JSON.parse(made!.results as string), warnings }
+}
+
+const german = say('de', 'Herr Meyer kam', 'von Maiers,', 'mit Meyers', 'und Meyer', 'von Maier')
+const down = { status_code: 503, exception: 'ServiceFailed', message: 'it is down' }
+
+test('a model is asked about look-alikes only, and about nothing that will be redacted', () => {
+  const requests = nameConsistency.prepare!(german, {})
+  assert.deepEqual(
+    requests.map(({ task, groups }) => [
+      task,
+      (groups as { spelling: string }[][]).map((group) => group.map((one) => one.spelling)),
+    ]),
+    [
+      [
+        'names',
+        [
+          ['Meyer', 'Maier'],
+          ['Maiers', 'Meyers'],
+        ],
+      ],
+    ],
+  )
+  assert.deepEqual(nameConsistency.prepare!(german, { pii_redaction: true }), [])
+  assert.deepEqual(nameConsistency.prepare!(say('de', 'Herr Meyer kam'), {}), [])
+})
+
+test('what the model chose is written, with the marks around it', () => {
+  const changes = [
+    { from: 'Maier', to: 'Meyer' },
+    { from: 'Maiers', to: 'Meyers' },
+  ]
+  const { texts, ...rest } = apply(german, answered({ changes }))
+  assert.deepEqual(texts, ['Herr Meyer kam', 'von Meyers,', 'mit Meyers', 'und Meyer', 'von Meyer'])
+  const counted = changes.map((change) => ({ ...change, count: 1 }))
+  assert.deepEqual(rest, { changes: counted, warnings: undefined })
+})
+
+test('what was no choice stays: other words, other groups, the invented', () => {
+  const changes = [
+    { from: 'Maier', to: 'Meyers' },
+    { from: 'Maier', to: 'Mayer' },
+    { from: 'Herr', to: 'Meyer' },
+  ]
+  assert.deepEqual(apply(german, answered({ changes })).changes, [])
+  for (const nonsense of [{}, { changes: 'all' }, { changes: [null, 7, {}] }]) {
+    assert.equal(apply(german, answered(nonsense)).changes.length, 0)
+  }
+})
+
+test('the model goes on from what sounds alike, and a spelling is reported once', () => {
+  const english = say('en', 'by Catherine', 'by Catherine', 'by Katherine', 'by Catharyne')
+  const given = answered({ changes: [{ from: 'Catharyne', to: 'Catherine' }] })
+  const { texts, changes } = apply(english, given)
+  assert.ok(texts.every((text) => text === 'by Catherine'))
+  assert.deepEqual(
+    changes.toSorted((a: { from: string }, b: { from: string }) => (a.from < b.from ? -1 : 1)),
+    [
+      { from: 'Catharyne', to: 'Catherine', count: 1 },
+      { from: 'Katherine', to: 'Catherine', count: 1 },
+    ],
+  )
+})
+
+test('without an answer, sound decides and a warning says so; where it cannot, the step fails', () => {
+  const english = say('en', 'by Catherine', 'by Catherine', 'by Katherine')
+  const failed = { name: 'name_consistency', seconds: 0, error: down }
+  const { changes, warnings } = apply(english, failed)
+  assert.deepEqual(changes, [{ from: 'Katherine', to: 'Catherine', count: 1 }])
+  assert.deepEqual(warnings, ['name_consistency compared some names by sound alone: it is down'])
+  assert.deepEqual(apply(english, answered({ error: down })).warnings, warnings)
+  assert.throws(() => apply(german, answered({ error: down })), { message: 'it is down' })
+  assert.throws(() => apply(german), { message: /knows en; the recording is in de/ })
+})

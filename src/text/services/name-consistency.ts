@@ -1,0 +1,125 @@
+import type { Transcript } from '../../transcript/transcript.ts'
+import { knownUtterances, type Params } from '../add-on.ts'
+import { AddOnFailure } from '../result/envelope.ts'
+import type { Answered } from '../result/run-service-add-on.ts'
+import type { ServiceRequest } from '../service-add-on.ts'
+import type { Transform } from '../transform.ts'
+import { findLookAlikes } from '../words/look-alike-names.ts'
+import {
+  languages,
+  makeNamesConsistent,
+  type NameChange,
+  rename,
+  writeNameChanges,
+} from '../words/name-consistency.ts'
+import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
+
+const name = 'name_consistency'
+/** Groups of spellings in one request. */
+const MOST_GROUPS = 100
+
+/**
+ * Gives each name one spelling: by its sound in English and, where there is a language model, by its
+ * answers about spellings that look alike, in languages that write names with capitals. The model
+ * never decides about other words, and never brings a spelling of its own. Nothing is asked when
+ * personal data is to be redacted, because this step sees the words before that. Without an answer,
+ * names are compared by sound alone.
+ */
+export const nameConsistency: Transform = {
+  name,
+  languages,
+  reports: true,
+  prepare(transcript, params) {
+    if (params.pii_redaction === true) return []
+    const { utterances } = makeNamesConsistent(transcript).transcript
+    const groups = findLookAlikes(utterances).map(({ spellings }) => spellings)
+    const count = Math.ceil(groups.length / MOST_GROUPS)
+    return Array.from({ length: count }, (_, i): ServiceRequest => {
+      const some = groups.slice(i * MOST_GROUPS, (i + 1) * MOST_GROUPS)
+      return { service: 'language model', model: 'configured', task: 'names', groups: some }
+    })
+  },
+  apply(transcript, params, answered) {
+    const failure = failureOf(answered)
+    // With a model, other languages are none of which nothing is known.
+    if (!answered || failure) checkLanguage(transcript, failure)
+    const sounds = makeNamesConsistent(transcript)
+    const { transcript: changed, changes } = applyAnswers(sounds, answered)
+    return {
+      transcript: changed,
+      made: { results: write(changes, params), isEmpty: changes.length === 0 },
+      ...(failure && {
+        warnings: [`${name} compared some names by sound alone: ${failure.message}`],
+      }),
+    }
+  },
+}
+
+function write(changes: readonly NameChange[], params: Params): string {
+  return writeNameChanges(changes, { secret: params.pii_redaction === true })
+}
+
+/** Returns why a model gave no answer to some request. */
+function failureOf(answered: Answered | undefined) {
+  if (!answered) return undefined
+  if ('error' in answered) return answered.error
+  return answered.answers
+    .map(readAnswer)
+    .map(errorOf)
+    .find((error) => error)
+}
+
+function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failureOf>): void {
+  try {
+    knownUtterances({ name, languages }, transcript)
+  } catch (error) {
+    throw failure ? new AddOnFailure(failure) : error
+  }
+}
+
+type Named = { transcript: Transcript; changes: NameChange[] }
+
+/** Writes the spellings that a model chose, as far as it had the choice. */
+function applyAnswers({ transcript, changes }: Named, answered: Answered | undefined): Named {
+  const answers = answered && 'answers' in answered ? answered.answers.map(readAnswer) : []
+  const chosen = answers.flatMap(changesIn)
+  if (chosen.length === 0) return { transcript, changes }
+  const byLanguage = new Map<string, Map<string, string>>()
+  const more: NameChange[] = []
+  for (const { language, spellings } of findLookAlikes(transcript.utterances)) {
+    const own = byLanguage.get(language) ?? new Map<string, string>()
+    byLanguage.set(language, own)
+    const counts = new Map(spellings.map(({ spelling, count }) => [spelling, count]))
+    for (const { from, to } of chosen) {
+      if (!counts.has(from) || !counts.has(to) || own.has(from)) continue
+      own.set(from, to)
+      more.push({ from, to, count: counts.get(from)! })
+    }
+  }
+  const utterances = transcript.utterances.map((utterance) => {
+    return rename(utterance, byLanguage.get(utterance.language) ?? new Map())
+  })
+  return { transcript: { ...transcript, utterances }, changes: joinChanges(changes, more) }
+}
+
+/** Returns the changes of an answer of unknown form. */
+function changesIn(answer: LlmAnswer): { from: string; to: string }[] {
+  const { changes } = answer as { changes?: unknown }
+  const all = (Array.isArray(changes) ? changes : []) as ({ from?: unknown; to?: unknown } | null)[]
+  return all.flatMap((one) => {
+    const { from, to } = one ?? {}
+    return typeof from === 'string' && typeof to === 'string' ? { from, to } : []
+  })
+}
+
+/** A spelling that was replaced twice is reported once, with its last spelling. */
+function joinChanges(first: readonly NameChange[], then: readonly NameChange[]): NameChange[] {
+  const joined = first.map((change) => {
+    return { ...change, to: then.find(({ from }) => from === change.to)?.to ?? change.to }
+  })
+  const rest = then.map((change) => {
+    const before = first.filter(({ to }) => to === change.from)
+    return { ...change, count: before.reduce((sum, { count }) => sum - count, change.count) }
+  })
+  return [...joined, ...rest]
+}
