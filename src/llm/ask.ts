@@ -66,13 +66,20 @@ export async function askAboutTranscript(
       if (note.text === '' && note.isCut) throw cutOff()
       notes.push(note.text)
     }
-    text = notes.join('\n')
+    const shorter = notes.join('\n')
+    if (shorter.length >= text.length) {
+      throw new LlmFailure('the language model does not shorten the text')
+    }
+    text = shorter
   }
   let answer = await ask({ text, instruction, schema })
   const problem = answer.isCut ? undefined : question.problemOf?.(answer.text)
   if (problem !== undefined) {
     const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
     answer = await ask({ text, instruction: mend, schema })
+  }
+  if (answer.text === '' && !answer.isCut) {
+    throw new LlmFailure('the language model answered no text')
   }
   // The beginning of a text is of use, that of JSON is not.
   if (answer.isCut && (schema || answer.text === '')) throw cutOff()

@@ -57,6 +57,12 @@ export type ChatClientOptions = {
 /** Attempts of one request. None follows one that the provider may have worked on and charges for. */
 const TRIES = 3
 
+/**
+ * A token has some four letters. Not every provider keeps to the most tokens of an answer, and what a
+ * longer one would cost in further requests has no bound.
+ */
+const MOST_TOKEN_LETTERS = 10
+
 type Fields = Record<string, unknown>
 
 /** Creates a client of `POST {url}/chat/completions`. Answers are made without chance. */
@@ -103,13 +109,13 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
       if (answer.status !== 200) {
         throw new LlmFailure(`the language model refused the request with ${answer.status}`)
       }
-      return readCompletion(answer.text)
+      return readCompletion(answer.text, request)
     },
     close: () => client.close(),
   }
 }
 
-function readCompletion(text: string): ChatAnswer {
+function readCompletion(text: string, { maxTokens }: ChatRequest): ChatAnswer {
   let completion: Fields
   try {
     completion = fieldsOf(JSON.parse(text))
@@ -119,16 +125,26 @@ function readCompletion(text: string): ChatAnswer {
   const choice = fieldsOf(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
   const { content } = fieldsOf(choice.message)
   if (typeof content !== 'string') throw new LlmFailure('the language model answered no text')
-  const answer = withoutReasoning(content).trim()
+  const answer = cleanText(withoutReasoning(content))
+  const most = maxTokens * MOST_TOKEN_LETTERS
   const { prompt_tokens, completion_tokens } = fieldsOf(completion.usage)
-  const count = (value: unknown) => (Number.isSafeInteger(value) ? (value as number) : 0)
+  const count = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)
   const usage = {
     requests: 1,
     prompt_tokens: count(prompt_tokens),
     completion_tokens: count(completion_tokens),
   }
-  const isCut = choice.finish_reason === 'length' || (answer === '' && content.includes('<think>'))
-  return { text: answer, usage, isCut }
+  const isEmptyThought = answer === '' && content.includes('<think>')
+  const isCut = choice.finish_reason === 'length' || isEmptyThought || answer.length > most
+  return { text: answer.slice(0, most).toWellFormed(), usage, isCut }
+}
+
+/** Control characters, as a model may repeat them from broken data, do harm wherever texts go. */
+function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/(?![\n\t])\p{Cc}/gu, '')
+    .trim()
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -95,6 +95,42 @@ test('an answer of another form is no answer, and no fault of this program', asy
   }
 })
 
+/** Returns a completion in which a broken provider may have put anything. */
+function completion(content: unknown, usage: object = {}): ChatReply {
+  return { body: JSON.stringify({ choices: [{ message: { content } }], usage }) }
+}
+
+test('an empty answer is none; counts of tokens are no less than none', async (t) => {
+  const empty = await start(t, () => ' ')
+  const asked = { style: 'concise' as const, transcript: 'Hi.' }
+  await assert.rejects(summarizeTranscript(asked, empty.options), /answered no text/)
+  const odd = { prompt_tokens: -5, completion_tokens: 2 ** 53 }
+  const { options } = await start(t, () => completion('Well.', odd))
+  const { usage } = await summarizeTranscript(asked, options)
+  assert.deepEqual(usage, { requests: 1, prompt_tokens: 0, completion_tokens: 0 })
+})
+
+test('an answer that is longer than it may be is cut, and has no control characters', async (t) => {
+  const huge = await start(t, () => 'é'.repeat(200_000))
+  const asked = { style: 'concise' as const, transcript: 'Hi.' }
+  const { text } = await summarizeTranscript(asked, huge.options)
+  assert.match(text, /^é+ …$/)
+  assert.ok(text.length < 11_000, `${text.length}`)
+  const { options } = await start(t, () => completion('a\u0000b\ud800\r\n\tc'))
+  assert.equal((await summarizeTranscript(asked, options)).text, 'ab\ufffd\n\tc')
+})
+
+test('notes that are not shorter than their text end the work at once', async (t) => {
+  const { options, calls } = await start(t, () => 'word '.repeat(5000), { contextTokens: 1024 })
+  const question = {
+    instruction: 'Sum up.',
+    partInstruction: 'Note.',
+    transcript: 'word '.repeat(2000),
+  }
+  await assert.rejects(askAboutTranscript(question, options), /does not shorten/)
+  assert.ok(calls.length < 12, `${calls.length}`)
+})
+
 test('a provider that stalls is given up after its time, and not paid again', async (t) => {
   const { options, calls } = await start(t, () => 'stall', { timeout: 0.05 })
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }

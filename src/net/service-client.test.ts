@@ -123,6 +123,25 @@ test('a server that stalls, in the head or the body, is given up in time', async
   assert.ok(performance.now() - began < 5000)
 })
 
+test('an answer is read in its charset; one that is not text of it is a problem', async () => {
+  const given: [type: string, body: Buffer, expected: object][] = [
+    ['text/plain; charset=ISO-8859-1', Buffer.from('caf\u00e9', 'latin1'), { text: 'café' }],
+    ['text/plain; charset="utf-16le"', Buffer.from('café', 'utf16le'), { text: 'café' }],
+    ['text/plain; charset=klingon', Buffer.from('café'), { text: 'café' }],
+    ['application/json', Buffer.from('\ufeffcafé'), { text: 'café' }],
+    [
+      'application/json',
+      Buffer.from('caf\u00e9', 'latin1'),
+      { problem: 'its answer is no text in utf-8' },
+    ],
+  ]
+  for (const [type, body, expected] of given) {
+    next.push((response) => response.writeHead(200, { 'content-type': type }).end(body))
+    const { status: _, ...answer } = { status: 0, ...(await post()) }
+    assert.deepEqual(answer, expected)
+  }
+})
+
 test('an answer without end is cut off', async () => {
   const flood: Manner = (response) => {
     const block = Buffer.alloc(65_536, 'a')

@@ -145,5 +145,20 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
     }
     parts.push(part)
   }
-  return { status: statusCode, text: Buffer.concat(parts).toString('utf8') }
+  const decoder = decoderOf(headers['content-type'])
+  try {
+    return { status: statusCode, text: decoder.decode(Buffer.concat(parts)) }
+  } catch {
+    return { problem: `its answer is no text in ${decoder.encoding}` }
+  }
+}
+
+/** JSON is UTF-8, but some servers name another charset. What is unreadable must not become text. */
+function decoderOf(contentType: string | string[] | undefined) {
+  const [, charset = 'utf-8'] = /;\s*charset="?([^\s";]+)/i.exec(`${contentType}`) ?? []
+  try {
+    return new TextDecoder(charset, { fatal: true })
+  } catch {
+    return new TextDecoder('utf-8', { fatal: true })
+  }
 }
