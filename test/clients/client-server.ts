@@ -35,7 +35,7 @@ export const certificate = readFileSync(join(import.meta.dirname, 'localhost.pem
 export const clientSettings = {
   STENO_AUTH_HEADER_NAMES: 'x-service-key,x-gladia-key',
   STENO_REQUEST_ID_HEADER_NAMES: 'x-aipi-call-id',
-  STENO_MODEL_ALIASES: 'solaria-1=stt-1,solaria-3=stt-3',
+  STENO_MODEL_ALIASES: 'solaria-1=stt-1,solaria-3=stt-3,solaria-fusion=stt-fusion',
   STENO_DEFAULT_MODEL_LABEL: 'solaria-1',
 }
 

@@ -6,6 +6,7 @@ import { type ClientServer, SPOKEN } from './client-server.ts'
 type Job = {
   id: string
   status: string
+  request_params: { model: string }
   custom_metadata?: object
   result: {
     transcription: { full_transcript: string; utterances: { speaker: number; words: object[] }[] }
@@ -90,6 +91,25 @@ export async function checkRecordings(server: ClientServer, set: ClientSet): Pro
   assert.equal((await failure(jobs.uploadFile(server.badFile))).status, 415)
   const wrong = new GladiaClient({ apiUrl, apiKey: 'wrong' }).preRecorded!()
   assert.equal((await failure(wrong.get(done.id))).status, 401)
+}
+
+/** The vendor's JavaScript SDK with each name of a model, ours and the vendor's. */
+export async function checkModels(server: ClientServer, set: ClientSet): Promise<void> {
+  const { GladiaClient } = loadClient<Sdk>('@gladiaio/sdk', set)
+  const jobs = new GladiaClient({ apiUrl: server.url, apiKey: server.key }).preRecorded!()
+  const language_config = { languages: ['en'] }
+  for (const model of [
+    'stt-1',
+    'stt-3',
+    'stt-fusion',
+    'solaria-1',
+    'solaria-3',
+    'solaria-fusion',
+  ]) {
+    const job = await jobs.transcribe(server.recording, { model, language_config }, POLLING)
+    assert.match(job.result.transcription.full_transcript, SPOKEN, model)
+    assert.equal(job.request_params.model, model)
+  }
 }
 
 /** The vendor's JavaScript SDK in a live session: messages, acknowledgments and its end. */

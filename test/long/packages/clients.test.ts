@@ -2,7 +2,12 @@ import { after, before, describe, test } from 'node:test'
 import { whyNoClients } from '../../../scripts/test-clients.ts'
 import { checkGladiaProvider, checkOpenAiProvider } from '../../clients/ai-sdk.ts'
 import { type ClientServer, startClientServer } from '../../clients/client-server.ts'
-import { checkLive, checkRecordings, checkRefusedSession } from '../../clients/gladia-sdk.ts'
+import {
+  checkLive,
+  checkModels,
+  checkRecordings,
+  checkRefusedSession,
+} from '../../clients/gladia-sdk.ts'
 import { checkErrors, checkRealtime, checkTranscriptions } from '../../clients/openai-node.ts'
 import {
   checkGladiaSdk,
@@ -25,6 +30,7 @@ after(() => server?.close())
 const npm = {
   // The one before has no recordings.
   '@gladiaio/sdk transcribes files and URLs': { newest: checkRecordings },
+  '@gladiaio/sdk names each model': { newest: checkModels },
   '@gladiaio/sdk carries a live session': { newest: checkLive, previous: checkLive },
   // The one before ends the program with an unhandled rejection.
   '@gladiaio/sdk is refused': { newest: checkRefusedSession },
