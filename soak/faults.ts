@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseFile } from '../src/storage/data-folder.ts'
 import type { UnreliableReceiver } from '../test/support/delivery/unreliable-receiver.ts'
+import { pairSockets } from '../test/support/net/pair-sockets.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
 /** What a fault happens to. */
@@ -136,17 +137,7 @@ export async function openSlowPostgres(url: string, folder: string): Promise<Slo
         })
     })
     server.pipe(client)
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
+    pairSockets(client, server, sockets)
   }).listen(join(folder, SOCKET))
   await once(proxy, 'listening')
   const through = new URL(url)

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pairSockets } from '../net/pair-sockets.ts'
 
 /** A way to PostgreSQL that loses its connections, as when the process at its end is killed. */
 export type CutPostgres = {
@@ -41,17 +42,7 @@ export async function openCutPostgres(url: string): Promise<CutPostgres> {
     const server = new Socket().connect(upstream)
     const isStatement = createCounter()
     let isLast = false
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
+    pairSockets(client, server, sockets)
     client.on('data', (bytes: Buffer) => {
       left -= isStatement(bytes)
       isLast = left <= 0
