@@ -131,87 +131,13 @@ export function engineOptions({
 
 /** Starts worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
-  const { folder, workers, metrics, recognizers: embedded = embeddedRecognizers } = options
-  const { models: limits = usualLimits, aliases = {} } = options
-  const { detectSeconds = DETECT_SECONDS } = options
   const log = options.log.child({ module: 'asr' })
-  const { entry = new URL('workers/worker.ts', import.meta.url) } = options
-  const start = (role: WorkerRole, count: number, model?: StoredModel) => {
-    const onLost = () => metrics?.workerRestarts.inc({ role })
-    const isBatch = role === 'batch'
-    const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined
-    const idleSeconds = isBatch ? limits.idleSeconds : undefined
-    const { device = 'cpu' } = limits
-    const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
-    const pool = new WorkerPool({
-      ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
-    })
-    pool.start()
-    return pool
-  }
-  const pool = start('batch', workers)
-  const installed = createInstalledRecognizers({
-    ...{ folder, embedded, memory: limits.memory },
-    ...(options.describe && { describe: options.describe }),
-    onTooLarge: ({ id, memoryBytes }) => {
-      log.error(
-        { model: id, memoryBytes, ...limits },
-        'model ignored: it exceeds STENO_MODEL_MEMORY',
-      )
-    },
-  })
-  const remote = options.remote && createRemoteRecognizer(options.remote)
-  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
-    const local = installed.available(how)
-    return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
-  }
-  const translators = (): AvailableRecognizers => {
-    const { finals, partials } = installed.available()
-    return { finals: finals.filter(({ capabilities }) => capabilities.translates), partials }
-  }
-  const modelPools = new ModelPools({
-    ...{ workers, ...limits },
-    start: (model, _, count) => start('model', count, model),
-  })
-  const isEmbedded = (id: string) => {
-    return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
-  }
-  /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
-  const processesOf = (id: string, use: ModelUse, usual: WorkerPool): TaskRunner => {
-    if (isEmbedded(id)) return usual
-    const model = installed.findStored(id) ?? modelPools.find(id)
-    // The pool knows best what to answer when there is no such model.
-    if (!model) return usual
-    return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
-  }
-  let liveRemote: TaskRunner | undefined
-  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
-    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
-    const findFallback = (language: string) => {
-      const model = findMostAccurate(language, installed.available())?.id
-      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
-    }
-    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
-    return liveRemote
-  }
-  const speakerModel = chooseSpeakerModel(folder)
-  if (speakerModel.kind === 'unusable')
-    log.error({ problem: speakerModel.problem }, 'no speaker model')
-  const embeddingWorkers = createEmbeddingWorkers({
-    model: speakerModel,
-    pool,
-    start: () => start('diarization', 1),
-  })
-  const speakers: SpeakerWork = {
-    workers,
-    model: speakerModel.id,
-    plan: (words, { samples }) => planEmbeddings(words, samples, speakerModel.kind),
-    embed: (task, signal) => embeddingWorkers.embed({ ...task, model: speakerModel }, signal),
-    findSpeakers(task, signal) {
-      const timeout = speakersTimeoutFor(task.transcript)
-      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
-    },
-  }
+  const { folder, workers, aliases = {}, detectSeconds = DETECT_SECONDS, pulls } = options
+  const { models: limits = usualLimits } = options
+  const recognizers = startRecognizers({ ...options, log })
+  const { start, pool, modelPools, remote, available, translators } = recognizers
+  const { isEmbedded, processesOf, liveProcessesOf } = recognizers
+  const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
   const live =
     options.live &&
     createLiveRecognizer({
@@ -226,7 +152,6 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
         embeddingWorkers.yieldTo(BATCH_NICENESS)
       },
     })
-  const { pulls } = options
   const isInstalled = (id: string) => readStoredModels(folder).some((model) => model.id === id)
   const installer = pulls && createModelInstaller({ pulls, available, isInstalled })
   const suggest = (languages: readonly string[]) => {
@@ -313,6 +238,106 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all(pools.map((one) => one?.close()))
     },
   }
+}
+
+/**
+ * Starts the batch workers. Processes of installed models start when a task needs them, and the
+ * remote recognizer, if any, is listed like an installed one.
+ */
+function startRecognizers(options: SpeechEngineOptions) {
+  const { folder, workers, log, metrics, recognizers: embedded = embeddedRecognizers } = options
+  const { models: limits = usualLimits } = options
+  const { entry = new URL('workers/worker.ts', import.meta.url) } = options
+  const start = (role: WorkerRole, count: number, model?: StoredModel) => {
+    const onLost = () => metrics?.workerRestarts.inc({ role })
+    const isBatch = role === 'batch'
+    const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined
+    const idleSeconds = isBatch ? limits.idleSeconds : undefined
+    const { device = 'cpu' } = limits
+    const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
+    const pool = new WorkerPool({
+      ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
+    })
+    pool.start()
+    return pool
+  }
+  const pool = start('batch', workers)
+  const installed = createInstalledRecognizers({
+    ...{ folder, embedded, memory: limits.memory },
+    ...(options.describe && { describe: options.describe }),
+    onTooLarge: ({ id, memoryBytes }) => {
+      log.error(
+        { model: id, memoryBytes, ...limits },
+        'model ignored: it exceeds STENO_MODEL_MEMORY',
+      )
+    },
+  })
+  const remote = options.remote && createRemoteRecognizer(options.remote)
+  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
+    const local = installed.available(how)
+    return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
+  }
+  const translators = (): AvailableRecognizers => {
+    const { finals, partials } = installed.available()
+    return { finals: finals.filter(({ capabilities }) => capabilities.translates), partials }
+  }
+  const modelPools = new ModelPools({
+    ...{ workers, ...limits },
+    start: (model, _, count) => start('model', count, model),
+  })
+  const isEmbedded = (id: string) => {
+    return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
+  }
+  /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
+  const processesOf = (id: string, use: ModelUse, usual: WorkerPool): TaskRunner => {
+    if (isEmbedded(id)) return usual
+    const model = installed.findStored(id) ?? modelPools.find(id)
+    // The pool knows best what to answer when there is no such model.
+    if (!model) return usual
+    return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
+  }
+  let liveRemote: TaskRunner | undefined
+  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
+    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
+    const findFallback = (language: string) => {
+      const model = findMostAccurate(language, installed.available())?.id
+      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
+    }
+    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
+    return liveRemote
+  }
+  return {
+    ...{ start, pool, modelPools, remote, available, translators },
+    ...{ isEmbedded, processesOf, liveProcessesOf },
+  }
+}
+
+type Recognizers = ReturnType<typeof startRecognizers>
+
+/** Chooses the speaker model; its processes start when they are needed. */
+function createSpeakerWork(
+  { folder, workers, log }: SpeechEngineOptions,
+  { pool, start }: Pick<Recognizers, 'pool' | 'start'>,
+) {
+  const speakerModel = chooseSpeakerModel(folder)
+  if (speakerModel.kind === 'unusable')
+    log.error({ problem: speakerModel.problem }, 'no speaker model')
+  const embeddingWorkers = createEmbeddingWorkers({
+    model: speakerModel,
+    pool,
+    start: () => start('diarization', 1),
+  })
+  const speakers: SpeakerWork = {
+    workers,
+    model: speakerModel.id,
+    plan: (words, { samples }) => planEmbeddings(words, samples, speakerModel.kind),
+    embed: (task, signal) => embeddingWorkers.embed({ ...task, model: speakerModel }, signal),
+    findSpeakers(task, signal) {
+      const timeout = speakersTimeoutFor(task.transcript)
+      return pool.run({ kind: 'speakers', ...task }, { signal, timeout })
+    },
+  }
+  return { speakers, embeddingWorkers }
 }
 
 /** Returns the model of a name: a label that is only shown for the default stands for `stt-1`. */

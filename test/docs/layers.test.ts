@@ -130,6 +130,28 @@ test('no file has more than 400 lines, but the generated one', () => {
   assert.deepEqual(long, ['src/cli/server/api-types.ts'])
 })
 
+/** Functions that read best in one piece, however long they are. */
+const longFunctions = {
+  'src/config/env-reader.ts: createReader': 'a short method per form of a setting',
+  'src/api/schemas/jobs/add-on-configs.ts: addOnConfigs': 'one schema, a property per add-on',
+}
+
+test('no function has more than 110 lines, but those that read best in one piece', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
+  const long = files.flatMap((file) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n')
+    return lines.flatMap((line, i) => {
+      const [, indent, name] =
+        /^()(?:export )?(?:async )?function\*? ?(\w+)/.exec(line) ??
+        /^( {2})(?:(?:static|async|get|set) )*\*?([#\w]+)[(<][^;]*[{(]$/.exec(line) ??
+        []
+      const end = name ? lines.indexOf(`${indent}}`, i) : i
+      return end - i + 1 > 110 ? [`${file}: ${name}`] : []
+    })
+  })
+  assert.deepEqual(long.sort(), Object.keys(longFunctions).sort())
+})
+
 test('no files import each other in a circle, types included', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const imports = new Map(files.map((file) => [file, importsOf(file)]))
