@@ -114,7 +114,7 @@ test('an address that a request cannot be meant for is fetched like any other', 
   assert.deepEqual([job.body.status, job.body.error_code], ['error', 502])
 })
 
-test('a closing server answers what is in hand and refuses what is new', async () => {
+test('a closing server answers what is under way and refuses what is new', async () => {
   const requested = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello')

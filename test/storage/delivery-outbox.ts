@@ -96,7 +96,7 @@ test('callbacks to one origin share an endpoint, accounts and origins do not', a
   ])
 })
 
-test('jobs that end without having been in hand are reported of, too', async ({ db }) => {
+test('jobs that end without having been under way are reported of, too', async ({ db }) => {
   await addWebhook(db, { events: 'transcription.error' })
   const count = 120
   await inTransaction(db, async (tx) => {

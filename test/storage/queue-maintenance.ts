@@ -18,7 +18,7 @@ const { test } = queueMaintenanceTests
 
 const failure = { code: 503, message: 'Cannot start the job in time' }
 
-test('a new server takes back what an earlier one had in hand, which costs no attempt', async ({
+test('a new server takes back what an earlier one had under way, which costs no attempt', async ({
   db,
 }) => {
   await addJob(db)
@@ -74,7 +74,7 @@ test('a job ends when it waited too long, counted from when it could have run', 
   assert.deepEqual(await failOverdueJobs(db, { since: 1000, failure, at: 8000 }), [late])
 })
 
-test('active are the jobs that wait or are in hand', async ({ db }) => {
+test('active are the jobs that wait or are under way', async ({ db }) => {
   await addJob(db)
   const ended = await claim(db)
   await finishJob(db, ended!.lease, { result: {}, at: 1 })

@@ -58,7 +58,7 @@ test('an account may have so many jobs waiting, and no other account counts', as
   assert.equal(await addJob(db, { maxQueued: 2 }), undefined)
   await claim(db)
   await claim(db)
-  assert.ok(await addJob(db, { maxQueued: 2 }), 'a job in hand no longer waits')
+  assert.ok(await addJob(db, { maxQueued: 2 }), 'a job under way no longer waits')
 })
 
 test('created_at rises from job to job, also in one millisecond and when the clock goes back', async ({

@@ -36,7 +36,7 @@ test('both are read alike', async (t) => {
   assert.equal((await read('a', bodyOf(SHORT_BYTES + 1))).paramsText, paramsText)
 })
 
-test('one long body of each account is in hand at a time: nobody waits for all of another one', async (t) => {
+test('one long body of each account is under way at a time: nobody waits for all of another one', async (t) => {
   const read = open(t)
   const order: string[] = []
   const note = (account: string) => {

@@ -27,7 +27,7 @@ test('a thread reads bodies as the loop does, errors too', async (t) => {
   await assert.rejects(read('{'), { code: 'body_unreadable', message: /it is not valid JSON$/ })
 })
 
-test('closing refuses what is in hand and what waits', async (t) => {
+test('closing refuses what is under way and what waits', async (t) => {
   const thread = new BodyThread(common)
   t.after(() => thread.close())
   const task = { kind: 'resend', wantsFingerprint: false } as const

@@ -40,7 +40,7 @@ async function find(service: Awaited<ReturnType<typeof openService>>, id: string
   return (await findJob(service.storage.db, { id, account: ACCOUNT }))!
 }
 
-test('an account has no more jobs in hand than it may, and another one is not held up', async (t) => {
+test('an account has no more jobs under way than it may, and another one is not held up', async (t) => {
   const held = holdEngine()
   const env = { STENO_MAX_CONCURRENT_JOBS: '1' }
   const service = await openService(t, { speech: held.speech, env, graceMs: 0 })
@@ -54,7 +54,7 @@ test('an account has no more jobs in hand than it may, and another one is not he
   assert.equal((await service.ended(second)).status, 'done')
 })
 
-test('a job that waited too long ends with 503, those in hand go on', async (t) => {
+test('a job that waited too long ends with 503, those under way go on', async (t) => {
   const held = holdEngine()
   const env = { STENO_QUEUE_TIMEOUT_S: '1', STENO_MAX_CONCURRENT_JOBS: '1' }
   const service = await openService(t, { speech: held.speech, env })
@@ -101,7 +101,7 @@ test('attempts are counted over all failures, then the job says so', async (t) =
   assert.match(JSON.stringify(job.postSessionMetadata), /it was started 2 times/)
 })
 
-test('a job that a killed server had in hand is taken up at the start, whatever its lease', async (t) => {
+test('a job that a killed server had under way is taken up at the start, whatever its lease', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
   await claim(service.storage.db, { now: steadyNow(), leaseMs: 900_000 })
@@ -135,7 +135,7 @@ test('a job that was killed with its server too often ends, and its stages are r
   while (existsSync(stages)) await delay(5)
 })
 
-test('a server that closes lets jobs in hand end within the grace time', async (t) => {
+test('a server that closes lets jobs under way end within the grace time', async (t) => {
   const held = holdEngine()
   const service = await openService(t, { speech: held.speech })
   await service.jobs.start()

@@ -19,7 +19,7 @@ test('accounts take turns, each with its oldest work first', () => {
   assert.equal(done.join(' '), 'a1 b1 c1 a2 b2 a3')
 })
 
-test('an account has one piece in hand at a time', () => {
+test('an account has one piece under way at a time', () => {
   const turns = queue('a1 a2 b1')
   assert.deepEqual(turns.take(), { account: 'a', work: 'a1' })
   assert.deepEqual(turns.take(), { account: 'b', work: 'b1' })

@@ -6,7 +6,7 @@ import { call, type ErrorBody, upload } from '../../support/http-client.ts'
 import { hum } from '../../support/recordings.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/start-server.ts'
 
-/** The jobs that the fake engine's two workers have in hand. */
+/** The jobs that the fake engine's two workers have under way. */
 const SLOTS = 2
 const SECOND_KEY = 'second-key'
 
@@ -47,7 +47,7 @@ async function count(server: Pick<TestServer, 'url' | 'key'>, status: string): P
   return body.items.length
 }
 
-test('the one job of an account goes before the many of another, but for those in hand', async (t) => {
+test('the one job of an account goes before the many of another, but for those under way', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t)
   for (let n = 0; n < 20; n++) assert.equal((await create(server, own)).status, 201)
   await untilHeld(SLOTS)
@@ -60,7 +60,7 @@ test('the one job of an account goes before the many of another, but for those i
   assert.deepEqual([await count(server, 'done'), await count(server, 'queued')], [1, 18])
 })
 
-test('an account has no more jobs in hand than it may, whatever is free', async (t) => {
+test('an account has no more jobs under way than it may, whatever is free', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t, {
     STENO_MAX_CONCURRENT_JOBS: '1',
   })
@@ -98,7 +98,7 @@ test('a full queue answers 429 to every key of its account and to no other', asy
     const { status, headers, body } = await create(as(server, key), own)
     assert.equal(status, 429)
     assert.match(body.message, /2 are waiting already/)
-    // Before the first job has ended, one is taken to last ten seconds; two are in hand.
+    // Before the first job has ended, one is taken to last ten seconds; two are under way.
     assert.equal(headers.get('retry-after'), '5')
   }
   assert.equal((await create(as(server, OTHER_KEY), other)).status, 201)

@@ -226,7 +226,7 @@ async function breakNextSync(t: TestContext, folder: string): Promise<void> {
   })
 }
 
-test('a session that another process took in hand is let go', async (t) => {
+test('a session that another process has taken is let go', async (t) => {
   const server = await start(t)
   const { id, client } = await begin(server)
   await server.db.sql.updateTable('jobs').set({ lease_epoch: 7 }).where('id', '=', id).execute()

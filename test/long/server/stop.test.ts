@@ -98,7 +98,7 @@ function lives(pid: number): boolean {
   }
 }
 
-test('at SIGTERM requests in hand end, jobs go back, connections close, and the process ends', async (t) => {
+test('at SIGTERM requests under way end, jobs go back, connections close, and the process ends', async (t) => {
   const folder = await makeFolder(t)
   const env = { FAKE_BATCH_MS: '600000', FAKE_GRACE_MS: '200' }
   const server = (await startChild(t, folder, { env }))!
@@ -158,7 +158,7 @@ test('at SIGINT a job that ends within the grace time is done, and none is begun
   database.close()
 })
 
-test('while requests in hand end, a new one is refused with 503, and health still answers', async (t) => {
+test('while requests under way end, a new one is refused with 503, and health still answers', async (t) => {
   const folder = await makeFolder(t)
   const server = (await startChild(t, folder))!
   const sending = await beginUpload(t, server, folder)

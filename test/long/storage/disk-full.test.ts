@@ -84,7 +84,7 @@ test('a job whose recording does not fit when decoded is tried again, and costs 
   })
 })
 
-test('a disk that others filled holds up the job in hand and all others, and none is lost', async (t) => {
+test('a disk that others filled holds up the job under way and all others, and none is lost', async (t) => {
   const semaphore = Promise.withResolvers<void>()
   const came = Promise.withResolvers<void>()
   const speech = createFakeSpeechEngine('hello', {

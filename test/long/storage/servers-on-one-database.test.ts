@@ -74,7 +74,7 @@ test('of two servers one is killed: the other ends each job once, and tells of e
   await kill(first)
   const held = await sql<{ id: string }>`select id from jobs
     where status = 'processing' and lease_owner = ${rows[0]!.id}`.execute(database.sql)
-  assert.ok(held.rows.length > 0, 'it was killed with jobs in hand')
+  assert.ok(held.rows.length > 0, 'it was killed with jobs under way')
   // As if its last heartbeat had been long ago.
   await sql`update owners set heartbeat_at = 0 where id = ${rows[0]!.id}`.execute(database.sql)
 
