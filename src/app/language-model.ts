@@ -160,6 +160,7 @@ type Fields = {
     context: string
     before: string[]
     informal: boolean
+    terms?: string[]
   }
 }
 

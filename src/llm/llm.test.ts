@@ -132,7 +132,7 @@ test('notes that are not shorter than their text end the work at once', async (t
 })
 
 test('a provider that stalls is given up after its time, and not paid again', async (t) => {
-  const { options, calls } = await start(t, () => 'stall', { timeout: 0.05 })
+  const { options, calls } = await start(t, () => 'stall', { timeout: 0.5 })
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }
   await assert.rejects(askAboutTranscript(question, options), { status: 503 })
   assert.equal(calls.length, 1)
@@ -228,6 +228,22 @@ test('only texts that lost something are asked for by themselves', async (t) => 
   const texts = ['One', 'It costs 1,200 euros', 'Three']
   assert.deepEqual((await translateTexts({ ...task, texts }, options)).texts, texts)
   assert.deepEqual(calls.map(textsToTranslate), [texts, [texts[1]]])
+})
+
+test('a custom spelling is to be kept, and a text that lost it is asked for by itself', async (t) => {
+  const { options, calls } = await start(t, (call) => {
+    const texts = textsToTranslate(call)
+    const isAlone = texts.length === 1
+    return JSON.stringify({
+      translations: texts.map((text) => text.replace('SQL', isAlone ? 'SQL' : 'Folge')),
+    })
+  })
+  const texts = ['We use SQL', 'Yes']
+  const terms = ['SQL', 'Steno']
+  assert.deepEqual((await translateTexts({ ...task, texts, terms }, options)).texts, texts)
+  assert.deepEqual(calls.map(textsToTranslate), [texts, [texts[0]]])
+  const { keep_as_written } = JSON.parse(calls[0]!.messages[1]!.content)
+  assert.deepEqual(keep_as_written, ['SQL'])
 })
 
 test('a number that another language writes in another way is no loss', async (t) => {

@@ -140,3 +140,20 @@ test('a request for English says where its texts were spoken, unless words are h
   assert.equal(ask('de'), undefined)
   assert.equal(ask('en', { pii_redaction: true }), undefined)
 })
+
+test('a request names the custom spellings that its texts have', () => {
+  const custom = { SQL: ['sequel'], Steno: ['stenno'], '.': ['period'] }
+  const spelling = {
+    custom_spelling: true,
+    custom_spelling_config: { spelling_dictionary: custom },
+  }
+  const params = { translation_config: { target_languages: ['fr'] } }
+  const utterances = [say('We use SQL.', 0)]
+  const [request] = translation.prepare({ utterances }, { ...params, ...spelling })
+  assert.deepEqual(request!.terms, ['SQL'])
+  const [plain] = translation.prepare(
+    { utterances },
+    { ...params, ...spelling, custom_spelling: false },
+  )
+  assert.ok(!('terms' in plain!))
+})

@@ -154,7 +154,22 @@ function toRequest(
     context: adapts ? context : '',
     before: usesContext ? before : [],
     ...(isForListeners(target, params) && { spoken }),
+    ...termsOf(texts, params),
   }
+}
+
+/** Longer keys of a spelling are sentences rather than terms. */
+const MOST_TERM_LETTERS = 50
+
+/** Returns what `custom_spelling` wants to be written in one way, as far as some texts have it. */
+function termsOf(texts: readonly string[], params: Params): { terms?: string[] } {
+  if (params.custom_spelling !== true) return {}
+  const { spelling_dictionary: wanted } = params.custom_spelling_config as CustomSpellingConfig
+  const terms = Object.keys(wanted).filter((term) => {
+    const isTerm = /[\p{L}\p{N}]/u.test(term) && term.length <= MOST_TERM_LETTERS
+    return isTerm && texts.some((text) => text.includes(term))
+  })
+  return terms.length > 0 ? { terms } : {}
 }
 
 type TimedUtterance = Omit<Utterance, 'words'> & TimedWords
