@@ -32,7 +32,7 @@ function migrate(data: string, statement: number) {
 
 describe('data folders', () => {
   for (const name of storeNames.filter((name) => name.startsWith('sqlite-'))) {
-    test(name, { timeout: 60_000 }, async (t) => {
+    test(name, { timeout: 300_000 }, async (t) => {
       const { data, expected } = await unpackStore(t, name)
       const server = await startUpgraded(t, expected, { STENO_DATA_DIR: data })
       await checkUpgraded(server, expected)
@@ -61,7 +61,7 @@ describe('data folders', () => {
 
 describe('PostgreSQL databases', { skip: noPostgres }, () => {
   for (const name of storeNames.filter((name) => name.startsWith('postgres-'))) {
-    test(name, { timeout: 60_000 }, async (t) => {
+    test(name, { timeout: 300_000 }, async (t) => {
       const { folder, data, expected } = await unpackStore(t, name)
       const { url } = await createDatabase()
       const client = await connectClient(t, url)
