@@ -1,8 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { AppError } from '../../errors.ts'
 import { DamagedFile } from '../encryption/encrypted-chunks.ts'
 import { syncFolder } from '../objects/durable-file.ts'
+import { storageError } from '../sqlite/storage-error.ts'
 import type { Seal } from './sealed-bytes.ts'
 
 /** The size of content in bytes, and its fingerprint in hex. */
@@ -44,6 +46,23 @@ export async function* measured(
     yield bytes
   }
   onEnd({ size, digest: digest.digest('hex') })
+}
+
+/** Does what writes to a folder; a full disk is reported with the folder and what to do. */
+export async function reportFullDisk<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isFullDisk(error)) throw error
+    const reason = 'no space is left; make space and run the same command again'
+    throw new Error(`Cannot write to ${folder}: ${reason}`, { cause: error })
+  }
+}
+
+function isFullDisk(error: unknown): boolean {
+  const known = storageError(error)
+  if (known instanceof AppError) return known.code === 'storage_full'
+  return error instanceof Error && isFullDisk(error.cause)
 }
 
 /** Writes a whole file, so that a crash leaves all of it or nothing under its name. */

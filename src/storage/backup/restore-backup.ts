@@ -4,7 +4,7 @@ import { databaseFile, RESTORING as MARK, makeDataFolder } from '../data-folder.
 import { objectPath } from '../objects/disk-objects.ts'
 import { syncFolder } from '../objects/durable-file.ts'
 import { lockFolder } from '../sqlite/folder-lock.ts'
-import { readChecked, type StoredFile, writeWhole } from './backup-files.ts'
+import { readChecked, reportFullDisk, type StoredFile, writeWhole } from './backup-files.ts'
 import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
 import { checkDatabase, readReferences } from './database-copy.ts'
@@ -40,6 +40,10 @@ export type RestoreOutcome = {
  * database comes last: no server starts on a folder that has objects without one.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreOutcome> {
+  return reportFullDisk(options.folder, () => restore(options))
+}
+
+async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
   const { source, key, folder, account, signal, onProgress } = options
   const backup = await openBackupFolder(source, { key })
   const snapshot = await chooseSnapshot(source, options.snapshot)
@@ -56,7 +60,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreOut
     const unfinished = `${databaseFile(folder)}.restoring`
     let done = 0
     let total = 0
-    const restore = async (file: StoredFile, path: string) => {
+    const restoreFile = async (file: StoredFile, path: string) => {
       signal.throwIfAborted()
       const onBytes = (bytes: number) => {
         signal.throwIfAborted()
@@ -70,7 +74,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreOut
       if (!file) throw new Error(`Cannot restore ${snapshot}: its manifest lacks ${name}`)
       return file
     }
-    await restore(need(DATABASE), unfinished)
+    await restoreFile(need(DATABASE), unfinished)
     checkDatabase(unfinished)
     if (account !== undefined) keepAccount(unfinished, account)
     const { objects, sessions } = readReferences(unfinished)
@@ -82,8 +86,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreOut
     })
     const sizes = [...ids, ...others.map(({ name }) => name)].map(need)
     total = done + sizes.reduce((sum, { expected }) => sum + expected.size, 0)
-    for (const id of ids) await restore(need(id), objectPath(join(folder, 'objects'), id))
-    for (const { name } of others) await restore(need(name), join(folder, name))
+    for (const id of ids) await restoreFile(need(id), objectPath(join(folder, 'objects'), id))
+    for (const { name } of others) await restoreFile(need(name), join(folder, name))
     await rename(unfinished, databaseFile(folder))
     await rm(join(folder, MARK))
     await syncFolder(folder)

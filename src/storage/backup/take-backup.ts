@@ -4,7 +4,7 @@ import { readVersion } from '../../config/version.ts'
 import { databaseFile, liveFolder } from '../data-folder.ts'
 import { objectPath } from '../objects/disk-objects.ts'
 import { syncFolder } from '../objects/durable-file.ts'
-import { type Content, measured, readFrom, writeWhole } from './backup-files.ts'
+import { type Content, measured, readFrom, reportFullDisk, writeWhole } from './backup-files.ts'
 import { type BackupFolder, createBackupFolder, lockBackupFolder } from './backup-folder.ts'
 import {
   type KnownObject,
@@ -76,8 +76,12 @@ type Task = BackupOptions & {
  * anew with the objects that it had copied.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
+  refuseInside(options.folder, options.target)
+  return reportFullDisk(options.target, () => addSnapshot(options))
+}
+
+async function addSnapshot(options: BackupOptions): Promise<BackupOutcome> {
   const { folder, target, key, keep, signal, onProgress } = options
-  refuseInside(folder, target)
   using live = openLiveDatabase(databaseFile(folder))
   const backup = await createBackupFolder(target, { key })
   const lock = lockBackupFolder(target)

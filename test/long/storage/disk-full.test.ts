@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,25 +9,12 @@ import type { AppError } from '../../../src/errors.ts'
 import { throwStorageError } from '../../../src/storage/sqlite/storage-error.ts'
 import { createFakeMedia, fakeRecording } from '../../support/fake-media.ts'
 import { fillDisk } from '../../support/storage/fill-disk.ts'
+import { mountSmallDisk } from '../../support/storage/small-disk.ts'
 import { ACCOUNT, openService, type ServiceOptions } from '../../support/test-service.ts'
 
 const DISK_BYTES = 2 * 1024 * 1024
 const account = ACCOUNT
 const { signal } = new AbortController()
-
-/** Mounts a disk of 2 MB; undefined where that is not allowed. */
-function mountSmallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'steno-disk-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', folder], {
-      stdio: 'ignore',
-    })
-    return folder
-  } catch {
-    rmdirSync(folder)
-    return undefined
-  }
-}
 
 /** Runs `work` with a service whose data lies on a disk of 2 MB. */
 async function onSmallDisk(
@@ -37,18 +22,17 @@ async function onSmallDisk(
   options: ServiceOptions,
   work: (service: Awaited<ReturnType<typeof openService>>) => Promise<void>,
 ): Promise<void> {
-  const folder = mountSmallDisk()
-  if (!folder) return t.skip('needs the right to mount a small disk')
+  const disk = mountSmallDisk(DISK_BYTES)
+  if (!disk) return t.skip('needs the right to mount a small disk')
   try {
-    const service = await openService(t, { ...options, folder })
+    const service = await openService(t, { ...options, folder: disk.folder })
     try {
       await work(service)
     } finally {
       await service.close()
     }
   } finally {
-    execFileSync('umount', [folder])
-    rmdirSync(folder)
+    disk.unmount()
   }
 }
 
