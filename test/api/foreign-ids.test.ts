@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { startReportingServer } from '../support/delivery/reporting-server.ts'
-import { call } from '../support/http-client.ts'
+import { call, type ErrorBody } from '../support/http-client.ts'
 import { indexNow } from '../support/index-now.ts'
 
 const SECRET = 'zanzibar'
@@ -19,6 +19,11 @@ const bodies: Record<string, object> = {
   },
   '/share': { expires_in_s: 3600 },
   '/v2/live/{id}': { thief: true },
+}
+
+/** An error without what differs between any two requests. */
+function withoutId({ message, statusCode }: ErrorBody, id: string) {
+  return { statusCode, message: message.replaceAll(id, '{id}') }
 }
 
 type Document = { paths: Record<string, Record<string, object>> }
@@ -65,9 +70,15 @@ test('every route with an id answers another account that there is none', async 
       if (!['GET', 'POST', 'PATCH', 'PUT', 'DELETE'].includes(method)) continue
       const ending = Object.keys(bodies).find((one) => pattern.endsWith(one))
       const json = ['POST', 'PATCH'].includes(method) && ending ? bodies[ending] : undefined
-      const { status, body } = await call(thief, path, { method, ...(json && { json }) })
+      const init = { method, ...(json && { json }) }
+      const { status, body } = await call<ErrorBody>(thief, path, init)
       assert.equal(status, 404, `${method} ${pattern}: ${JSON.stringify(body)}`)
       assert.ok(!JSON.stringify(body).includes(SECRET), `${method} ${pattern}`)
+      // One that nobody has is answered in the same words.
+      const id: string = ids[begin]!
+      const unknown = id.slice(0, -1) + (id.endsWith('0') ? '1' : '0')
+      const other = await call<ErrorBody>(thief, path.replace(id, unknown), init)
+      assert.deepEqual(withoutId(other.body, unknown), withoutId(body, id), `${method} ${pattern}`)
       tried++
     }
   }
@@ -80,10 +91,10 @@ test('every route with an id answers another account that there is none', async 
   }
   const found = await call<{ items: unknown[] }>(thief, '/v2/search?q=hello')
   assert.deepEqual(found.body.items, [])
-  const theirs = await call<{ audio_url: string }>(thief, '/v2/pre-recorded', {
-    json: { audio_url: server.audioUrl },
-  })
-  assert.ok(theirs.status >= 400, 'the recording of another account is not transcribed')
+  for (const path of ['/v2/pre-recorded', '/v2/upload']) {
+    const theirs = await call(thief, path, { json: { audio_url: server.audioUrl } })
+    assert.ok(theirs.status >= 400, `the recording of another account is not taken: ${path}`)
+  }
 
   const after = await call<typeof job>(server, `/v2/pre-recorded/${job.id}`)
   assert.deepEqual([after.body.status, after.body.custom_metadata], ['done', { word: SECRET }])
