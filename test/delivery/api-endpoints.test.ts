@@ -46,7 +46,7 @@ test('the endpoints of an account are its webhooks and the origins that jobs nam
   const { host } = new URL(server.receiver.url)
   const healthy = {
     ...{ name: null, events: null, status: 'enabled', failing_since: null, last_failure: null },
-    ...{ disabled_at: null, disabled_reason: null },
+    ...{ account: 'test', disabled_at: null, disabled_reason: null },
   }
   for (const [endpoint, own] of [
     [webhook, { kind: 'webhook', url: `http://***@${host}/account`, source: 'settings' }],

@@ -13,7 +13,7 @@ function detect(content: string | Uint8Array, name?: string) {
 }
 
 const fixture = (name: string) =>
-  readFileSync(new URL(`../../test/fixtures/${name}`, import.meta.url))
+  readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url))
 
 test('a container is known by its first bytes, whatever its name', () => {
   const cases: [string, extension: string][] = [

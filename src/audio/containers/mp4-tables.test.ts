@@ -17,7 +17,7 @@ function words(...numbers: number[]): Buffer {
 test('ordinary recordings pass', () => {
   const names = ['speech.m4a', 'film.mov', 'film.3gp', 'late-sound.mp4', 'silent-film.mp4']
   for (const name of [...names, 'damaged.m4a', 'no-index.m4a']) {
-    check(readFileSync(new URL(`../../test/fixtures/${name}`, import.meta.url)))
+    check(readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url)))
   }
   check(mp4([{ samples: 1000 }]))
   // Stored samples: one per tick, which libav reads in chunks.

@@ -12,7 +12,7 @@ const { signal } = new AbortController()
 const unixOnly = { skip: process.platform === 'win32', timeout: 60_000 }
 const maxSeconds = 60
 const fixture = (name: string) =>
-  fileURLToPath(new URL(`../../test/fixtures/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url))
 
 /** The ids of the decoders that this process has started. */
 function decoderIds(): number[] {
