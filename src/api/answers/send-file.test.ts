@@ -22,6 +22,10 @@ test('no file name can add a header or break the encoding', () => {
   }
 })
 
+test('no file name seems to end in what it does not', () => {
+  assert.equal(attachment('a\u202egnp.exe\u2066.srt'), 'attachment; filename="agnp.exe.srt"')
+})
+
 test('of an endless file name the end is kept', () => {
   assert.equal(
     attachment(`${'x'.repeat(100_000)}.mp3`).length,

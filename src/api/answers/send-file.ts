@@ -55,13 +55,15 @@ export function fileNameOf({ id, filename, extension }: Omit<SentFile, 'size'>):
  * Limit of file systems; a longer name, such as the end of a URL, would exceed the header limit.
  */
 const MAX_FILENAME = 255
+/** Characters that turn the direction of text: a name must not seem to end in what it does not. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 
 /**
  * Returns a `Content-Disposition` with a name for old clients and, where that loses something, the
- * exact one (RFC 6266).
+ * exact one (RFC 6266), without characters that turn the direction of text.
  */
 export function attachment(name: string): string {
-  const filename = name.slice(-MAX_FILENAME)
+  const filename = name.replace(TURNING, '').slice(-MAX_FILENAME)
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/gu, '_')
   if (plain === filename) return `attachment; filename="${plain}"`
   const exact = encodeURIComponent(filename.toWellFormed()).replace(/['()*]/g, percentEncode)
