@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- NAME…] [--corpus DIR] [--events N] [--attack NAME] [--seconds N] [--fake] [--save]`: runs
- * benchmarks, one JSON line each on stdout. `--events` makes `delivery` shorter; `--attack`, `--seconds` and `--fake` are
- * for `isolation`, `--sessions`, `--no-partials` and `--translate` for `live`; `--save` appends the lines to docs/benchmarks.md with the machine they ran on.
+ * `npm run bench [-- NAME…] [OPTIONS]`: runs benchmarks, one JSON line each on stdout. `--events`
+ * makes `delivery` shorter; `--attack`, `--seconds` and `--fake` are for `isolation`; `--sessions`,
+ * `--no-partials` and `--translate` for `live`; `--save` appends the lines to docs/benchmarks.md
+ * with the machine they ran on.
  */
 import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'

@@ -39,8 +39,8 @@ const NUMBERS = /\d(?:[.,'’\u00a0\u202f]?\d)+/g
 
 /**
  * Translates texts one for one, as many at a time as the model can take; a longer one in parts. A
- * text whose translation is missing, or lost a hidden word, a number or a term, is asked for by itself. If a
- * hidden word is lost again, or there is no translation, the task fails.
+ * text whose translation is missing, or lost a hidden word, a number or a term, is asked for by
+ * itself. If a hidden word is lost again, or there is no translation, the task fails.
  */
 export async function translateTexts(
   task: TranslationTask,
@@ -186,7 +186,7 @@ export function keepsHidden(translation: string | undefined, text: string): tran
   return markers(text) === markers(translation) && masks(text) === masks(translation)
 }
 
-/** Returns whether a translation has the numbers of its text, and its terms as they are written there. */
+/** Returns whether a translation has the numbers and the terms of its text. */
 function keepsRest(translation: string, text: string, terms: readonly string[]): boolean {
   const lost = terms.filter((term) => text.includes(term) && !translation.includes(term))
   return lost.length === 0 && keepsNumbers(translation, text)

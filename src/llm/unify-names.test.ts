@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { type ChatReply, startChatProvider } from '../../test/support/chat-provider.ts'
-import { createServiceClient } from '../net/service-client.ts'
-import { createChatClient } from './chat-client.ts'
+import { openChatModel } from '../../test/support/chat-model.ts'
+import type { ChatCall, ChatReply } from '../../test/support/chat-provider.ts'
 import { estimateTokens } from './tokens.ts'
 import { type NameGroup, unifyNames } from './unify-names.ts'
 
@@ -13,16 +12,11 @@ async function unify(
   reply: (given: NameGroup[]) => ChatReply,
   contextTokens = 4096,
 ) {
-  const { url, calls, close } = await startChatProvider(({ messages }) => {
+  const answer = ({ messages }: ChatCall) => {
     return reply((JSON.parse(messages[1]!.content) as { groups: NameGroup[] }).groups)
-  })
-  t.after(close)
-  const client = createServiceClient({ url, apiKey: undefined, pauseMs: 1 })
-  const model = createChatClient({ client, model: 'tiny', contextTokens, timeout: 20 })
-  t.after(() => model.close())
-  const { signal } = new AbortController()
-  const remember = <T>(_part: object, make: () => Promise<T>) => make()
-  return { calls, ...(await unifyNames({ groups }, { model, remember, signal })) }
+  }
+  const { calls, options } = await openChatModel(t, answer, { contextTokens })
+  return { calls, ...(await unifyNames({ groups }, options)) }
 }
 
 function group(...names: string[]): NameGroup {
