@@ -7,6 +7,7 @@ import { createModelStore } from './app/model-store.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { openServices } from './app/services.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
+import { prepackInBackground } from './asr/models/prepack-in-background.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import { readVersion } from './config/version.ts'
 import type { Config } from './config.ts'
@@ -75,6 +76,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
       ...{ log, metrics },
     })
   made.defer(() => speech.close())
+  const { roles } = config.node
+  const isRecognizing = roles.includes('worker') || roles.includes('live')
+  if (!overrides.speech && isRecognizing) prepackInBackground(config.models.folder, log)
 
   const resultBuilder =
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
@@ -93,7 +97,6 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
-  const { roles } = config.node
   const isWorker = roles.includes('worker')
   const jobs = new Jobs({
     ...base,

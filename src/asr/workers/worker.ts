@@ -1,4 +1,6 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
+
+import { join } from 'node:path'
 import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/installed.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
@@ -6,6 +8,9 @@ import { loadStored } from '../engines/stored-recognizers.ts'
 import { createLiveVad, type LiveVad } from '../live/live-vad.ts'
 import { createUtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
+import { findPrepacked } from '../models/prepacked-models.ts'
+import type { MoonshineSize } from '../moonshine/description.ts'
+import type { Recognizer } from '../recognizer.ts'
 import { loadVoiceDetector, type VoiceDetector } from '../segmentation/vad.ts'
 import { createDiarizer, type Diarizer } from '../speakers/diarizer.ts'
 import { openTelephoneEmbedder } from '../speakers/embedding/telephone-embedder.ts'
@@ -31,8 +36,7 @@ const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.
 async function load(): Promise<Perform> {
   if (role === 'diarization') return createDiarizationTasks(createDiarizer())
   const files = embeddedModels(folder)
-  if (role === 'partials')
-    return createPartialTasks([await createMoonshine(files.moonshineTiny, 'tiny')])
+  if (role === 'partials') return createPartialTasks([await loadEmbedded('tiny')])
   const detector = await loadVoiceDetector(files.voiceDetector)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
@@ -44,9 +48,16 @@ async function load(): Promise<Perform> {
     const recognizer = await loadStored(JSON.parse(stored) as StoredModel, { device })
     return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
   }
-  const models = { detector, recognizers: [await createMoonshine(files.moonshineBase, 'base')] }
+  const models = { detector, recognizers: [await loadEmbedded('base')] }
   if (role === 'batch') return createBatchTasks(models, createDiarizer())
   return createFinalTasks(models, embedUtterance)
+}
+
+/** Loads the prepacked form of a model where there is one that this process can load. */
+async function loadEmbedded(size: MoonshineSize): Promise<Recognizer> {
+  const load = (from: string) => createMoonshine(join(from, `moonshine-${size}`), size)
+  const prepacked = findPrepacked(folder)
+  return prepacked ? load(prepacked).catch(() => load(folder)) : load(folder)
 }
 
 function createDiarizationTasks(diarizer: Diarizer): Perform {

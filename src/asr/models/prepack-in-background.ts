@@ -1,0 +1,49 @@
+import { fork } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { constants as os, setPriority } from 'node:os'
+import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import type { Log } from '../../log.ts'
+import { findPrepacked, prepackedName } from './prepacked-models.ts'
+
+/**
+ * Prepacks the embedded models in a process of the lowest priority, where that was not done yet and
+ * the models folder can be written. Processes that start later share the result. Without it all
+ * works the same and takes more memory, so a failure is only logged. The process takes seconds and
+ * may outlive the server.
+ */
+export function prepackInBackground(modelsFolder: string, log: Log): void {
+  if (!isNeeded(modelsFolder)) return
+  const child = fork(new URL('prepack-process.ts', import.meta.url), [modelsFolder], {
+    env: bareEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  if (child.pid !== undefined) lowerPriority(child.pid)
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-2000)
+  })
+  child.on('error', (error) => log.warn({ err: error }, 'models are not prepacked'))
+  child.on('exit', (code) => {
+    if (code) log.warn({ problem: stderr }, 'models are not prepacked')
+  })
+  child.unref()
+  child.channel?.unref()
+}
+
+function isNeeded(modelsFolder: string): boolean {
+  try {
+    if (prepackedName(modelsFolder) === undefined || findPrepacked(modelsFolder)) return false
+    accessSync(modelsFolder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, os.priority.PRIORITY_LOW)
+  } catch {
+    // Some systems do not allow it, or the process has ended.
+  }
+}
