@@ -9,7 +9,10 @@ import { temporaryFolder } from './temporary-folder.ts'
 /** A word of a reference, with its times in seconds. */
 export type ReferenceWord = { word: string; start: number; end: number }
 
-/** One recording of a corpus. `transcript` is null where the words are not known, '' where there are none. */
+/**
+ * One recording of a corpus. `transcript` is null where the words are not known, '' where there are
+ * none.
+ */
 export type Recording = {
   id: string
   file: string
@@ -32,10 +35,11 @@ type ManifestItem = {
 }
 
 /**
- * Reads the corpus named by `--corpus DIR`, else the recordings of the tests. A corpus is a folder with
- * `manifest.json` (`items`: id, file, group, language, transcript) and, for word times,
+ * Reads the corpus named by `--corpus DIR`, else the recordings of the tests. A corpus is a folder
+ * with `manifest.json` (`items`: id, file, group, language, transcript) and, for word times,
  * `refs/words.json` (id → words). English recordings of one channel (with `everyLanguage` those in
- * other languages too) and those without speech are taken; generated voices and damaged files are not.
+ * other languages too) and those without speech are taken; generated voices and damaged files are
+ * not.
  */
 export async function readCorpus({
   everyLanguage = false,

@@ -47,7 +47,9 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
-/** Runs one script in a process of its own, so that no bench warms or fills the memory of another. */
+/**
+ * Runs one script in a process of its own, so that no bench warms or fills the memory of another.
+ */
 async function run(file: string): Promise<string> {
   const args = ['--disable-warning=ExperimentalWarning', file]
   if (values.corpus) args.push('--corpus', resolve(values.corpus))

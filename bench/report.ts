@@ -1,4 +1,7 @@
-/** Prints the outcome of a benchmark as one JSON line; numbers are cut to four digits behind the point. */
+/**
+ * Prints the outcome of a benchmark as one JSON line; numbers are cut to four digits behind the
+ * point.
+ */
 export function report(outcome: Record<string, unknown>): void {
   console.log(
     JSON.stringify(outcome, (_key, value) => (typeof value === 'number' ? round(value) : value)),

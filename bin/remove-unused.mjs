@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const isCheckout = existsSync(join(root, 'src/main.ts'))
 
-/** Optional packages of node-av for video calls, which are loaded by parts of it that we do not use. */
+/**
+ * Optional packages of node-av for video calls, which are loaded by parts of it that we do not use.
+ */
 const VIDEO_CALLS = /^(?:werift|werift-.*|mediabunny)$/
 
 /** Returns the folder of a package, beside this one or inside it. */

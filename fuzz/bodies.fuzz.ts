@@ -5,8 +5,9 @@ import { startServer } from '../test/support/start-server.ts'
 import { fuzz } from './run.ts'
 
 /**
- * What a request may cost the thread of the loop, in milliseconds of its processor: on a machine that is busy the clock
- * says little. The client is in it too; a body that was read there took fifty to five hundred.
+ * What a request may cost the thread of the loop, in milliseconds of its processor: on a machine
+ * that is busy the clock says little. The client is in it too; a body that was read there took
+ * fifty to five hundred.
  */
 const MAX_COST_MS = 30
 

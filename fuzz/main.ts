@@ -8,7 +8,9 @@ import { glob } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** Beyond its time a target may take this long to start, to find the smallest failure and to end. */
+/**
+ * Beyond its time a target may take this long to start, to find the smallest failure and to end.
+ */
 const GRACE_MS = 60_000
 
 const { values, positionals } = parseArgs({
@@ -30,7 +32,9 @@ if (!(seconds > 0 && Number.isInteger(Number(values.seed)))) {
   process.exit(2)
 }
 
-/** Whether the target found nothing. One that does not end by itself hangs in a loop, and is killed. */
+/**
+ * Whether the target found nothing. One that does not end by itself hangs in a loop, and is killed.
+ */
 async function run(file: string): Promise<boolean> {
   const args = [join(import.meta.dirname, file), '--seconds', `${seconds}`, '--seed', values.seed]
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {

@@ -28,7 +28,9 @@ const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))
 const file = join(folder, 'recording')
 
-/** The real decoder gives an answer within its limits: sound, or an error that is the file's fault. */
+/**
+ * The real decoder gives an answer within its limits: sound, or an error that is the file's fault.
+ */
 async function run(task: 'probe' | 'decode'): Promise<void> {
   const { signal } = new AbortController()
   const request = { file, nameHint: undefined, folder, maxSeconds }

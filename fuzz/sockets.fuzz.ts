@@ -36,7 +36,9 @@ const conversations = [
   ],
 ].map((frames) => Buffer.concat(frames))
 
-/** Returns the close code that the server sent, if it sent one, once it has ended the connection. */
+/**
+ * Returns the close code that the server sent, if it sent one, once it has ended the connection.
+ */
 async function converse(url: string, bytes: Buffer): Promise<number | undefined> {
   const socket = await openRaw(url, [`authorization: Bearer ${server.key}`])
   const received: Buffer[] = []

@@ -5,8 +5,8 @@ import scalar from '@scalar/fastify-api-reference'
 import Fastify from 'fastify'
 
 /**
- * Writes the script of the reference page to `folder`, plain and compressed. Its package holds it as
- * a text of four megabytes inside a plugin, which only serves it.
+ * Writes the script of the reference page to `folder`, plain and compressed. Its package holds it
+ * as a text of four megabytes inside a plugin, which only serves it.
  */
 export async function buildReferenceScript(folder: string): Promise<void> {
   const http = Fastify()

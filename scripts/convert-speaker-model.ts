@@ -1,5 +1,6 @@
-// Makes the embedded model that tells voices apart: node scripts/convert-speaker-model.ts FINAL.EXT.RAW OUT.onnx
-// FINAL.EXT.RAW lies in the package that src/asr/speakers/embedding/model/README.md names.
+// Makes the embedded model that tells voices apart: node scripts/convert-speaker-model.ts
+// FINAL.EXT.RAW OUT.onnx FINAL.EXT.RAW lies in the package that
+// src/asr/speakers/embedding/model/README.md names.
 
 import { readFileSync } from 'node:fs'
 import { writeModel } from '../src/asr/models/onnx.ts'

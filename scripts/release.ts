@@ -1,6 +1,6 @@
 /**
- * `npm run release [-- --draft] [--no-install] [--tag TAG]`: checks and builds a release in `build/release/`, and
- * publishes nothing. See docs/releasing.md.
+ * `npm run release [-- --draft] [--no-install] [--tag TAG]`: checks and builds a release in
+ * `build/release/`, and publishes nothing. See docs/releasing.md.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

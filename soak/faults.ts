@@ -15,7 +15,9 @@ export type FaultPlace = {
   receivers: readonly UnreliableReceiver[]
   /** Makes the database slow for so many milliseconds. */
   slowDatabase(ms: number): Promise<void>
-  /** Takes the last byte of the disk for so many milliseconds; undefined where the disk is shared. */
+  /**
+   * Takes the last byte of the disk for so many milliseconds; undefined where the disk is shared.
+   */
   fillDisk: ((ms: number) => Promise<void>) | undefined
   random: () => number
   /** Causes this one in each round, instead of one at random. */
@@ -45,7 +47,9 @@ const MAX_MS = 6000
 /** SQLite waits five seconds for a lock, and a client gives a request up at some time. */
 const MAX_SLOW_MS = 3000
 
-/** Returns the fault of a round; the first has none, and what this machine does not allow is none. */
+/**
+ * Returns the fault of a round; the first has none, and what this machine does not allow is none.
+ */
 export function chooseFault(round: number, { random, fillDisk, only }: FaultPlace): Fault {
   if (round === 1 && !only) return 'none'
   const fault = only ?? faults[Math.floor(random() * faults.length)]!

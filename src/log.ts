@@ -18,9 +18,9 @@ type Options = {
 
 /**
  * Creates the root logger: lines of JSON or text on stderr, so that stdout stays free for results.
- * Each module takes a child (`log.child({ module: 'jobs' })`). Never log audio, transcripts, prompts, keys, or
- * URLs with tokens. Secrets that are recognizable by form or name are hidden in each line all the
- * same, because a library may log what it was given.
+ * Each module takes a child (`log.child({ module: 'jobs' })`). Never log audio, transcripts,
+ * prompts, keys, or URLs with tokens. Secrets that are recognizable by form or name are hidden in
+ * each line all the same, because a library may log what it was given.
  */
 export function createLog(level: string, options: Options = {}): Log {
   const { destination = pino.destination(2), isText = false } = options

@@ -1,6 +1,6 @@
 /**
- * One upload of a gigabyte: how fast, and what memory the server takes, beside writing the same bytes
- * to a file and syncing it, in the same run. Linux only (/proc).
+ * One upload of a gigabyte: how fast, and what memory the server takes, beside writing the same
+ * bytes to a file and syncing it, in the same run. Linux only (/proc).
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'

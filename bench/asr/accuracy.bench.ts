@@ -1,6 +1,6 @@
 /**
- * Word errors, word times and invented words of the service's recognizer per group of a corpus, with
- * the real-time factor of the whole run, and how far confidence can be believed.
+ * Word errors, word times and invented words of the service's recognizer per group of a corpus,
+ * with the real-time factor of the whole run, and how far confidence can be believed.
  */
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readConfig } from '../../src/config.ts'

@@ -1,7 +1,7 @@
 /**
- * The bare loop that the service is measured against: voice detection, encoder and decoder, one segment
- * after the other, with no word times, no retries and no server around them. One process of several:
- * it takes every n-th segment.
+ * The bare loop that the service is measured against: voice detection, encoder and decoder, one
+ * segment after the other, with no word times, no retries and no server around them. One process of
+ * several: it takes every n-th segment.
  */
 
 import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'

@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- biasing [--corpus DIR]`: what a list of words does in the decoder of the embedded model, without
- * the later repair of the text: how many words of the recordings that come out wrong come out right when they are
- * listed, alone and among others; how many listed words appear that nobody said; words on recordings without speech;
- * and the time it takes.
+ * `npm run bench -- biasing [--corpus DIR]`: what a list of words does in the decoder of the
+ * embedded model, without the later repair of the text: how many words of the recordings that come
+ * out wrong come out right when they are listed, alone and among others; how many listed words
+ * appear that nobody said; words on recordings without speech; and the time it takes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -121,7 +121,9 @@ function score(texts: readonly (readonly string[])[], listed: ReadonlySet<string
   return total
 }
 
-/** Names that nobody says: the values of the vocabulary bench, then others made of their syllables. */
+/**
+ * Names that nobody says: the values of the vocabulary bench, then others made of their syllables.
+ */
 function unusedNames(count: number): string[] {
   const labeled = JSON.parse(
     readFileSync(new URL('../text/vocabulary.json', import.meta.url), 'utf8'),

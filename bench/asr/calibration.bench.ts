@@ -1,8 +1,8 @@
 /**
- * How word confidence was calibrated, to be run again on a new model or corpus. Takes the real, single
- * recordings with a reference; fits a logistic regression on one half of the recordings and tests it on
- * the other; prints the reliability of the raw probability and of the calibrated one, and the weights
- * fitted on all for src/asr/moonshine/confidence.ts.
+ * How word confidence was calibrated, to be run again on a new model or corpus. Takes the real,
+ * single recordings with a reference; fits a logistic regression on one half of the recordings and
+ * tests it on the other; prints the reliability of the raw probability and of the calibrated one,
+ * and the weights fitted on all for src/asr/moonshine/confidence.ts.
  */
 import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'

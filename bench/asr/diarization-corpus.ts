@@ -23,7 +23,10 @@ type ManifestItem = {
   utterances?: { speaker?: string; text?: string }[]
 }
 
-/** English recordings with turns (`rttm`) of the corpus named by `--corpus DIR`; the tests' own have none. */
+/**
+ * English recordings with turns (`rttm`) of the corpus named by `--corpus DIR`; the tests' own have
+ * none.
+ */
 export async function readConversations(): Promise<Conversation[]> {
   const { values } = parseArgs({ options: { corpus: { type: 'string' } } })
   const folder = resolve(values.corpus ?? join(import.meta.dirname, '../../test/fixtures'))

@@ -5,8 +5,9 @@ import { assign } from './assignment.ts'
 export type SpeakerTurn = { start: number; end: number; speaker: string }
 
 /**
- * Seconds of speech, and how many of them are missed, invented or given to another speaker. Speech of two at
- * once counts twice; `missedOverlap` is the part of `missed` where somebody else was heard.
+ * Seconds of speech, and how many of them are missed, invented or given to another speaker. Speech
+ * of two at once counts twice; `missedOverlap` is the part of `missed` where somebody else was
+ * heard.
  */
 export type DiarizationError = {
   speech: number
@@ -88,8 +89,9 @@ function bestTotal(weights: readonly (readonly number[])[]): number {
 export type SpokenText = ReadonlyMap<string, string>
 
 /**
- * Word errors with speakers counted (cpWER: Watanabe et al., CHiME-6, 2020): the texts of both sides are paired
- * so that the errors are fewest; a speaker without a partner is missed or invented as a whole.
+ * Word errors with speakers counted (cpWER: Watanabe et al., CHiME-6, 2020): the texts of both
+ * sides are paired so that the errors are fewest; a speaker without a partner is missed or invented
+ * as a whole.
  */
 export function speakerWordErrors(reference: SpokenText, found: SpokenText) {
   const [phrase, hypothesis] = [[...reference.values()], [...found.values()]]

@@ -1,6 +1,7 @@
 /**
- * Who spoke when: diarization and its errors per group of a corpus, with the number of speakers known and
- * not, words as the service hears them, and what it costs beside recognition and as recordings grow.
+ * Who spoke when: diarization and its errors per group of a corpus, with the number of speakers
+ * known and not, words as the service hears them, and what it costs beside recognition and as
+ * recordings grow.
  */
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../src/asr/engine.ts'
@@ -87,7 +88,9 @@ report({
 })
 if (longest) for (const minutes of [10, 60, 180]) reportGrowth(longest, minutes)
 
-/** Recognizes a recording as a job does, then listens to its voices, one channel after the other. */
+/**
+ * Recognizes a recording as a job does, then listens to its voices, one channel after the other.
+ */
 async function run({ id, file }: Conversation): Promise<Recognized> {
   const media = await decodeMedia(file, `${folder.path}/${id}`, {
     nameHint: file,

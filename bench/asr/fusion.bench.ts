@@ -1,7 +1,7 @@
 /**
- * What joining two recognizers gives (`stt-fusion`): word errors of Moonshine base and Whisper base on
- * English recordings, alone and joined word by word, with the processor time of each. Takes Whisper
- * base of the tests.
+ * What joining two recognizers gives (`stt-fusion`): word errors of Moonshine base and Whisper base
+ * on English recordings, alone and joined word by word, with the processor time of each. Takes
+ * Whisper base of the tests.
  */
 import { findTestWeights } from '../../scripts/test-weights.ts'
 import { cpuSeconds } from '../../src/asr/cpu-time.ts'

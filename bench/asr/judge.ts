@@ -2,7 +2,10 @@ import type { Word } from '../../src/transcript/transcript.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
 import type { Recording } from '../corpus.ts'
 
-/** What a word list got right: which words, and how far the starts of right words lie from the truth (s). */
+/**
+ * What a word list got right: which words, and how far the starts of right words lie from the truth
+ * (s).
+ */
 export type Judgment<T> = { right: Map<T, boolean>; startErrors: number[] }
 
 /** Compares heard words with the reference of a recording; the texts are compared word by word. */

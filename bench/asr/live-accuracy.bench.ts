@@ -1,6 +1,6 @@
 /**
- * Word errors of live sessions, without and with noise cleaned away, beside those of recordings, per
- * group of a corpus; and how long a final takes by the length of its utterance.
+ * Word errors of live sessions, without and with noise cleaned away, beside those of recordings,
+ * per group of a corpus; and how long a final takes by the length of its utterance.
  */
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readConfig } from '../../src/config.ts'

@@ -2,8 +2,8 @@
 export type Judged = { confidence: number; right: boolean }
 
 /**
- * Share of right words per tenth of confidence, with the expected calibration error (Naeini 2015), the
- * Brier score and the mean log loss.
+ * Share of right words per tenth of confidence, with the expected calibration error (Naeini 2015),
+ * the Brier score and the mean log loss.
  */
 export function reliability(all: readonly Judged[]) {
   const bins = Array.from({ length: 10 }, (_, i) => {

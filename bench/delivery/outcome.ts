@@ -55,7 +55,9 @@ export function outcomeOf(
   }
 }
 
-/** All events that the store holds for addresses that begin like this, in milliseconds since 1970. */
+/**
+ * All events that the store holds for addresses that begin like this, in milliseconds since 1970.
+ */
 export function readQueued(folder: string, url: string): Queued[] {
   const database = new DatabaseSync(join(folder, 'steno.sqlite'))
   const rows = database

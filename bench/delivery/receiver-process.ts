@@ -1,13 +1,19 @@
-// Two receivers in a process of their own: one answers at once, one never does. Sends their addresses, says when
-// as many events have come as it was told to expect, or nothing came for a while, and tells what came when asked.
+// Two receivers in a process of their own: one answers at once, one never does. Sends their
+// addresses, says when as many events have come as it was told to expect, or nothing came for a
+// while, and tells what came when asked.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What came to the receiver that answers: its `webhook-id`, and when, in milliseconds since 1970. */
+/**
+ * What came to the receiver that answers: its `webhook-id`, and when, in milliseconds since 1970.
+ */
 export type Came = [id: string, at: number]
 
-/** What a receiver process is told: how many events to expect, or to tell what came, and to begin anew. */
+/**
+ * What a receiver process is told: how many events to expect, or to tell what came, and to begin
+ * anew.
+ */
 export type ReceiverOrder = { expected: number } | 'tell'
 
 /** What it says; `mostStalled` requests were open at a time at the receiver that never answers. */

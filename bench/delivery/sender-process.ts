@@ -1,5 +1,6 @@
-// What delivers, as the server has it, in a process of its own on a store that was filled before. Reads STENO_*;
-// begins at once, ends jobs at an even pace when it is told to, and says at the end what it held.
+// What delivers, as the server has it, in a process of its own on a store that was filled before.
+// Reads STENO_*; begins at once, ends jobs at an even pace when it is told to, and says at the end
+// what it held.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../src/config.ts'
@@ -12,7 +13,9 @@ import { endNewJob } from './fill.ts'
 /** What a sender process is told: to end jobs, or itself. */
 export type SenderOrder = { jobs: number; perSecond: number; callbackUrl: string } | 'close'
 
-/** What it says: when it began, in milliseconds since 1970, and how long its loop was held at most. */
+/**
+ * What it says: when it began, in milliseconds since 1970, and how long its loop was held at most.
+ */
 export type SenderReport = { kind: 'began'; at: number } | { kind: 'closed'; longestHeldMs: number }
 
 const config = readConfig(process.env)

@@ -1,5 +1,6 @@
-// One attack, in a process of its own: what it computes must not delay what is measured. It is told what to
-// do, says how it went every second, and ends when told so or when the one who started it is gone.
+// One attack, in a process of its own: what it computes must not delay what is measured. It is told
+// what to do, says how it went every second, and ends when told so or when the one who started it
+// is gone.
 import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { createAttacker, nameOf } from './attacker.ts'

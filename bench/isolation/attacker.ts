@@ -6,7 +6,10 @@ export type Attacker = {
   url: string
   key: string
   signal: AbortSignal
-  /** Address of a receiver of the attacker on loopback, without a slash at its end: see `sources.ts`. */
+  /**
+   * Address of a receiver of the attacker on loopback, without a slash at its end: see
+   * `sources.ts`.
+   */
   sources: string
   /** Sends a request with the attacker's key; counts its answer, and resolves to it. */
   send(path: string, init?: Request): Promise<RequestAnswer>
@@ -36,7 +39,10 @@ export type Attack = {
 
 /** No attack sends more. */
 const BUDGET_BYTES = 2e9
-/** Between two acts of one place: an attacker is another machine, and must not take this one's processor. */
+/**
+ * Between two acts of one place: an attacker is another machine, and must not take this one's
+ * processor.
+ */
 const PAUSE_MS = 20
 /** Of an answer only so much is kept. */
 const KEPT_CHARS = 20_000

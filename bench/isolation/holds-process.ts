@@ -1,5 +1,6 @@
-// The server with the fake engine. Tells its address, and after any message how long the longest turn of
-// its event loop took since the last one: in processor time, so that a busy machine changes nothing.
+// The server with the fake engine. Tells its address, and after any message how long the longest
+// turn of its event loop took since the last one: in processor time, so that a busy machine changes
+// nothing.
 import { createApp } from '../../src/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config.ts'

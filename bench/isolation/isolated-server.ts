@@ -34,14 +34,19 @@ export const MEMORY_GUARD_BYTES = 6e9
 /** An address of the loopback network that no other run uses at the same time. */
 const RESOLVER = `127.77.${process.pid % 250}.${1 + (Math.floor(process.pid / 250) % 250)}`
 
-/** Arguments: the resolver's file or '', the size of the disk or '', its folder; then the command. */
+/**
+ * Arguments: the resolver's file or '', the size of the disk or '', its folder; then the command.
+ */
 const SURROUND = `
 [ -z "$1" ] || mount --bind "$1" /etc/resolv.conf || exit 90
 [ -z "$2" ] || mount -t tmpfs -o "size=$2" none "$3" || exit 90
 shift 3
 exec "$@"`
 
-/** Starts a server with the accounts `attacker` and `victim`, limits as they come, on a folder of its own. */
+/**
+ * Starts a server with the accounts `attacker` and `victim`, limits as they come, on a folder of
+ * its own.
+ */
 export async function startIsolated({
   isFake,
   surroundings = {},
@@ -125,7 +130,9 @@ function canSurround(): boolean {
   return spawnSync('unshare', ['-m', 'true']).status === 0
 }
 
-/** A resolver that takes every question and answers none; undefined without the right to the port. */
+/**
+ * A resolver that takes every question and answers none; undefined without the right to the port.
+ */
 async function openSilentResolver(): Promise<{ close(): void } | undefined> {
   const socket = createSocket('udp4')
   socket.bind(53, RESOLVER)

@@ -1,7 +1,10 @@
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import type { VictimOutcome } from './victim.ts'
 
-/** What the victim must not notice: milliseconds, and bytes beyond the memory of a run without attack. */
+/**
+ * What the victim must not notice: milliseconds, and bytes beyond the memory of a run without
+ * attack.
+ */
 export const BARS = { requestP95: 200, finalP95: 500, memoryGrowth: 1e9 }
 
 /** Silence that finals wait for: the default `endpointing` and hangover, in milliseconds. */

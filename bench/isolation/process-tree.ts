@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process; its start, in ticks since the machine's, tells it from a later one with the same id. */
+/**
+ * A process; its start, in ticks since the machine's, tells it from a later one with the same id.
+ */
 type Process = { pid: number; started: number }
 
 type Stat = { parent: number; started: number; resident: number }
@@ -11,8 +13,8 @@ export type ProcessTree = { processes: Process[]; resident: number }
 const PAGE_BYTES = 4096
 
 /**
- * Sums the resident memory of `root` and of all that descend from it; pages that several share count for each.
- * Those of `known` count too when their parent is gone. Linux only (/proc).
+ * Sums the resident memory of `root` and of all that descend from it; pages that several share
+ * count for each. Those of `known` count too when their parent is gone. Linux only (/proc).
  */
 export function readTree(root: number, known: readonly Process[] = []): ProcessTree {
   const all = new Map<number, Stat>()
@@ -65,7 +67,8 @@ export function watchMemory(root: number, limit: number): MemoryWatch {
   let { processes } = readTree(root)
   const look = () => {
     const tree = readTree(root, processes)
-    // With nothing left there is nothing to ask for any more: the id of the root may be somebody else's.
+    // With nothing left there is nothing to ask for any more: the id of the root may be somebody
+    // else's.
     if (tree.processes.length === 0) return clearInterval(timer)
     processes = tree.processes
     peak = Math.max(peak, tree.resident)

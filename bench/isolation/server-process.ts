@@ -1,5 +1,5 @@
-// The server in a process of its own, with the real engine or, with ISOLATION_FAKE=1, the fake one. Reads
-// STENO_*; sends its address when it listens. Its log goes nowhere but for what ends it.
+// The server in a process of its own, with the real engine or, with ISOLATION_FAKE=1, the fake one.
+// Reads STENO_*; sends its address when it listens. Its log goes nowhere but for what ends it.
 import { createApp } from '../../src/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config.ts'

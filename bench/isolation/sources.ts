@@ -7,9 +7,9 @@ const ENDLESS = { bytes: 1_000_000, ms: 20, most: 300_000_000 }
 const DRIP_MS = 200
 
 /**
- * Opens a server that other servers do not like: `/drip` sends a byte now and then, `/silent` takes requests and
- * never answers, `/endless` sends without end, `/turn` leads to itself, `/heads` never ends its headers,
- * `/ok` answers 200. Resolves to its address.
+ * Opens a server that other servers do not like: `/drip` sends a byte now and then, `/silent` takes
+ * requests and never answers, `/endless` sends without end, `/turn` leads to itself, `/heads` never
+ * ends its headers, `/ok` answers 200. Resolves to its address.
  */
 export async function openSources(): Promise<string> {
   const server = createServer((request, response) => {

@@ -7,7 +7,10 @@ import { jsonPost, type Requests } from './victim-requests.ts'
 
 /** What came of one session. */
 export type SessionOutcome = {
-  /** 1000 when all went well; the answer to its creation when it was refused; 0 when it did not end in time. */
+  /**
+   * 1000 when all went well; the answer to its creation when it was refused; 0 when it did not end
+   * in time.
+   */
   code: number
   /** From the end of speech to its final, milliseconds. */
   finals: number[]

@@ -58,7 +58,9 @@ export function jsonPost(value: unknown): RequestInit {
   return { method: 'POST', headers, body: JSON.stringify(value) }
 }
 
-/** Calls `act` every `ms` until `end`, without waiting for it; resolves when all calls have ended. */
+/**
+ * Calls `act` every `ms` until `end`, without waiting for it; resolves when all calls have ended.
+ */
 export async function every(
   ms: number,
   end: number,

@@ -14,7 +14,10 @@ export type VictimOutcome = {
   failures: Record<string, number>
   sessions: SessionOutcome[]
   jobs: JobsOutcome
-  /** Longest hold of the server's loop that its metrics told, milliseconds; undefined when they did not. */
+  /**
+   * Longest hold of the server's loop that its metrics told, milliseconds; undefined when they did
+   * not.
+   */
   loopHoldMs: number | undefined
 }
 
@@ -41,7 +44,8 @@ export async function createVictim(url: string): Promise<Victim> {
   const jobs = await createVictimJobs(warm, receiver)
   jobs.accept(await warm.timed('/v2/pre-recorded', small(jobs.smallJob)))
   await jobs.settle(SETTLE_MS)
-  // The metrics tell the longest hold since the last question: the start of the server does not count.
+  // The metrics tell the longest hold since the last question: the start of the server does not
+  // count.
   await warm.request('/metrics')
 
   async function live(seconds: number): Promise<VictimOutcome> {

@@ -1,7 +1,7 @@
 /**
- * Several nodes on one PostgreSQL database, with a recognizer that only waits: jobs per second with 1,
- * 2 and 4 worker nodes, the time from creation to start, and the database statements that a job, a
- * second of a live session and an idle node cost. Needs PostgreSQL with pg_stat_statements.
+ * Several nodes on one PostgreSQL database, with a recognizer that only waits: jobs per second with
+ * 1, 2 and 4 worker nodes, the time from creation to start, and the database statements that a job,
+ * a second of a live session and an idle node cost. Needs PostgreSQL with pg_stat_statements.
  */
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'

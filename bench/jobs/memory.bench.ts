@@ -1,6 +1,6 @@
 /**
- * Peak memory of the server and its processes over recordings of growing length (10 minutes, 1 and 3
- * hours; the longest recording of the corpus repeated): it must not grow. Linux only (/proc).
+ * Peak memory of the server and its processes over recordings of growing length (10 minutes, 1 and
+ * 3 hours; the longest recording of the corpus repeated): it must not grow. Linux only (/proc).
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { glob, readFile, rm } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
  * A whole job through the running server against the bare loop (bare-loop.ts) on the same segments
- * with the same number of processes, in turn in one run: the ratio holds when the machine is shared.
- * Takes the longest recording of the corpus, repeated to at least ten minutes.
+ * with the same number of processes, in turn in one run: the ratio holds when the machine is
+ * shared. Takes the longest recording of the corpus, repeated to at least ten minutes.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

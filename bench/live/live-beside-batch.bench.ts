@@ -1,6 +1,7 @@
 /**
- * Latency of one live session while nothing else is to do, and while the queue holds more recordings
- * than the machine can work off meanwhile, in turn: it must not move by more than a fifth.
+ * Latency of one live session while nothing else is to do, and while the queue holds more
+ * recordings than the machine can work off meanwhile, in turn: it must not move by more than a
+ * fifth.
  */
 import { Readable } from 'node:stream'
 import { percentile } from '../../src/cli/live/live-latency.ts'

@@ -1,6 +1,6 @@
 /**
- * Latency of live sessions that tell everything to a callback beside that of sessions without one, in
- * turn: it must not move by more than a tenth. The receiver is a process of its own on loopback.
+ * Latency of live sessions that tell everything to a callback beside that of sessions without one,
+ * in turn: it must not move by more than a tenth. The receiver is a process of its own on loopback.
  */
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { createRandom } from '../../test/support/random.ts'

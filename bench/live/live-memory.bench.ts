@@ -1,6 +1,6 @@
 /**
- * Memory of the server and of all its processes over an hour of sound in live sessions, several at a
- * time, as fast as they are taken: it must not grow. Linux only (/proc).
+ * Memory of the server and of all its processes over an hour of sound in live sessions, several at
+ * a time, as fast as they are taken: it must not grow. Linux only (/proc).
  */
 import { report } from '../report.ts'
 import { startLiveServer } from './live-server.ts'

@@ -1,11 +1,11 @@
 /**
- * Latency, accuracy and processor time of live sessions, from one session at a time to as many as the
- * machine carries: a line for each number of sessions until a bar breaks, or for each `--sessions N`.
- * `--no-partials` requests finals only. `--translate` repeats each number of sessions with translations of
- * finals and partials, from a stand-in for a model on another machine, so that one run compares both.
- * Real speech at its pace, the sessions out of step with each other.
- * Moments count from when the sample in question was sent: the one at the first word of the reference,
- * the one at `speech_end`. Processor seconds are per second of one session's audio.
+ * Latency, accuracy and processor time of live sessions, from one session at a time to as many as
+ * the machine carries: a line for each number of sessions until a bar breaks, or for each
+ * `--sessions N`. `--no-partials` requests finals only. `--translate` repeats each number of
+ * sessions with translations of finals and partials, from a stand-in for a model on another
+ * machine, so that one run compares both. Real speech at its pace, the sessions out of step with
+ * each other. Moments count from when the sample in question was sent: the one at the first word of
+ * the reference, the one at `speech_end`. Processor seconds are per second of one session's audio.
  */
 import { loadavg } from 'node:os'
 import { Readable } from 'node:stream'

@@ -6,7 +6,10 @@ export type ProcessorTime = Record<string, number>
 /** Of the clock that the system counts processor time with. */
 const TICKS_PER_SECOND = 100
 
-/** Reads the processor time of `root` and of all that descend from it, since their start. Linux only (/proc). */
+/**
+ * Reads the processor time of `root` and of all that descend from it, since their start. Linux only
+ * (/proc).
+ */
 export function readProcessorTime(root: number): ProcessorTime {
   const parents = new Map<number, number>()
   const seconds = new Map<number, number>()

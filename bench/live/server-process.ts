@@ -1,5 +1,5 @@
-// The server in a process of its own, with the real engine. Reads STENO_*; sends its address when it
-// listens, and closes its workers when it is told to end.
+// The server in a process of its own, with the real engine. Reads STENO_*; sends its address when
+// it listens, and closes its workers when it is told to end.
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'

@@ -13,7 +13,10 @@ export type Speech = {
 const SECONDS = 60
 const BYTES_PER_SECOND = 32_000
 
-/** What a session of dictation or a call is like; noise and other hard things have a bench of their own. */
+/**
+ * What a session of dictation or a call is like; noise and other hard things have a bench of their
+ * own.
+ */
 const GROUPS = ['read', 'speech-public', 'speech', 'spontaneous', 'telephone', 'conversation']
 /** Longer recordings would be a session by themselves. */
 const MAX_RECORDING_SECONDS = 30
@@ -21,7 +24,10 @@ const MAX_RECORDING_SECONDS = 30
 /** Pauses between the recordings, in seconds. */
 const PAUSE = { least: 0.6, most: 2 }
 
-/** Joins recordings of the corpus, with pauses, to sessions of about a minute each; the same in every run. */
+/**
+ * Joins recordings of the corpus, with pauses, to sessions of about a minute each; the same in
+ * every run.
+ */
 export async function readSpeech(): Promise<{ corpus: string; speeches: Speech[] }> {
   const { name, recordings } = await readCorpus()
   const usable = recordings.filter(({ transcript, group }) => transcript && GROUPS.includes(group))
@@ -78,7 +84,10 @@ function startSpeech(random: () => number) {
   }
 }
 
-/** Some noise of a quiet room, about 80 dB below full scale: digital silence is nothing that a microphone hears. */
+/**
+ * Some noise of a quiet room, about 80 dB below full scale: digital silence is nothing that a
+ * microphone hears.
+ */
 function pause(random: () => number): Buffer {
   const length = PAUSE.least + random() * (PAUSE.most - PAUSE.least)
   const samples = Int16Array.from({ length: Math.round(length * 16_000) }, () => random() * 12 - 6)

@@ -19,10 +19,15 @@ export type Streamed = Latencies & {
   translated: Translated
 }
 
-/** Milliseconds from each final to its translation, and how many translations there were of what. */
+/**
+ * Milliseconds from each final to its translation, and how many translations there were of what.
+ */
 export type Translated = { delays: number[]; partials: number; failed: number }
 
-/** How sound is given: at its pace in pieces of 100 ms after so many seconds, or as fast as it is taken. */
+/**
+ * How sound is given: at its pace in pieces of 100 ms after so many seconds, or as fast as it is
+ * taken.
+ */
 export type Pace = { kind: 'live'; delay: number } | { kind: 'fast' }
 
 const BYTES_PER_SECOND = 32_000
@@ -30,7 +35,9 @@ const CHUNK_BYTES = 3200
 /** A reference word this near to the start of speech is what starts it. */
 const ONSET_TOLERANCE = 0.5
 
-/** Streams one session and listens to its end; `params` are what it is asked for besides partials. */
+/**
+ * Streams one session and listens to its end; `params` are what it is asked for besides partials.
+ */
 export async function streamSpeech(
   client: Client,
   { samples, words }: Speech,

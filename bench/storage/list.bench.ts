@@ -41,7 +41,9 @@ const result = JSON.stringify({
   transcription: { full_transcript: 'hello world '.repeat(40) },
 })
 
-/** Each list with its bar for the 95th percentile, in milliseconds; undefined where there is none. */
+/**
+ * Each list with its bar for the 95th percentile, in milliseconds; undefined where there is none.
+ */
 const readonly: [what: string, query: string, bar?: number][] = [
   ['plain', '/v2/transcription', 20],
   ['one kind', '/v2/pre-recorded', 20],

@@ -35,7 +35,8 @@ export type SearchStore = { utterances: number; words: number; said: Map<string,
 
 /**
  * Fills a store with recordings, each with metadata, two speakers and the words `n17` of its own
- * number; the speakers of one in five have names. `counted` is the word whose utterances are counted.
+ * number; the speakers of one in five have names. `counted` is the word whose utterances are
+ * counted.
  */
 export async function fillSearchStore(
   db: Db,

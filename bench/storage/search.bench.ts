@@ -1,10 +1,11 @@
 /**
  * Searches over HTTP in what was said in 10,000 recordings, 18 minutes each on average, one at a
- * time, with a bar of 200 ms: by word, phrase, speaker, day and metadata, first and later pages. On a
- * busy machine the least time and the processor time say more than the median. Words are as frequent
- * as in a language: the n-th of 20,000 occurs with 1/n. Then recordings are deleted, and all pages of
- * one word are compared with what was said. Filling takes some minutes. With `STENO_BENCH=postgres`
- * the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets another number of recordings.
+ * time, with a bar of 200 ms: by word, phrase, speaker, day and metadata, first and later pages. On
+ * a busy machine the least time and the processor time say more than the median. Words are as
+ * frequent as in a language: the n-th of 20,000 occurs with 1/n. Then recordings are deleted, and
+ * all pages of one word are compared with what was said. Filling takes some minutes. With
+ * `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
+ * another number of recordings.
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -122,7 +123,10 @@ async function measure(server: Served, what: string, query: string): Promise<voi
   report({ bench: 'search', what, database, hits, least, p50, processor, bar: BAR_MS })
 }
 
-/** Processor time that the server has taken, without that of a PostgreSQL server. Linux only (/proc). */
+/**
+ * Processor time that the server has taken, without that of a PostgreSQL server. Linux only
+ * (/proc).
+ */
 async function processorMs({ process: { pid } }: Served): Promise<number> {
   const [, rest = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
   const [user, system] = rest.split(' ').slice(11, 13).map(Number)

@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- add-ons [--corpus DIR]`: everything that is made of a transcript, in one composition of an hour of
- * words, PII redaction included, which all others then see the outcome of: seconds of each step, and all of them
- * against the time that the recognition of an hour takes here, measured on the recordings of the corpus, one after
- * the other, with one process. The words are its reference texts, again and again.
+ * `npm run bench -- add-ons [--corpus DIR]`: everything that is made of a transcript, in one
+ * composition of an hour of words, PII redaction included, which all others then see the outcome
+ * of: seconds of each step, and all of them against the time that the recognition of an hour takes
+ * here, measured on the recordings of the corpus, one after the other, with one process. The words
+ * are its reference texts, again and again.
  */
 import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readConfig } from '../../src/config.ts'
@@ -71,7 +72,9 @@ function hourOf(words: readonly string[]): Transcript {
   return { utterances }
 }
 
-/** Composes a result, and tells the seconds of each step and of all, building the result included. */
+/**
+ * Composes a result, and tells the seconds of each step and of all, building the result included.
+ */
 function buildTimed(transcript: Transcript) {
   const begun: [step: string, at: number][] = []
   const note = (step: string) => void begun.push([step, performance.now()])

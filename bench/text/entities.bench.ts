@@ -1,6 +1,6 @@
 /**
- * Entities: precision and recall over the labeled sentences, by type for each file, and the time for an hour of
- * speech (9,000 words of these sentences). Nothing was tuned to the frozen files.
+ * Entities: precision and recall over the labeled sentences, by type for each file, and the time
+ * for an hour of speech (9,000 words of these sentences). Nothing was tuned to the frozen files.
  */
 import { findEntities } from '../../src/text/entities/find-entities.ts'
 import { scoreFinder, totals } from '../../test/support/entities/labeled/score.ts'

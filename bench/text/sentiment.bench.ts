@@ -1,6 +1,7 @@
 /**
- * Side and emotion of labeled sentences: those the lexicon was written with, and those written after it
- * (frozen). `confusion` counts label → answer for each side; speed is over the same sentences.
+ * Side and emotion of labeled sentences: those the lexicon was written with, and those written
+ * after it (frozen). `confusion` counts label → answer for each side; speed is over the same
+ * sentences.
  */
 import { readFileSync } from 'node:fs'
 import { judge } from '../../src/text/sentiment/judge.ts'

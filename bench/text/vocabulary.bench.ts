@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- vocabulary [--corpus DIR]`: how many misrecognitions of vocabulary.json a custom vocabulary
- * puts right, and how much of other text it spoils, by intensity; and how long 500 entries take on an hour of
- * words. With a corpus its reference texts are the other text as well.
+ * `npm run bench -- vocabulary [--corpus DIR]`: how many misrecognitions of vocabulary.json a
+ * custom vocabulary puts right, and how much of other text it spoils, by intensity; and how long
+ * 500 entries take on an hour of words. With a corpus its reference texts are the other text as
+ * well.
  */
 import { readFileSync } from 'node:fs'
 import { lettersOf } from '../../src/text/vocabulary/entries.ts'
@@ -43,7 +44,8 @@ for (const intensity of [0, 0.25, 0.5, 0.75, 1]) {
 }
 
 const hour = utteranceOf(fill(ordinary.join(' ')))
-// Names glued from the words that are said: they begin and sound like many of them, which is the dear case.
+// Names glued from the words that are said: they begin and sound like many of them, which is the
+// dear case.
 const phrase = [
   ...new Set(ordinary.flatMap((text) => text.toLowerCase().match(/[a-z]{4,}/g) ?? [])),
 ]
@@ -57,7 +59,10 @@ for (const run of ['first', 'next']) {
   report({ bench: 'text/vocabulary', run, entries: ENTRIES, words: WORDS_PER_HOUR, seconds })
 }
 
-/** How many of the sentences come out as they were said, and how many words beside the names were changed. */
+/**
+ * How many of the sentences come out as they were said, and how many words beside the names were
+ * changed.
+ */
 function score(sentences: readonly Misrecognition[], intensity: number) {
   let fixed = 0
   let spoiled = 0

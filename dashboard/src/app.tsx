@@ -16,7 +16,10 @@ import { SignInPage } from './sign-in-page.tsx'
 import { texts } from './texts.ts'
 import { UsagePage } from './usage-page.tsx'
 
-/** The whole dashboard: what a link shows, the page that the address names, or the one that signs in. */
+/**
+ * The whole dashboard: what a link shows, the page that the address names, or the one that signs
+ * in.
+ */
 export function App(): JSX.Element {
   const isShared = route.value[0] === 'shared'
   useEffect(() => {

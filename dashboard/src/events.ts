@@ -7,7 +7,10 @@ const listeners = new Set<() => void>()
 let source: EventSource | undefined
 let timer = 0
 
-/** Calls `listener` whenever a job, a delivery or, for an operator, a pulled model may have changed; returns what ends that. */
+/**
+ * Calls `listener` whenever a job, a delivery or, for an operator, a pulled model may have changed;
+ * returns what ends that.
+ */
 export function onEvent(listener: () => void): () => void {
   listeners.add(listener)
   update()

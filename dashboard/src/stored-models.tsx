@@ -10,7 +10,10 @@ import { texts } from './texts.ts'
 
 const t = texts.storedModels
 
-/** The models of the machine, for operators: installed ones first, with what installs and removes them. */
+/**
+ * The models of the machine, for operators: installed ones first, with what installs and removes
+ * them.
+ */
 export function StoredModels(): JSX.Element {
   const [models, setModels] = useState<ApiStoredModel[]>([])
   const load = () => {

@@ -143,8 +143,8 @@ export const texts = {
       audio_to_llm: 'Questions',
     } as Record<string, string>,
     /**
-     * What add-ons can be asked for further, by add-on and by the name in the API; `values` are those of
-     * a choice. Languages are named by the browser. A test fails where one is missing.
+     * What add-ons can be asked for further, by add-on and by the name in the API; `values` are
+     * those of a choice. Languages are named by the browser. A test fails where one is missing.
      */
     fields: {
       custom_vocabulary: {

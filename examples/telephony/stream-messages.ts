@@ -17,7 +17,9 @@ type Fields = Record<string, unknown>
 
 const trackNames: readonly TrackName[] = ['inbound', 'outbound']
 
-/** Reads a message; throws `StreamError`. `connected`, `mark`, `dtmf` and unknown ones are `other`. */
+/**
+ * Reads a message; throws `StreamError`. `connected`, `mark`, `dtmf` and unknown ones are `other`.
+ */
 export function readMessage(text: string): StreamMessage {
   const message = asFields(parseJson(text))
   const { event } = message

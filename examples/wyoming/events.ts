@@ -1,4 +1,6 @@
-/** An event of the Wyoming protocol: a line of JSON, then more JSON and bytes of the lengths in it. */
+/**
+ * An event of the Wyoming protocol: a line of JSON, then more JSON and bytes of the lengths in it.
+ */
 export type WyomingEvent = { type: string; data: Record<string, unknown>; payload: Buffer }
 
 /** A header holds a type and a few numbers, or some data. */

@@ -23,7 +23,9 @@ const IDLE_MS = 300_000
 /** Words to listen for that a session takes of a client. */
 const [MAX_WORDS, MAX_WORD_CHARS] = [100, 100]
 
-/** Creates the server that speaks the Wyoming protocol in front of Steno; it does not listen yet. */
+/**
+ * Creates the server that speaks the Wyoming protocol in front of Steno; it does not listen yet.
+ */
 export function createWyomingServer(options: WyomingOptions): NetServer {
   const server = createServer((socket) => {
     socket.setTimeout(IDLE_MS, () => socket.destroy())

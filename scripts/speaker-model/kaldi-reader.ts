@@ -1,6 +1,9 @@
 /** Numbers in rows, one row behind the other. */
 export type Matrix = { rows: number; columns: number; values: Float32Array }
-/** A field of a component: a number, both as it is read as float and as integer, a switch, or numbers. */
+/**
+ * A field of a component: a number, both as it is read as float and as integer, a switch, or
+ * numbers.
+ */
 export type Field =
   | { kind: 'number'; float: number; integer: number }
   | { kind: 'switch'; on: boolean }
@@ -12,9 +15,9 @@ export type Component = { type: string; fields: Map<string, Field> }
 export type Nnet3 = { wiring: string[]; components: Map<string, Component> }
 
 /**
- * Reads a network in Kaldi's binary nnet3 format (https://kaldi-asr.org/doc/io.html: after `\0B`, tokens
- * end with a space, numbers begin with their size in bytes, vectors with `FV `, matrices with `FM `).
- * Throws `Error` with the position for bytes that are not that.
+ * Reads a network in Kaldi's binary nnet3 format (https://kaldi-asr.org/doc/io.html: after `\0B`,
+ * tokens end with a space, numbers begin with their size in bytes, vectors with `FV `, matrices
+ * with `FM `). Throws `Error` with the position for bytes that are not that.
  */
 export function readNnet3(bytes: Uint8Array): Nnet3 {
   const reader = createReader(bytes)

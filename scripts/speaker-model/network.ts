@@ -1,22 +1,26 @@
 import type { Component, Field, Matrix, Nnet3 } from './kaldi-reader.ts'
 
-/** y = W·x + b, where x joins what stood at `offsets` (in frames); W has the columns of one offset after the other. */
+/**
+ * y = W·x + b, where x joins what stood at `offsets` (in frames); W has the columns of one offset
+ * after the other.
+ */
 export type Affine = { offsets: number[]; weights: Matrix; bias: Float32Array }
 /** What batch normalization has become: a factor and a term per dimension. */
 export type Scaling = { factor: Float32Array; term: Float32Array }
 /** An affine transform of frames, the rectifier, then the scaling. */
 export type FrameLayer = { affine: Affine; scaling: Scaling }
 /**
- * An x-vector network (Snyder et al. 2018, "X-vectors: robust DNN embeddings for speaker recognition"):
- * layers over frames, their mean and standard deviation in a window, and one more layer, which is the
- * embedding. The paper takes it before the rectifier; behind the scaling, cosines of voices lie further
- * apart (equal error rate on windows of 1.5 s of read speech: 4.1 % instead of 5.1 %), and around 0.
+ * An x-vector network (Snyder et al. 2018, "X-vectors: robust DNN embeddings for speaker
+ * recognition"): layers over frames, their mean and standard deviation in a window, and one more
+ * layer, which is the embedding. The paper takes it before the rectifier; behind the scaling,
+ * cosines of voices lie further apart (equal error rate on windows of 1.5 s of read speech: 4.1 %
+ * instead of 5.1 %), and around 0.
  */
 export type XVectorNetwork = { layers: FrameLayer[]; varianceFloor: number; embedding: FrameLayer }
 
 /**
- * Finds the x-vector network in what a file holds, from its output back to its input. Throws `Error`
- * that names the node for a network of another form.
+ * Finds the x-vector network in what a file holds, from its output back to its input. Throws
+ * `Error` that names the node for a network of another form.
  */
 export function readXVectorNetwork({ wiring, components }: Nnet3): XVectorNetwork {
   const nodes = new Map(wiring.filter((line) => line.includes('-node ')).map(readNode))

@@ -5,14 +5,17 @@ import type { Affine, Scaling, XVectorNetwork } from './network.ts'
 /** Number of 16-bit floats among the element types of ONNX. */
 const FLOAT16 = 10
 
-/** Whether the file holds 16-bit weights, half the size, which are made 32-bit again when it is loaded. */
+/**
+ * Whether the file holds 16-bit weights, half the size, which are made 32-bit again when it is
+ * loaded.
+ */
 export type WeightFormat = { halfPrecision: boolean }
 
 /**
  * Writes the network as one ONNX graph that hears a stretch once and embeds many windows of it:
  * - `features` f32 [1, inputs, frames]
- * - `windows` f32 [frames - context, windows]: each column weighs the frames of one window, its sum is 1;
- *   frame 0 stands at the first whose whole context is there
+ * - `windows` f32 [frames - context, windows]: each column weighs the frames of one window, its sum
+ *   is 1; frame 0 stands at the first whose whole context is there
  * - `embeddings` f32 [windows, dimension], not normalized
  */
 export function toOnnx(network: XVectorNetwork, { halfPrecision }: WeightFormat): OnnxModel {
@@ -134,7 +137,10 @@ function fold(affine: Affine, { factor, term }: Scaling, repeats: number): Affin
   return { ...affine, weights: { rows, columns, values: folded }, bias }
 }
 
-/** Offsets in equal steps are the taps of a convolution: [row][offset][input] becomes [row][input][tap]. */
+/**
+ * Offsets in equal steps are the taps of a convolution: [row][offset][input] becomes
+ * [row][input][tap].
+ */
 function convolutionOf({ offsets, weights }: Affine) {
   const kernel = offsets.length
   const dilation = kernel > 1 ? offsets[1]! - offsets[0]! : 1

@@ -1,4 +1,7 @@
-/** A small x-vector network of random numbers in Kaldi's binary format, and what it computes, written apart. */
+/**
+ * A small x-vector network of random numbers in Kaldi's binary format, and what it computes,
+ * written apart.
+ */
 
 type Layer = {
   offsets: number[]

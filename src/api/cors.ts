@@ -14,8 +14,8 @@ const EXPOSED = [
 ]
 
 /**
- * Lets pages of the configured origins call the API from a browser, with a key in a header: preflight
- * requests are answered on every path. Cookies of a sign-in are not for other origins.
+ * Lets pages of the configured origins call the API from a browser, with a key in a header:
+ * preflight requests are answered on every path. Cookies of a sign-in are not for other origins.
  */
 export async function allowOrigins(
   http: FastifyInstance,

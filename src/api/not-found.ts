@@ -5,8 +5,8 @@ import { sendDashboard, wantsPage } from './dashboard/page.ts'
 
 /**
  * Answers 405 with `Allow` on the paths of the routes that follow, 404 elsewhere, and the
- * dashboard to a browser that asks for the root. All precede authentication and any look at the body.
- * Must be called before routes are added.
+ * dashboard to a browser that asks for the root. All precede authentication and any look at the
+ * body. Must be called before routes are added.
  */
 export function answerUnknownRoutes(
   http: FastifyInstance,

@@ -37,7 +37,9 @@ export type SocketServerOptions = {
   chooseProtocol?: (offered: Set<string>) => string | false
 }
 
-/** Creates the part that turns upgrade requests into sockets. By default it speaks no subprotocol. */
+/**
+ * Creates the part that turns upgrade requests into sockets. By default it speaks no subprotocol.
+ */
 export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerOptions) {
   const limits = { maxPayload, maxFragments: MAX_FRAGMENTS, closeTimeout: CLOSE_TIMEOUT_MS }
   const handleProtocols = chooseProtocol ?? (() => false as const)

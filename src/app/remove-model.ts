@@ -12,8 +12,8 @@ import {
 } from '../models/speaker-models.ts'
 
 /**
- * What became of a removal: the model was of the store or an added one, is not installed, comes with
- * the program, or is unknown.
+ * What became of a removal: the model was of the store or an added one, is not installed, comes
+ * with the program, or is unknown.
  */
 export type Removal = 'removed' | SpeakerModelKind | 'not-installed' | 'embedded' | 'unknown'
 

@@ -22,8 +22,8 @@ type Span = { text: number; channel: number; language: string; start: number; en
 export type SpeechTranslator = Pick<SpeechEngine, 'translatedLanguages' | 'translate'>
 
 /**
- * Returns whether a request can be answered from the audio: it is for English, nothing is hidden, and
- * models for all of its languages are installed.
+ * Returns whether a request can be answered from the audio: it is for English, nothing is hidden,
+ * and models for all of its languages are installed.
  */
 export function canListen(
   speech: SpeechTranslator,

@@ -3,7 +3,9 @@ import { LlmFailure, type Usage } from '../llm/chat-client.ts'
 import type { Db } from '../storage/db.ts'
 import { readMonthTokens } from '../storage/usage/month-tokens.ts'
 
-/** On whose behalf a model is asked: the job or session is where its tokens are counted at its end. */
+/**
+ * On whose behalf a model is asked: the job or session is where its tokens are counted at its end.
+ */
 export type TokenOwner = { account: string; job: string }
 
 /** Holds the tokens of an account below a limit per month. */
@@ -23,9 +25,9 @@ export type TokenQuota = {
 const unlimited: TokenQuota = { spend: (_owner, _tokens, make) => make() }
 
 /**
- * Opens the quota of a server. Tokens of jobs that run are counted in this process, and requests under
- * way by their estimate, so that many at a time exceed the limit no further than one. What other
- * servers on the same database have under way is not known here.
+ * Opens the quota of a server. Tokens of jobs that run are counted in this process, and requests
+ * under way by their estimate, so that many at a time exceed the limit no further than one. What
+ * other servers on the same database have under way is not known here.
  */
 export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQuota {
   if (maxPerMonth === 0) return unlimited

@@ -22,8 +22,8 @@ const CONCURRENCY = 2
 const MAX_WAITING = 10_000
 
 /**
- * Opens Apertium. `missing` says which pair nobody has. Pairs that are installed later are found when
- * they are needed. Rejects with `LlmFailure` when the program cannot be run.
+ * Opens Apertium. `missing` says which pair nobody has. Pairs that are installed later are found
+ * when they are needed. Rejects with `LlmFailure` when the program cannot be run.
  */
 export async function openTranslator(
   file: string,

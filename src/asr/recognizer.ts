@@ -134,7 +134,8 @@ export type Recognizer = RecognizerInfo & {
     options: { languages: readonly string[]; isRough?: boolean; signal: AbortSignal },
   ): Promise<LanguageProbability[]>
   /**
-   * Returns in English what is said in each segment, in `language`. Models that cannot do it lack it.
+   * Returns in English what is said in each segment, in `language`. Models that cannot do it lack
+   * it.
    */
   translate?(
     segments: readonly Float32Array[],

@@ -87,7 +87,9 @@ export type LanguageStretch = {
   probabilities: LanguageProbability[]
 }
 
-/** Segments of a file, of at most `MAX_TRANSLATED` seconds and in one language, to say in English. */
+/**
+ * Segments of a file, of at most `MAX_TRANSLATED` seconds and in one language, to say in English.
+ */
 export type SpokenTask = { path: string; segments: readonly Segment[]; language: string }
 
 /** The same with the id of the recognizer that translates. Plain data. */

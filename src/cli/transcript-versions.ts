@@ -1,7 +1,9 @@
 import type { ApiTranscriptVersion } from './server/api-types.ts'
 import { sanitize } from './terminal/sanitize-terminal.ts'
 
-/** Formats a version of a corrected transcript as one line: number, time, what it is, whose it is. */
+/**
+ * Formats a version of a corrected transcript as one line: number, time, what it is, whose it is.
+ */
 export function formatVersion({
   version,
   created_at,

@@ -2,7 +2,9 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Whether this program came as an npm package, which holds JavaScript. A checkout runs TypeScript. */
+/**
+ * Whether this program came as an npm package, which holds JavaScript. A checkout runs TypeScript.
+ */
 export const isPackage = !import.meta.filename.endsWith('.ts')
 
 /** How a person calls this program: as they called it now, if npm fetched it for one command. */

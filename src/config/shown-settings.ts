@@ -3,8 +3,8 @@ const HIDDEN = '(hidden)'
 const MAX_CHARS = 500
 
 /**
- * Returns those of the variables in `names` that are set, as they may be shown: without secrets, and
- * of addresses only the protocol and the host.
+ * Returns those of the variables in `names` that are set, as they may be shown: without secrets,
+ * and of addresses only the protocol and the host.
  */
 export function shownSettings(
   env: Record<string, string | undefined>,

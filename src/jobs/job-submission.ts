@@ -180,7 +180,9 @@ export class JobSubmission {
     await removeCheckpoints(workFolder, job.id)
   }
 
-  /** Notes that the owner has read the whole result of an ended job, of which nothing may be kept. */
+  /**
+   * Notes that the owner has read the whole result of an ended job, of which nothing may be kept.
+   */
   async noteDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#tools
     try {
@@ -191,7 +193,9 @@ export class JobSubmission {
     }
   }
 
-  /** Deletes a job of which nothing is kept, if its result was delivered and nothing is under way. */
+  /**
+   * Deletes a job of which nothing is kept, if its result was delivered and nothing is under way.
+   */
   async dropDelivered(id: string): Promise<void> {
     const { db, log } = this.#tools
     try {
@@ -226,8 +230,8 @@ export class JobSubmission {
   }
 
   /**
-   * Writes the transcript of a finished job or session as a file; `isEdited` with the corrections of
-   * people.
+   * Writes the transcript of a finished job or session as a file; `isEdited` with the corrections
+   * of people.
    */
   transcript(
     job: JobId,

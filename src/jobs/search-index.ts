@@ -32,8 +32,8 @@ const MAX_ERASED = 100
 const ERASED_TOGETHER = 20
 
 /**
- * Indexes what was said in finished jobs and sessions until aborted, so that searches find it: those
- * that end from now on, and those of before the index existed.
+ * Indexes what was said in finished jobs and sessions until aborted, so that searches find it:
+ * those that end from now on, and those of before the index existed.
  */
 export async function runSearchIndex(options: SearchIndexOptions): Promise<void> {
   const { log, signal } = options

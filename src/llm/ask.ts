@@ -16,7 +16,9 @@ export type Question = {
   partInstruction: string
   transcript: string
   schema?: { name: string; schema: object } | undefined
-  /** Says what is wrong with an answer; it is then asked for once more. Undefined when it is right. */
+  /**
+   * Says what is wrong with an answer; it is then asked for once more. Undefined when it is right.
+   */
   problemOf?: (answer: string) => string | undefined
 }
 
@@ -34,9 +36,9 @@ const RULES =
   'Answer with the result alone, without an introduction.'
 
 /**
- * Answers a question about a transcript of any length: one that is too long for the model is read in
- * parts, and the notes about the parts are read in its place (map and reduce), if necessary several
- * times.
+ * Answers a question about a transcript of any length: one that is too long for the model is read
+ * in parts, and the notes about the parts are read in its place (map and reduce), if necessary
+ * several times.
  */
 export async function askAboutTranscript(
   question: Question,
@@ -118,8 +120,8 @@ export function addUsage(sum: Usage, one: Usage): void {
 }
 
 /**
- * Asks about a list. When the answer is nonsense (undefined), it asks about the halves of the list; a
- * single item then has no answer.
+ * Asks about a list. When the answer is nonsense (undefined), it asks about the halves of the list;
+ * a single item then has no answer.
  */
 export async function askInHalves<T, R>(
   items: readonly T[],

@@ -7,7 +7,9 @@ export type Usage = { requests: number; prompt_tokens: number; completion_tokens
 export type ChatRequest = {
   system: string
   user: string
-  /** The JSON that the answer must be. A provider that cannot be bound to it gets it as a request. */
+  /**
+   * The JSON that the answer must be. A provider that cannot be bound to it gets it as a request.
+   */
   schema?: { name: string; schema: object }
   /** Most tokens of the answer. */
   maxTokens: number
@@ -54,12 +56,14 @@ export type ChatClientOptions = {
   timeout: number
 }
 
-/** Attempts of one request. None follows one that the provider may have worked on and charges for. */
+/**
+ * Attempts of one request. None follows one that the provider may have worked on and charges for.
+ */
 const TRIES = 3
 
 /**
- * A token has some four letters. Not every provider keeps to the most tokens of an answer, and what a
- * longer one would cost in further requests has no bound.
+ * A token has some four letters. Not every provider keeps to the most tokens of an answer, and what
+ * a longer one would cost in further requests has no bound.
  */
 const MOST_TOKEN_LETTERS = 10
 

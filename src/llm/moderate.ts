@@ -22,8 +22,8 @@ const SENTENCE_TOKENS = 4
 const FLAG_TOKENS = 20
 
 /**
- * Finds the sentences of some categories. What a model flags beyond its list is left out. A list that
- * it answers with nonsense is asked for in halves; a single sentence then has no flags.
+ * Finds the sentences of some categories. What a model flags beyond its list is left out. A list
+ * that it answers with nonsense is asked for in halves; a single sentence then has no flags.
  */
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,

@@ -1,4 +1,6 @@
-/** Fewer bytes than tokens of usual models have: about four of English, a letter of other scripts. */
+/**
+ * Fewer bytes than tokens of usual models have: about four of English, a letter of other scripts.
+ */
 const TOKEN_BYTES = 3
 
 /** Returns about how many tokens a text has, rather too many. */
@@ -9,8 +11,8 @@ export function estimateTokens(text: string): number {
 const SENTENCE_END = /(?<=\n|[.!?…]\s|[。！？])/
 
 /**
- * Cuts a text into parts of at most so many tokens: at ends of lines and sentences, and where one is
- * longer, at blanks.
+ * Cuts a text into parts of at most so many tokens: at ends of lines and sentences, and where one
+ * is longer, at blanks.
  */
 export function splitText(text: string, maxTokens: number): string[] {
   const parts: string[] = []

@@ -1,6 +1,8 @@
 /** Where model files are fetched from. */
 export type ModelSources = {
-  /** A base address under which the paths of all files lie; undefined = the addresses as they are. */
+  /**
+   * A base address under which the paths of all files lie; undefined = the addresses as they are.
+   */
   mirror: string | undefined
   /** What replaces `https://huggingface.co`. */
   hubEndpoint: string

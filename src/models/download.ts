@@ -139,7 +139,9 @@ async function fetchRest(file: Download, part: PartFile, options: DownloadOption
   }
 }
 
-/** Returns what takes the size of each chunk, and throws when too few bytes have come in a while. */
+/**
+ * Returns what takes the size of each chunk, and throws when too few bytes have come in a while.
+ */
 function watchRate({ stallMs, leastBytes }: DownloadLimits): (bytes: number) => void {
   let [since, arrived] = [performance.now(), 0]
   return (bytes) => {

@@ -14,7 +14,9 @@ export type EmbeddedModel = {
   credit: string
 }
 
-/** The models that `npm ci` or the first use of a package installs, and the one of the repository. */
+/**
+ * The models that `npm ci` or the first use of a package installs, and the one of the repository.
+ */
 export const embeddedModelList: readonly EmbeddedModel[] = [
   {
     id: 'moonshine-base',

@@ -22,7 +22,9 @@ async function makeWithParents(path: string): Promise<void> {
   if ((await tryMake(path)) === 'ENOENT') await mkdir(path)
 }
 
-/** Returns why there was nothing to make, or nothing could be made in; rejects for other reasons. */
+/**
+ * Returns why there was nothing to make, or nothing could be made in; rejects for other reasons.
+ */
 async function tryMake(path: string): Promise<'EEXIST' | 'ENOENT' | undefined> {
   try {
     await mkdir(path)

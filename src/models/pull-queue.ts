@@ -50,8 +50,8 @@ const LOG_INTERVAL_MS = 10_000
 const FAILURE_MS = 60_000
 
 /**
- * Pulls the models that requests or operators ask for, each once for all who wait for it, one after the other. A
- * pull goes on when nobody waits for it any more: the next request will need it.
+ * Pulls the models that requests or operators ask for, each once for all who wait for it, one after
+ * the other. A pull goes on when nobody waits for it any more: the next request will need it.
  */
 export class PullQueue {
   readonly #options: PullQueueOptions

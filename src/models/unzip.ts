@@ -68,7 +68,9 @@ async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
   return entries
 }
 
-/** Returns where the content of a member begins: its own header may be longer than the directory's. */
+/**
+ * Returns where the content of a member begins: its own header may be longer than the directory's.
+ */
 async function findContent(file: FileHandle, { headerAt }: Entry): Promise<number> {
   const header = await read(file, headerAt, headerAt + HEADER_BYTES)
   if (header.length < HEADER_BYTES) throw new Error('Cannot unpack the archive: it is cut short')

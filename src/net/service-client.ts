@@ -50,9 +50,9 @@ const MAX_HEADER_BYTES = 32 * 1024
 
 /**
  * Creates a client that sends a request again, after a pause, when the answer is 429 or 5xx or the
- * connection fails; `Retry-After` is honored. It connects to the configured address only, which the operator
- * may choose inside the own network, and follows no redirects. Honors HTTP_PROXY, HTTPS_PROXY and
- * NO_PROXY.
+ * connection fails; `Retry-After` is honored. It connects to the configured address only, which the
+ * operator may choose inside the own network, and follows no redirects. Honors HTTP_PROXY,
+ * HTTPS_PROXY and NO_PROXY.
  */
 export function createServiceClient(options: ServiceOptions): ServiceClient {
   let agent: Promise<Dispatcher> | undefined
@@ -153,7 +153,9 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
   }
 }
 
-/** JSON is UTF-8, but some servers name another charset. What is unreadable must not become text. */
+/**
+ * JSON is UTF-8, but some servers name another charset. What is unreadable must not become text.
+ */
 function decoderOf(contentType: string | string[] | undefined) {
   const [, charset = 'utf-8'] = /;\s*charset="?([^\s";]+)/i.exec(`${contentType}`) ?? []
   try {

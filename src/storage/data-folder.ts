@@ -55,8 +55,8 @@ export async function makeDataFolder(path: string): Promise<void> {
 export const RESTORING = 'restoring'
 
 /**
- * Throws if a data folder has objects or live sessions but no database, or a part of a restored one: a new one would know none
- * of them, so they would be deleted.
+ * Throws if a data folder has objects or live sessions but no database, or a part of a restored
+ * one: a new one would know none of them, so they would be deleted.
  */
 export async function refuseMissingDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, RESTORING))) {

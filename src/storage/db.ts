@@ -47,9 +47,9 @@ const MAX_TRIES = 6
 const PAUSE_MS = 10
 
 /**
- * Runs `work` as one transaction, or as part of the one that `db` is. On SQLite nothing else reaches
- * the connection until it has ended. On PostgreSQL others run beside it, so `work` runs again when
- * they prevented its end.
+ * Runs `work` as one transaction, or as part of the one that `db` is. On SQLite nothing else
+ * reaches the connection until it has ended. On PostgreSQL others run beside it, so `work` runs
+ * again when they prevented its end.
  */
 export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   if (db.sql.isTransaction) return work(db)

@@ -34,7 +34,9 @@ export type Dialect = {
   isIn(value: RawBuilder<unknown>, values: readonly string[]): RawBuilder<SqlBool>
   /** The JSON text of an object with these fields of the JSON text in `column`. */
   jsonFields(column: string, fields: readonly string[]): RawBuilder<string>
-  /** Follows a table whose rows are to be found by an index, where the planner would take another. */
+  /**
+   * Follows a table whose rows are to be found by an index, where the planner would take another.
+   */
   byIndex(name: string): RawBuilder<unknown>
   /** A column whose own index is not to be used, because another finds fewer rows. */
   withoutIndex(column: string): RawBuilder<unknown>
@@ -59,8 +61,8 @@ export type Dialect = {
   /** Whether no transaction that still runs can have a lower number than `tx`. */
   isSettled(tx: string): RawBuilder<SqlBool>
   /**
-   * Erases what deleted rows have left behind, now or soon, as far as the database can and no reader
-   * still needs it.
+   * Erases what deleted rows have left behind, now or soon, as far as the database can and no
+   * reader still needs it.
    */
   scrub(db: Transaction): Promise<void>
   /** Whether a transaction failed only because of others, so that it may be repeated. */

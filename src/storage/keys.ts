@@ -38,8 +38,8 @@ export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'
 type Rows = Pick<Db, 'sql'>
 
 /**
- * Stores a key by its hash, and notes in the audit log who made it; the key itself never reaches the
- * database.
+ * Stores a key by its hash, and notes in the audit log who made it; the key itself never reaches
+ * the database.
  */
 export async function insertKey(
   db: Rows,
@@ -129,7 +129,10 @@ export async function listKeys(
   return rows.map(toStoredKey)
 }
 
-/** Returns how many keys there are, of one account or of all; none means that this is the first start. */
+/**
+ * Returns how many keys there are, of one account or of all; none means that this is the first
+ * start.
+ */
 export async function countKeys(
   db: Rows,
   { account }: { account?: string | undefined } = {},

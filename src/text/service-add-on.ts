@@ -72,7 +72,8 @@ export type Services = {
 
 /**
  * Returns the add-ons that make requests. Translation always does: text that is in the target
- * language already is copied without any service, and the answers to other texts say what is missing.
+ * language already is copied without any service, and the answers to other texts say what is
+ * missing.
  */
 export function servedAddOns(services: Services | undefined): string[] {
   return services ? [...new Set(['translation', ...Object.keys(services.addOns)])] : []

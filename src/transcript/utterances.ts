@@ -37,8 +37,8 @@ function splitAtPauses(words: readonly Word[]): Word[][] {
 }
 
 /**
- * Splits a run in two until each part is short enough, at the pause that reads best; `marks` has the
- * punctuation of its words.
+ * Splits a run in two until each part is short enough, at the pause that reads best; `marks` has
+ * the punctuation of its words.
  */
 function splitLong(words: Word[], marks: readonly number[]): Word[][] {
   const seconds = words.at(-1)!.end - words[0]!.start

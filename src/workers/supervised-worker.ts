@@ -53,7 +53,9 @@ export type TaskOptions<Message, Answer> = {
   /** Handles each message of the worker; anything but undefined is the answer. */
   receive(message: Message): Answer | undefined
   signal?: AbortSignal
-  /** Sent when `signal` aborts; the task may take `timeout` more seconds. Default: killed at once. */
+  /**
+   * Sent when `signal` aborts; the task may take `timeout` more seconds. Default: killed at once.
+   */
   cancel?: { message: unknown; timeout: number }
 }
 

@@ -25,7 +25,10 @@ function steno(folder: string, ...args: string[]) {
   return runSteno(['keys', ...args], { env: { STENO_DATA_DIR: folder } })
 }
 
-/** Makes a key of the account `test` and resolves to how a request with it fares: status and error code. */
+/**
+ * Makes a key of the account `test` and resolves to how a request with it fares: status and error
+ * code.
+ */
 async function makeCaller(options: { scopes?: readonly Scope[]; expiresAt?: number } = {}) {
   const { key } = await makeKey(server.app.storage.db, { account: 'test', ...options })
   return async (method: string, path: string) => {

@@ -25,7 +25,9 @@ import { makeFolder } from '../support/test-storage.ts'
 
 type Options = { speech?: SpeechEngine; log?: Log; env?: Record<string, string> }
 
-/** A server, and what reads one value of its metrics; the value is undefined when it is not there. */
+/**
+ * A server, and what reads one value of its metrics; the value is undefined when it is not there.
+ */
 async function start(t: TestContext, options: Options = {}) {
   const server = await startServer(options)
   t.after(() => server.close())

@@ -45,7 +45,8 @@ before(async () => {
 after(() => server.close())
 
 /**
- * Leaves out what random values rarely get right together: most bodies with these fields are refused.
+ * Leaves out what random values rarely get right together: most bodies with these fields are
+ * refused.
  */
 function withoutContradictions(fields: Fields): Fields {
   const hard = /^(model|language|(diarization|subtitles|language|custom_vocabulary)_config)$/

@@ -16,7 +16,9 @@ type CreateProvider = (options: object) => Provider
 /** The only address that the provider knows. */
 const VENDOR = 'https://api.gladia.io'
 
-/** The `fetch` of docs/clients.md, which puts the address of the server in place of the vendor's. */
+/**
+ * The `fetch` of docs/clients.md, which puts the address of the server in place of the vendor's.
+ */
 export function fetchFrom(url: string): typeof fetch {
   return async (input, init) => {
     const text = typeof init?.body === 'string' && init.body.replaceAll(VENDOR, url)

@@ -164,7 +164,9 @@ export async function checkLive(server: ClientServer, set: ClientSet): Promise<v
   }
 }
 
-/** The vendor's JavaScript SDK with a wrong key: the session ends with an error, without retries. */
+/**
+ * The vendor's JavaScript SDK with a wrong key: the session ends with an error, without retries.
+ */
 export async function checkRefusedSession(server: ClientServer, set: ClientSet): Promise<void> {
   const { GladiaClient } = loadClient<Sdk>('@gladiaio/sdk', set)
   const client = new GladiaClient({ apiUrl: server.url, apiKey: 'wrong' }).liveV2()

@@ -16,7 +16,10 @@ before(async () => {
 })
 after(() => server.close())
 
-/** Runs a session that calls a path of the receiver, and waits until nobody is to be told anything now. */
+/**
+ * Runs a session that calls a path of the receiver, and waits until nobody is to be told anything
+ * now.
+ */
 async function runSession(path: string): Promise<string> {
   const callback_config = { url: server.receiver.url + path }
   const { id, url } = await openSession(server, { callback: true, callback_config })

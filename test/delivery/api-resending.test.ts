@@ -35,7 +35,9 @@ async function resendFailed(json: Record<string, unknown>) {
   return answer
 }
 
-/** Runs a job whose callback fails for good at a path of the receiver, which then is as good as new. */
+/**
+ * Runs a job whose callback fails for good at a path of the receiver, which then is as good as new.
+ */
 async function fail(path: string) {
   server.answers.set(path, () => 410)
   const job = await server.callBack(path)

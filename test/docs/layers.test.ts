@@ -130,6 +130,23 @@ test('no file has more than 400 lines, but the generated one', () => {
   assert.deepEqual(long, ['src/cli/server/api-types.ts'])
 })
 
+test('comments end at column 100', () => {
+  const files = globSync(
+    '{src,test,bench,fuzz,soak,scripts,examples,dashboard/src}/**/*.{ts,tsx}',
+    {
+      cwd: root,
+    },
+  )
+  const long = files.flatMap((file) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n')
+    return lines.flatMap((line, i) => {
+      const isComment = /^\s*(?:\/\/|\/\*\*|\*) (?!biome-ignore)/.test(line)
+      return isComment && line.length > 100 ? [`${file}:${i + 1}`] : []
+    })
+  })
+  assert.deepEqual(long, [])
+})
+
 /** Functions that read best in one piece, however long they are. */
 const longFunctions = {
   'src/config/env-reader.ts: createReader': 'a short method per form of a setting',

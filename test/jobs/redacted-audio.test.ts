@@ -67,7 +67,10 @@ async function storedObjects({ folder }: TestServer): Promise<string[]> {
   return names.flatMap((name) => name.match(/[0-9a-f-]{36}$/) ?? [])
 }
 
-/** From where to where two channels differ, in samples: noise and tone agree here and there by chance. */
+/**
+ * From where to where two channels differ, in samples: noise and tone agree here and there by
+ * chance.
+ */
 function difference(before: Int16Array, after: Int16Array): { start: number; end: number } {
   const differs = (_: number, i: number) => before[i] !== after[i]
   return { start: after.findIndex(differs), end: after.findLastIndex(differs) + 1 }

@@ -17,7 +17,10 @@ const SAID =
   'Hello, my name is Zofia Wierzbicka, I love this. Wierzbicka called, um, katharina at posteo dot de. ' +
   'I saw Katherine. I like Catherine. Then Catherine left. My card number is four two four two, um, ' +
   '4242 4242 4242. Mail zofia.wierzbicka@posteo.de or call +49 30 901820. Was it 4242? Great!'
-/** None of these may be found anywhere, in any letter case; as they stand in a text and in a list of words. */
+/**
+ * None of these may be found anywhere, in any letter case; as they stand in a text and in a list of
+ * words.
+ */
 const SECRETS = [
   ...['zofia', 'wierzbicka', 'kathar', 'kather', 'cather', 'posteo', 'two four', ' four', '"four"'],
   ...[' 4242', '"4242', '901820', ' +49', '"+49'],

@@ -14,7 +14,10 @@ import { makeFolder } from '../support/test-storage.ts'
 
 const YEAR_MS = 365 * 86_400_000
 
-/** Starts a server on a store with a job past its retention that was last used a year ago by its clock. */
+/**
+ * Starts a server on a store with a job past its retention that was last used a year ago by its
+ * clock.
+ */
 async function startLater(t: TestContext, env: Record<string, string> = {}) {
   const folder = await makeFolder(t)
   const storage = await openStorage({ folder, log: createLog('silent') })

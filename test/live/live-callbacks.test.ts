@@ -21,7 +21,10 @@ const speech = draw('....##########.....########.....')
 
 type Requested = { flags?: Params; params?: Params; chunks?: readonly Uint8Array[] }
 
-/** Runs a session that calls back at a path of the receiver, and waits until all went out that is due. */
+/**
+ * Runs a session that calls back at a path of the receiver, and waits until all went out that is
+ * due.
+ */
 async function run(
   path: string,
   { flags = all, params = {}, chunks = chunksOf(speech, 3200) }: Requested = {},

@@ -44,7 +44,9 @@ after(() => server.close())
 /** What a fake engine takes for three voices: it tells them by their loudness. */
 const GAINS: Record<string, number> = { a: 1, b: 0.3, c: 0.15 }
 
-/** Each letter is an utterance of 1.2 s by the voice of that name, a blank the time of one without. */
+/**
+ * Each letter is an utterance of 1.2 s by the voice of that name, a blank the time of one without.
+ */
 function talk(speakers: string): Buffer {
   const turns = [...speakers].map((voice) => {
     if (voice === ' ') return draw('.'.repeat(20))

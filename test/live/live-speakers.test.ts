@@ -23,7 +23,9 @@ const sentences: [number, number][] = [
   [8, 10.8],
 ]
 
-/** The sentences by turns: each once as it is and once faster, with a second of silence behind it. */
+/**
+ * The sentences by turns: each once as it is and once faster, with a second of silence behind it.
+ */
 async function makeTalk(t: TestContext): Promise<Buffer[]> {
   const folder = await makeFolder(t)
   const { signal } = new AbortController()

@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { startSteno } from './run-steno.ts'
 
-/** Starts the program on an empty folder, with its real models; resolves to its link that signs in. */
+/**
+ * Starts the program on an empty folder, with its real models; resolves to its link that signs in.
+ */
 export async function startEmptyServer(t: TestContext): Promise<{ url: string; link: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-browser-'))
   const env = { STENO_PORT: '0', STENO_WORKERS: '1', STENO_DATA_DIR: folder }

@@ -3,7 +3,9 @@ import type { Attack, Attacker } from '../attacker.ts'
 const vocabularyOf = (entries: number) =>
   Array.from({ length: entries }, (_, n) => `Name ${n} of the list`)
 
-/** Creates jobs that fail at once and stay in the lists, with so many entries of vocabulary each. */
+/**
+ * Creates jobs that fail at once and stay in the lists, with so many entries of vocabulary each.
+ */
 async function fill({ send }: Attacker, { jobs, entries }: { jobs: number; entries: number }) {
   for (let n = 0; n < jobs; n++) {
     await send('/v2/pre-recorded', {

@@ -14,7 +14,9 @@ export type Change = (path: string, options?: { method: string }) => void
 
 type ReceiversProps = { receivers: readonly ApiEndpoint[]; change: Change; reload: () => void }
 
-/** The webhooks and the origins of callbacks, of all accounts for an operator, with how they fare. */
+/**
+ * The webhooks and the origins of callbacks, of all accounts for an operator, with how they fare.
+ */
 export function Receivers({ receivers, change, reload }: ReceiversProps): JSX.Element {
   return (
     <section class="card">

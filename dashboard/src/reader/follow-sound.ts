@@ -1,9 +1,9 @@
 import type { ApiUtterance } from '../api.ts'
 
 /**
- * Marks the word that is heard, while the sound plays, and keeps its utterance in view if `scrolls`.
- * Changes classes directly: a page of words is not built again several times a second. Returns what
- * ends it.
+ * Marks the word that is heard, while the sound plays, and keeps its utterance in view if
+ * `scrolls`. Changes classes directly: a page of words is not built again several times a second.
+ * Returns what ends it.
  */
 export function followSound(
   audio: HTMLAudioElement,
@@ -51,7 +51,9 @@ export function followSound(
   }
 }
 
-/** Returns the index of the last part that has begun at a time, or -1. Parts are ordered by start. */
+/**
+ * Returns the index of the last part that has begun at a time, or -1. Parts are ordered by start.
+ */
 function lastStarted(parts: readonly { start: number }[], at: number): number {
   let [low, high] = [0, parts.length]
   while (low < high) {

@@ -6,7 +6,9 @@ export type Preset = keyof typeof texts.options.presets
 export type SummaryType = keyof typeof texts.options.summaryTypes
 export type ChannelMode = keyof typeof texts.options.channelModes
 
-/** By add-on: whether it is switched on, and what its configuration says beyond the other options. */
+/**
+ * By add-on: whether it is switched on, and what its configuration says beyond the other options.
+ */
 export type AddOnChoices = Readonly<
   Record<string, { isOn: boolean; config: Readonly<Record<string, unknown>> }>
 >

@@ -72,7 +72,9 @@ export function furtherFieldsOf(addOn: Pick<AddOn, 'name' | 'config_schema'>): S
   return fieldsOf(addOn).filter((field) => !askedFields[addOn.name]?.includes(field.name))
 }
 
-/** Writes a name of the API for people, where a newer server has one that this page has no text for. */
+/**
+ * Writes a name of the API for people, where a newer server has one that this page has no text for.
+ */
 export function labelOf(name: string): string {
   const words = name.replaceAll('_', ' ').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)

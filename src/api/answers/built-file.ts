@@ -13,8 +13,8 @@ const types: Record<string, string> = {
 export type BuiltFile = { content: Buffer; type: string; encoding: 'br' | 'gzip' | undefined }
 
 /**
- * Reads a file that `npm run build` wrote, compressed as the client takes it. Undefined when there is
- * none, or it is of a type that no page loads.
+ * Reads a file that `npm run build` wrote, compressed as the client takes it. Undefined when there
+ * is none, or it is of a type that no page loads.
  */
 export async function readBuiltFile(
   path: string,

@@ -75,7 +75,9 @@ export function createFindKey(
   }
 }
 
-/** Returns what people call a key: its name, or else how it begins; null for one of the settings. */
+/**
+ * Returns what people call a key: its name, or else how it begins; null for one of the settings.
+ */
 export async function keyNameOf(db: Pick<Db, 'sql'>, hash: string): Promise<string | null> {
   const key = await findKeyByHash(db, hash)
   return key ? (key.name ?? key.prefix) : null

@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { Scope } from '../../storage/keys.ts'
 
 /**
- * Returns the account that a request names; undefined for `*`, all of them. Only `admin` opens others
- * than the own one, which is the default.
+ * Returns the account that a request names; undefined for `*`, all of them. Only `admin` opens
+ * others than the own one, which is the default.
  */
 export function requireAccount(
   { account: wanted }: { account?: string | undefined },

@@ -23,8 +23,8 @@ const OPTIONAL = '~optional'
 
 /**
  * The builders of JSON Schemas, with the types of typebox, from which handlers derive the types of
- * requests. The builders of typebox are 370 modules, which every start would have to load; its other
- * functions take these schemas too.
+ * requests. The builders of typebox are 370 modules, which every start would have to load; its
+ * other functions take these schemas too.
  */
 export const Type = {
   Array: (items: TSchema, options?: Schema) => make('Array', { type: 'array', items, ...options }),

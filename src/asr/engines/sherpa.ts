@@ -142,8 +142,8 @@ async function measureCost(
 type PieceOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }
 
 /**
- * Recognizes a whole piece. Where the model returns no probabilities, it decodes the piece twice: see
- * `withAgreement`.
+ * Recognizes a whole piece. Where the model returns no probabilities, it decodes the piece twice:
+ * see `withAgreement`.
  */
 async function decodePiece(
   { sherpa, isStreaming, isTimed, isUpperCase }: SherpaModel,

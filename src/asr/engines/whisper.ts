@@ -44,8 +44,8 @@ const whisperProfile: RecognizerProfile = {
 }
 
 /**
- * Loads an installed Whisper model (https://arxiv.org/abs/2212.04356). Throws `Error` when the folder
- * holds no converted model.
+ * Loads an installed Whisper model (https://arxiv.org/abs/2212.04356). Throws `Error` when the
+ * folder holds no converted model.
  */
 export async function createWhisper(
   stored: Pick<StoredModel, 'id' | 'revision' | 'languages' | 'folder'>,

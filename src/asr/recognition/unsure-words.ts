@@ -9,7 +9,9 @@ const SPREAD = 0.5
 /** So many seconds of speech without any word are reported. */
 const WORDLESS_SECONDS = 3
 
-/** The recognized words of a recording or session; `uncovered` are seconds of speech without words. */
+/**
+ * The recognized words of a recording or session; `uncovered` are seconds of speech without words.
+ */
 export type RecognizedWords = { confidences: readonly number[]; uncovered?: number }
 
 /**

@@ -25,7 +25,9 @@ type WordNode = {
   steps?: Map<number, WordNode>
 }
 
-/** Words and phrases that a decoder prefers; `boost` are the nats for the first piece of a match. */
+/**
+ * Words and phrases that a decoder prefers; `boost` are the nats for the first piece of a match.
+ */
 export type VocabularyBias = {
   readonly pieces: TokenPieces
   readonly root: WordNode

@@ -1,8 +1,8 @@
 /**
- * The calibration of Whisper base: logistic regression on 1514 words of 83 recordings with reference
- * transcripts, read, prompted and counted, in English, German, French, Spanish, Italian and
- * Portuguese. Fitted on half of the recordings, confidence and the share of right words differed by
- * 0.02 on the other half.
+ * The calibration of Whisper base: logistic regression on 1514 words of 83 recordings with
+ * reference transcripts, read, prompted and counted, in English, German, French, Spanish, Italian
+ * and Portuguese. Fitted on half of the recordings, confidence and the share of right words
+ * differed by 0.02 on the other half.
  */
 const WORD_WEIGHT = 0.613
 const SEGMENT_WEIGHT = 1.967

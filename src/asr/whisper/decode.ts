@@ -8,7 +8,9 @@ export type WhisperTask = 'transcribe' | 'translate'
 /** What the model finds before it writes: how likely there is no speech, and each language. */
 export type Detection = {
   noSpeech: number
-  /** Probabilities of all languages of the model; they add up to 1. Empty for English-only models. */
+  /**
+   * Probabilities of all languages of the model; they add up to 1. Empty for English-only models.
+   */
   languages: ReadonlyMap<string, number>
 }
 

@@ -24,8 +24,8 @@ function voice(seed: number): Float32Array<ArrayBuffer> {
 }
 
 /**
- * Returns the share of the frames of channel 1 that are taken for a leak of channel 0; `findsEarlier`
- * as in recordings, which are read ahead.
+ * Returns the share of the frames of channel 1 that are taken for a leak of channel 0;
+ * `findsEarlier` as in recordings, which are read ahead.
  */
 function leakedShare(first: Float32Array, second: Float32Array, findsEarlier = false): number {
   const measurement = createMeasurement()

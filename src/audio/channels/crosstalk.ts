@@ -109,7 +109,9 @@ function addBands({ from, to }: Measured, source: Float64Array, target: Float64A
   }
 }
 
-/** Returns the leaks that some measurements show together, one for each pair of channels at most. */
+/**
+ * Returns the leaks that some measurements show together, one for each pair of channels at most.
+ */
 export function findLeaks(measurements: readonly LeakMeasurement[]): Leak[] {
   const keys = new Set(measurements.flatMap((one) => [...one.keys()]))
   const best = new Map<string, { leak: Leak; coherence: number }>()
@@ -175,7 +177,9 @@ export function createLeakGate(channels: number, ahead = 0) {
   const longest = ahead + LEAK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
 
-  /** Takes the next frame of each channel; returns which held only a leak, `ahead` frames before. */
+  /**
+   * Takes the next frame of each channel; returns which held only a leak, `ahead` frames before.
+   */
   return function isLeaked(frames: readonly Float32Array[], leaks: readonly Leak[]): boolean[] {
     history.unshift(frames.map(frameBands))
     if (history.length > longest + 1) history.pop()

@@ -206,8 +206,8 @@ function relation(
 
 /**
  * Whether most windows show the same voices at levels of one scene. A window with one voice is
- * coherent and shows the level; while two people talk, each with a leak, both are medium. So windows
- * count by the third power of their coherence.
+ * coherent and shows the level; while two people talk, each with a leak, both are medium. So
+ * windows count by the third power of their coherence.
  */
 function isShared(a: number, b: number, facts: Facts): boolean {
   let [shared, others] = [0, 0]

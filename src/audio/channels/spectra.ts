@@ -1,6 +1,8 @@
 import { createTransform } from './fourier.ts'
 
-/** Samples of one spectrum: 256 ms, so that delays and echoes of tens of milliseconds fit inside. */
+/**
+ * Samples of one spectrum: 256 ms, so that delays and echoes of tens of milliseconds fit inside.
+ */
 export const SPECTRUM_SAMPLES = 4096
 /** Samples between two spectra: 64 ms. */
 export const SPECTRUM_HOP = 1024
@@ -90,8 +92,8 @@ export function addPairSpectra(sums: PairSpectra, other: PairSpectra): void {
 
 /**
  * Returns the magnitude-squared coherence (Carter, Knapp, Nuttall 1973) of the speech band, 0 to 1:
- * the mean over the bins, weighted by their amplitude, less what as many spectra of unrelated sounds
- * give.
+ * the mean over the bins, weighted by their amplitude, less what as many spectra of unrelated
+ * sounds give.
  */
 export function coherenceOf({ count, first, second, re, im }: PairSpectra): number {
   // Spectra overlap by three quarters: about half of them are independent.

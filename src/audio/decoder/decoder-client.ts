@@ -83,8 +83,8 @@ function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Re
 }
 
 /**
- * Starts a decoder process, confined as far as the system can. Without an input in its bounds it has
- * a pipe for content.
+ * Starts a decoder process, confined as far as the system can. Without an input in its bounds it
+ * has a pipe for content.
  */
 export function startDecoder(bounds: Bounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]

@@ -21,8 +21,9 @@ export type DecodeRequest = {
 }
 
 /**
- * To describe a file, and to decode it as well if it is shorter than `maxDecoded` seconds. A decoder
- * that sees no files gets the content through a pipe, so many bytes, and stores it as `file`.
+ * To describe a file, and to decode it as well if it is shorter than `maxDecoded` seconds. A
+ * decoder that sees no files gets the content through a pipe, so many bytes, and stores it as
+ * `file`.
  */
 export type ShortRequest = Omit<ProbeRequest, 'task'> & {
   task: 'short'
@@ -60,8 +61,8 @@ export type DecodedSamples = {
 }
 
 /**
- * A decoded recording; `duration` is seconds. `statedSeconds` is what the file says: more, if its end
- * is missing.
+ * A decoded recording; `duration` is seconds. `statedSeconds` is what the file says: more, if its
+ * end is missing.
  */
 export type DecodedMedia = { duration: number; statedSeconds?: number; channels: DecodedChannel[] }
 

@@ -6,9 +6,9 @@ import { isolatingScript, type Visible } from './isolated-root.ts'
 
 /**
  * How far the system can confine a decoder: `isolated` shows it no network, no other process and no
- * file but its recording, its output folder and the program; `files` allows no network and no writes
- * except to the output folder, `network` allows no network, `limits` only limits memory and time,
- * `none` not even these.
+ * file but its recording, its output folder and the program; `files` allows no network and no
+ * writes except to the output folder, `network` allows no network, `limits` only limits memory and
+ * time, `none` not even these.
  */
 export type Confinement = 'isolated' | 'files' | 'network' | 'limits' | 'none'
 
@@ -94,8 +94,8 @@ function works(confinement: Confinement): boolean {
 /**
  * Returns the command that starts `command` with limits, and confined as far as the system supports
  * it. The program replaces the shell: it has the pid of the started process, and its exit status is
- * that of the whole. An isolated one is a descendant of that process and ends with it; the exit code
- * tells by which signal, see `signalOf`.
+ * that of the whole. An isolated one is a descendant of that process and ends with it; the exit
+ * code tells by which signal, see `signalOf`.
  */
 export function confine(
   command: ProcessCommand,

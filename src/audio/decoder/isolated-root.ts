@@ -1,7 +1,9 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 
-/** Where the content of a short recording is written, in a decoder that sees no files of the server. */
+/**
+ * Where the content of a short recording is written, in a decoder that sees no files of the server.
+ */
 export const INPUT_FOLDER = '/input'
 /** It holds the largest file that is read as a short one. */
 export const INPUT_BYTES = 8 * 1024 * 1024
@@ -20,11 +22,11 @@ const ROOT = '/sys'
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']
 
 /**
- * Returns a shell script that builds a root of what is named and nothing else, moves into it, gives up
- * all rights, and runs the program in its arguments, which never gets them back: a changed root also
- * forbids user namespaces of its own. The shell is the first process of its namespace, on which the
- * kernel lets signals have no effect, so the program is a child of it. Each program that the script
- * itself starts costs a millisecond.
+ * Returns a shell script that builds a root of what is named and nothing else, moves into it, gives
+ * up all rights, and runs the program in its arguments, which never gets them back: a changed root
+ * also forbids user namespaces of its own. The shell is the first process of its namespace, on
+ * which the kernel lets signals have no effect, so the program is a child of it. Each program that
+ * the script itself starts costs a millisecond.
  */
 export function isolatingScript({ input, folder }: Visible): string {
   const { folders, links } = findSystem()

@@ -50,7 +50,9 @@ function usedBytes(pid: number | string | undefined): number {
   }
 }
 
-/** A program in namespaces of its own is the child of a shell, which is the child of another one. */
+/**
+ * A program in namespaces of its own is the child of a shell, which is the child of another one.
+ */
 function childrenOf(pid: number | string | undefined): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')

@@ -50,8 +50,8 @@ export type ShortOptions = Pick<ShortRequest, 'nameHint' | 'maxSeconds'> & {
  * Reads a short file in a process that has read other files of the same account, since the start of
  * a process takes ten times as long as the file. The process has no folder to write to, reads one
  * file at a time, and ends after a few seconds without one. Undefined when there is no such process
- * to be had or it fails in any way: another one, for this file alone, then shows whether the file is
- * at fault.
+ * to be had or it fails in any way: another one, for this file alone, then shows whether the file
+ * is at fault.
  */
 export async function readShort(
   file: string,

@@ -41,8 +41,8 @@ export type TranscribeOptions = {
 }
 
 /**
- * The output of the pipeline: the result, the redacted recording that replaces the original, and what
- * the job took.
+ * The output of the pipeline: the result, the redacted recording that replaces the original, and
+ * what the job took.
  */
 export type Transcribed = {
   result: WrittenResult
@@ -196,8 +196,8 @@ async function diarizeChannels(
 type Calling = { channels: readonly ChannelPcm[]; slot: JobSlot; meter: AttemptMetrics }
 
 /**
- * Builds the result. A step that changes the words may have to ask a service first; the build is then
- * repeated with its answers.
+ * Builds the result. A step that changes the words may have to ask a service first; the build is
+ * then repeated with its answers.
  */
 async function build(
   tools: PipelineTools,
@@ -218,8 +218,9 @@ async function build(
 }
 
 /**
- * Returns the JSON text of the result with the add-ons that need a service, and what language models
- * took for them. They see the words of the result only, so that no service gets what was redacted.
+ * Returns the JSON text of the result with the add-ons that need a service, and what language
+ * models took for them. They see the words of the result only, so that no service gets what was
+ * redacted.
  */
 async function addServiceAddOns(
   tools: PipelineTools,
@@ -237,7 +238,9 @@ async function addServiceAddOns(
   return { text: merged, llm: usageOf(answersOf(answered)) }
 }
 
-/** Calls services; meanwhile the job holds no slot. Answers of an earlier attempt are used again. */
+/**
+ * Calls services; meanwhile the job holds no slot. Answers of an earlier attempt are used again.
+ */
 async function callFor(
   { services, log }: PipelineTools,
   { id, account }: ClaimedJob,

@@ -216,9 +216,9 @@ export class MessageEmitter {
   }
 
   /**
-   * Runs a group of add-ons on an utterance. Logs the results of all of them first, then sends them, at
-   * once: if a process is killed in between, the next one sends the rest. `before` is the same work
-   * whose messages come first.
+   * Runs a group of add-ons on an utterance. Logs the results of all of them first, then sends
+   * them, at once: if a process is killed in between, the next one sends the rest. `before` is the
+   * same work whose messages come first.
    */
   async #runAddOns(
     utterance: UtteranceRecord,

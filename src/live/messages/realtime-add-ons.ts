@@ -45,8 +45,8 @@ export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
 export type AddOnGroup = 'own' | 'services'
 
 /**
- * Processes one final utterance: `run` returns a result, or the reason for a failure, and `messages`
- * builds the messages for it. A hook with nothing to find has no `run`.
+ * Processes one final utterance: `run` returns a result, or the reason for a failure, and
+ * `messages` builds the messages for it. A hook with nothing to find has no `run`.
  */
 export type RealtimeHook = {
   type: RealtimeAddOn

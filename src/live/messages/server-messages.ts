@@ -55,7 +55,8 @@ export type TextMessage = { type: 'post_transcript' | 'post_final_transcript'; t
 
 /**
  * What is known of a message without its text: `partial` marks a transcript that may change, or its
- * translation, `error` a message that reports an error. Routing, order and limits depend on nothing else.
+ * translation, `error` a message that reports an error. Routing, order and limits depend on nothing
+ * else.
  */
 export type MessageHead = {
   type: (ServerMessage | TextMessage)['type']

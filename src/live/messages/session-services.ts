@@ -44,7 +44,9 @@ export type ServiceSession = {
 const TRANSLATION_LIMIT = 20
 /** Of a partial: by then there are newer ones. Seconds. */
 const PARTIAL_LIMIT = 5
-/** Bounds each add-on at the end of a session; each request has a time limit of its own. Seconds. */
+/**
+ * Bounds each add-on at the end of a session; each request has a time limit of its own. Seconds.
+ */
 const END_LIMIT = 600
 
 /** Runs the service add-ons of a session; `limits` are in seconds, and for tests. */
@@ -108,8 +110,8 @@ export function createSessionServices(
 const makeAnew: Remember = (_part, make) => make()
 
 /**
- * The words of hours of speech would take long to read. Their text is needed, and for the sources of
- * answers when it was said: each word has the times of its utterance.
+ * The words of hours of speech would take long to read. Their text is needed, and for the sources
+ * of answers when it was said: each word has the times of its utterance.
  */
 function withRoughTimes({ text, start, end, ...utterance }: SpokenText): Utterance {
   const words = text.trim().split(separatorOf(utterance.language))

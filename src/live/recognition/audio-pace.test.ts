@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AudioPace } from './audio-pace.ts'
 
-/** Processes chunks of `chunk` seconds, one every `every` seconds; returns after which it is fast. */
+/**
+ * Processes chunks of `chunk` seconds, one every `every` seconds; returns after which it is fast.
+ */
 function fastAfter(chunk: number, every: number, chunks: number): boolean[] {
   let ms = 0
   const pace = new AudioPace({ maxLead: 2, now: () => ms })

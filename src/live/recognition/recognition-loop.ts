@@ -202,7 +202,9 @@ export class RecognitionLoop {
     await this.#writeSamples({ from: 0, to: Number.POSITIVE_INFINITY, isEnd: true, signal })
   }
 
-  /** Rewrites the samples of some frames, as far as they exist; returns the frame after the last. */
+  /**
+   * Rewrites the samples of some frames, as far as they exist; returns the frame after the last.
+   */
   async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<number> {
     const { models, audio, log } = this.#options
     let at = from

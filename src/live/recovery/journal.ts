@@ -35,8 +35,9 @@ type Waiting = Entry & {
 }
 
 /**
- * Stores what happens in a session, in order; what `append` returns resolves in the same order. Entries that arrive while the disk is busy are stored together with the next sync. Writes
- * to a full disk are retried for as long as the session lives: the client keeps what was not
+ * Stores what happens in a session, in order; what `append` returns resolves in the same order.
+ * Entries that arrive while the disk is busy are stored together with the next sync. Writes to a
+ * full disk are retried for as long as the session lives: the client keeps what was not
  * acknowledged.
  */
 export class Journal {

@@ -68,8 +68,8 @@ export type ChunkRecord = {
 export type UtteranceRecord = { channel: number; number: number; text: string | null }
 
 /**
- * What a group of add-ons found in a logged utterance; the messages that report it follow in the log.
- * Absent `group`: those of this server.
+ * What a group of add-ons found in a logged utterance; the messages that report it follow in the
+ * log. Absent `group`: those of this server.
  */
 export type AddOnRecord = {
   channel: number
@@ -79,8 +79,8 @@ export type AddOnRecord = {
 }
 
 /**
- * An answer of a service, by the hash of what was asked. It is of use until its purpose is logged: the
- * findings in an utterance, by its id, or what comes at the end, by the kind of its record.
+ * An answer of a service, by the hash of what was asked. It is of use until its purpose is logged:
+ * the findings in an utterance, by its id, or what comes at the end, by the kind of its record.
  */
 export type AnswerRecord = { purpose: string; key: string; value: unknown }
 

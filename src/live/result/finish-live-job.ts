@@ -173,8 +173,8 @@ type AudioSummary = {
 }
 
 /**
- * Stores the audio as the object of its job, unless nothing is kept of that; undefined when there is
- * none.
+ * Stores the audio as the object of its job, unless nothing is kept of that; undefined when there
+ * is none.
  */
 async function keepAudio(
   objects: Storage['objects'],

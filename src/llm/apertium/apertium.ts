@@ -5,7 +5,9 @@ import { ProgramFailed, runProgram } from './run-program.ts'
 
 /** A translator with rules and dictionaries, run as a program of its own for each request. */
 export type Apertium = {
-  /** Returns the pairs that are installed, as `en-es`, with the names that the program gives them. */
+  /**
+   * Returns the pairs that are installed, as `en-es`, with the names that the program gives them.
+   */
   pairs(options: { signal: AbortSignal }): Promise<Map<string, string>>
   /** Translates texts one for one; rejects with `LlmFailure`. */
   translate(task: ApertiumTask, options: { signal: AbortSignal }): Promise<string[]>
@@ -25,7 +27,9 @@ const BETWEEN = '\n\n'
 const HIDDEN = /\[[A-Z][A-Z_]*_\d+\]/g
 const PLACEHOLDER = /Qx([a-z]+)q/g
 
-/** Creates a translator of the program `file`: a path, or a name to be found in the usual folders. */
+/**
+ * Creates a translator of the program `file`: a path, or a name to be found in the usual folders.
+ */
 export function createApertium(file: string, env: Record<string, string>): Apertium {
   const path = [dirname(file), '/usr/local/bin', '/usr/bin', '/bin'].filter((one) => one !== '.')
   const settings = { env: { ...env, PATH: path.join(':'), LC_ALL: 'C.UTF-8' } }

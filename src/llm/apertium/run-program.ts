@@ -20,8 +20,8 @@ export type ProgramOptions = {
 export class ProgramFailed extends Error {}
 
 /**
- * Runs a program without a shell and returns what it writes to its standard output. It is killed with
- * all processes that it started when it exceeds a limit or `signal` aborts. Rejects with
+ * Runs a program without a shell and returns what it writes to its standard output. It is killed
+ * with all processes that it started when it exceeds a limit or `signal` aborts. Rejects with
  * `ProgramFailed`, or with the reason of the abort.
  */
 export async function runProgram(

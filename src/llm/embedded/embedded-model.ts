@@ -23,8 +23,8 @@ export type EmbeddedModelOptions = {
 }
 
 /**
- * Runs a GGUF model with llama.cpp in a process of its own, one request after the other. The process
- * starts with the first request and ends when it is idle.
+ * Runs a GGUF model with llama.cpp in a process of its own, one request after the other. The
+ * process starts with the first request and ends when it is idle.
  */
 export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   const { findFile, missing, contextTokens, usesGpu, timeout, idleSeconds, env } = options

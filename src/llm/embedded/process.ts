@@ -1,6 +1,6 @@
 /**
- * A process that runs a language model with llama.cpp and nothing else: the library takes the memory
- * of the model, and a file that it cannot read may end its process.
+ * A process that runs a language model with llama.cpp and nothing else: the library takes the
+ * memory of the model, and a file that it cannot read may end its process.
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
 import type { LlamaAnswer, LlamaTask } from './protocol.ts'

@@ -17,7 +17,9 @@ export type CheckOptions = {
 /** What was read, and what is wrong with it, a line each. */
 export type CheckOutcome = { snapshots: number; files: number; size: number; problems: string[] }
 
-/** Reads every file of every snapshot, and each object once, and compares them with the manifests. */
+/**
+ * Reads every file of every snapshot, and each object once, and compares them with the manifests.
+ */
 export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> {
   const { target, key, signal, onProgress } = options
   const backup = await openBackupFolder(target, { key })

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Tables that belong to no account; the servers in `owners` are gone. The index of words follows the
- * utterances.
+ * Tables that belong to no account; the servers in `owners` are gone. The index of words follows
+ * the utterances.
  */
 const common = ['schema_version', 'owners', 'utterance_terms', 'object_keys']
 /** Erases words from their index one by one, which takes hours for those of many accounts. */

@@ -71,9 +71,9 @@ type Task = BackupOptions & {
 
 /**
  * Adds a snapshot of a data folder to a folder of backups: a copy of the database as of one moment,
- * then the objects that the copy refers to and that are not there yet. An object that was deleted in
- * between is no longer referred to: then the database is copied once more. What was killed begins
- * anew with the objects that it had copied.
+ * then the objects that the copy refers to and that are not there yet. An object that was deleted
+ * in between is no longer referred to: then the database is copied once more. What was killed
+ * begins anew with the objects that it had copied.
  */
 export async function takeBackup(options: BackupOptions): Promise<BackupOutcome> {
   refuseInside(options.folder, options.target)

@@ -18,7 +18,9 @@ const conditions = {
   disabled: sql<SqlBool>`(disabled_at is not null)`,
 } as const satisfies Record<EndpointStatus, unknown>
 
-/** Returns a page of the endpoints of one account, or of all, oldest first, and whether more follow. */
+/**
+ * Returns a page of the endpoints of one account, or of all, oldest first, and whether more follow.
+ */
 export async function pageEndpoints(
   db: Pick<Db, 'readonly'>,
   { account, kinds = [], statuses = [] }: EndpointFilter,

@@ -13,7 +13,9 @@ export type ObjectKey = {
 /** The keys of objects: new ones are encrypted with the first, all are decrypted by any. */
 export type ObjectKeys = { current: ObjectKey; find(id: string): ObjectKey | undefined }
 
-/** Where the keys come from: a file, or what a command prints; neither = objects are not encrypted. */
+/**
+ * Where the keys come from: a file, or what a command prints; neither = objects are not encrypted.
+ */
 export type KeySource = { file?: string | undefined; command?: string | undefined }
 
 /** Bytes of a secret at least. */

@@ -3,8 +3,8 @@ import type { Db } from '../db.ts'
 import type { ObjectKeys } from './object-keys.ts'
 
 /**
- * Notes the key that new objects are encrypted with. Throws a sentence if one of the keys is missing
- * that objects were encrypted with: without it they are lost.
+ * Notes the key that new objects are encrypted with. Throws a sentence if one of the keys is
+ * missing that objects were encrypted with: without it they are lost.
  */
 export async function noteObjectKeys(
   db: Pick<Db, 'sql'>,

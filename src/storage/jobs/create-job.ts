@@ -95,7 +95,10 @@ async function create(
   return quotaError ? { quotaError } : 'refused'
 }
 
-/** Checks the quota in the transaction that creates the job, so that of two requests one sees the other. */
+/**
+ * Checks the quota in the transaction that creates the job, so that of two requests one sees the
+ * other.
+ */
 async function checkMonth(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: number }) {
   const { account, createdAt: now } = job
   const file = job.kind === 'live' ? undefined : await findFile(tx, { id: job.file.id, account })

@@ -45,7 +45,9 @@ const MERGED_ROWS = 20_000
 
 type Sql = RawBuilder<unknown>
 
-/** What a row holds of its job as text; the lengths are in the heads of rows, the texts not read. */
+/**
+ * What a row holds of its job as text; the lengths are in the heads of rows, the texts not read.
+ */
 const texts = ['custom_metadata', 'post_session_metadata', 'request_params', 'result'] as const
 const bytes = sql.join(
   texts.map((column) => sql`coalesce(octet_length(jobs.${sql.ref(column)}), 0)`),

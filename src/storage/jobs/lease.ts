@@ -6,8 +6,8 @@ import type { Tables } from '../tables.ts'
 export type Lease = { id: string; epoch: number }
 
 /**
- * Extends a lease to `leaseMs` from now, by the clock of the database; returns false if it was lost,
- * and then the owner must stop.
+ * Extends a lease to `leaseMs` from now, by the clock of the database; returns false if it was
+ * lost, and then the owner must stop.
  */
 export async function renewLease(
   db: Db,

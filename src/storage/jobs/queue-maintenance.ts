@@ -19,8 +19,9 @@ export function returnAbandonedJobs(db: Db, { now }: { now: number }): Promise<n
 }
 
 /**
- * Requeues the jobs whose lease has expired, by the clock of the database: their owner stands still. The jobs in `running`, which the
- * caller is running, are not lost, however long the disk delayed their renewal.
+ * Requeues the jobs whose lease has expired, by the clock of the database: their owner stands
+ * still. The jobs in `running`, which the caller is running, are not lost, however long the disk
+ * delayed their renewal.
  */
 export async function returnLostJobs(
   db: Db,

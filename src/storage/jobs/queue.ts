@@ -244,8 +244,8 @@ const unfetched = sql<SqlBool>`(waiting.file_source is not null
 
 /**
  * Assigns the next waiting job to `owner`, if there is one: that of the account with the fewest
- * running jobs first, then the oldest. It is one statement, so two owners can never hold one job, an
- * attempt is counted before it begins, and the limit of an account holds.
+ * running jobs first, then the oldest. It is one statement, so two owners can never hold one job,
+ * an attempt is counted before it begins, and the limit of an account holds.
  */
 export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   return inTurn(db, 'claims', (tx) => claim(tx, options))

@@ -126,8 +126,8 @@ export type ReadResult = { jobId: string; stored: StoredResult }
 
 /**
  * Replaces a result that was read, in one statement, and counts what language models took for that
- * in its transaction. Returns false, and changes nothing, if the job was deleted meanwhile or already
- * has another result. Only the result of the job changes.
+ * in its transaction. Returns false, and changes nothing, if the job was deleted meanwhile or
+ * already has another result. Only the result of the job changes.
  */
 export async function replaceResult(
   db: Db,

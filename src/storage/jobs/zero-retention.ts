@@ -24,10 +24,10 @@ export type DeliveredOptions = {
 }
 
 /**
- * Deletes the jobs of which nothing is kept, where that is due: the result was read or accepted by a
- * callback, and nobody else is to be notified; or it has waited long enough and no callback is under
- * way. Returns their ids. Objects go before the row that names them, so what a crash cuts off is
- * found and deleted again.
+ * Deletes the jobs of which nothing is kept, where that is due: the result was read or accepted by
+ * a callback, and nobody else is to be notified; or it has waited long enough and no callback is
+ * under way. Returns their ids. Objects go before the row that names them, so what a crash cuts off
+ * is found and deleted again.
  */
 export async function deleteDeliveredJobs(
   db: Db,

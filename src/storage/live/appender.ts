@@ -15,8 +15,8 @@ export type AppendedFiles = { audio: FileHandle; log: FileHandle; audioStart: nu
 
 /**
  * Appends to the two files of a live session, after `sizes`, up to which everything is on disk; see
- * `SessionStore` for its guarantees. One write runs at a time, with everything that has arrived since
- * the last one; syncs work the same way.
+ * `SessionStore` for its guarantees. One write runs at a time, with everything that has arrived
+ * since the last one; syncs work the same way.
  */
 export class Appender implements Pick<SessionStore, 'write' | 'sync'> {
   readonly #files: AppendedFiles

@@ -24,7 +24,10 @@ export type LiveFiles = SessionStore & {
 /** The header of a RIFF file with one format and one data chunk. */
 const AUDIO_START = 44
 
-/** Ends the name of a folder while it is created: a kill may leave it, with nothing acknowledged in it. */
+/**
+ * Ends the name of a folder while it is created: a kill may leave it, with nothing acknowledged in
+ * it.
+ */
 const UNFINISHED = '.new'
 
 /**

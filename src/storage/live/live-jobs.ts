@@ -73,7 +73,9 @@ export async function findLiveJobByToken(
   return { job: row && toLiveJob(row), ended: !isOpen, keyHash: session.key_hash, owner }
 }
 
-/** Whether nobody runs a session: no owner that lives, or one that renewed its lease too long ago. */
+/**
+ * Whether nobody runs a session: no owner that lives, or one that renewed its lease too long ago.
+ */
 function isFree({ dialect }: Db) {
   return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
 }
@@ -252,7 +254,9 @@ export function failLiveJob(
   })
 }
 
-/** Sets a field of an object in JSON text; numbers beyond the precision of ours stay as they are. */
+/**
+ * Sets a field of an object in JSON text; numbers beyond the precision of ours stay as they are.
+ */
 function withField(text: string, field: string, value: unknown): string {
   const exact = (_key: string, own: unknown, { source }: { source?: string }) => {
     return typeof own === 'number' ? rawJSON(source!) : own

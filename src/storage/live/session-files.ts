@@ -22,7 +22,9 @@ export type SessionFiles = {
   folderOf(jobId: string): string
   /** Opens a session under its lease; `isNew` if no process has before. */
   open(lease: Lease, options: OpenFilesOptions): Promise<{ files: LiveFiles; isNew: boolean }>
-  /** Opens what earlier processes left of a session, without a lease; undefined if that is nothing. */
+  /**
+   * Opens what earlier processes left of a session, without a lease; undefined if that is nothing.
+   */
   openLeft(
     jobId: string,
     options: Pick<OpenFilesOptions, 'audioAfter'>,

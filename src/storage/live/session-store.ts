@@ -6,8 +6,8 @@ export type StoredSizes = { audioBytes: number; logBytes: number }
 /**
  * Where the audio and the log of one live session are stored; both are append-only, and one process
  * writes at a time. The data of one `write` call counts as a whole or not at all. A failed write (a
- * full disk) also fails those waiting behind it, because their lines may build on it; later ones may
- * succeed again. After a failed `sync` nothing works any more: it is unknown what is durable.
+ * full disk) also fails those waiting behind it, because their lines may build on it; later ones
+ * may succeed again. After a failed `sync` nothing works any more: it is unknown what is durable.
  *
  * `test/support/live/session-store-conformance.ts` checks an implementation.
  */

@@ -1,4 +1,6 @@
-/** Browsers that are signed in with a key, and links that sign one in, by the hash of their secret. */
+/**
+ * Browsers that are signed in with a key, and links that sign one in, by the hash of their secret.
+ */
 export const statements = [
   `create table sign_ins (
     hash text not null primary key,

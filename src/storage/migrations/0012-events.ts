@@ -7,8 +7,8 @@ function note(row: 'new' | 'old', status: string): string {
 }
 
 /**
- * What happened to jobs and deliveries, in order, for readers that wait for it. Triggers note it, so
- * it stands there with the change, whichever statement that is.
+ * What happened to jobs and deliveries, in order, for readers that wait for it. Triggers note it,
+ * so it stands there with the change, whichever statement that is.
  */
 export const statements = [
   `create table events (

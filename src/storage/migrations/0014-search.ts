@@ -1,8 +1,8 @@
 /**
  * What was said, for searches, by utterance. A queue names the finished jobs whose words are not
- * indexed yet, and the deleted ones whose words are; triggers fill it. To erase words from the index
- * takes a millisecond for each utterance, too long for the transaction that deletes the job. `owner`
- * is a term too, so that a search reads the words of one account only.
+ * indexed yet, and the deleted ones whose words are; triggers fill it. To erase words from the
+ * index takes a millisecond for each utterance, too long for the transaction that deletes the job.
+ * `owner` is a term too, so that a search reads the words of one account only.
  */
 export const statements = [
   `create table search_queue (job_id text not null primary key) without rowid`,

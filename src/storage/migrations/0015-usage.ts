@@ -1,7 +1,7 @@
 /**
- * What accounts used, added up by UTC day (its midnight, in milliseconds), key and kind of job. Rows
- * stay when the jobs are deleted. Times are whole microseconds, so that sums are exact. Also adds the
- * key that requested a job.
+ * What accounts used, added up by UTC day (its midnight, in milliseconds), key and kind of job.
+ * Rows stay when the jobs are deleted. Times are whole microseconds, so that sums are exact. Also
+ * adds the key that requested a job.
  */
 export const statements = [
   `alter table jobs add column key_id text`,

@@ -20,7 +20,10 @@ type Found = { id: string; size: number }
 /** Requests at a time. */
 const AT_ONCE = 4
 
-/** Copies the objects that are not in the target with the same size, which has all of an object or nothing. */
+/**
+ * Copies the objects that are not in the target with the same size, which has all of an object or
+ * nothing.
+ */
 export async function copyObjects(move: ObjectMove): Promise<void> {
   const { source, target, signal, onCount } = move
   const present = new Set((await Array.fromAsync(target.list())).flat())

@@ -37,9 +37,9 @@ const CHANGED =
   "differ: the folder changed while it was moved, or what was copied did; run the command again with '--restart'"
 
 /**
- * Copies the rows of a data folder into PostgreSQL, its objects into S3-compatible storage, or both,
- * then compares all of it. The folder, on which no server may run, stays as it was. What was killed
- * goes on where it was. Until the end no server uses the targets.
+ * Copies the rows of a data folder into PostgreSQL, its objects into S3-compatible storage, or
+ * both, then compares all of it. The folder, on which no server may run, stays as it was. What was
+ * killed goes on where it was. Until the end no server uses the targets.
  */
 export async function moveStore(options: MoveOptions): Promise<void> {
   const { folder, database, objectStore, isRestarted } = options

@@ -66,7 +66,9 @@ export type Objects = {
   removeUnfinished(options: LivingOwners): Promise<void>
   /** Yields every stored id, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
-  /** Fails with `object_store_unavailable` unless the store answers; absent where it always does. */
+  /**
+   * Fails with `object_store_unavailable` unless the store answers; absent where it always does.
+   */
   checkAvailable?(): Promise<void>
   /**
    * How far its clock may be from that of the database, in milliseconds; absent where it is the

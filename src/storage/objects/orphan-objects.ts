@@ -11,8 +11,8 @@ import type { Orphans } from './orphans.ts'
 export type OrphanOptions = {
   orphans: Orphans | undefined
   /**
-   * Only what was stored before this time is moved, in milliseconds since 1970: since then a process
-   * that is alive may have stored what it has not referred to yet.
+   * Only what was stored before this time is moved, in milliseconds since 1970: since then a
+   * process that is alive may have stored what it has not referred to yet.
    */
   before?: number | undefined
   signal: AbortSignal
@@ -20,9 +20,9 @@ export type OrphanOptions = {
 
 /**
  * Lists every object that a dead process may have stored. None of those can get a row any more, so
- * those without one may be moved later, while this process stores others. Ids are never reused, except
- * for the recordings of jobs that are still to be fetched or recognized to the end, possibly again;
- * these are moved immediately.
+ * those without one may be moved later, while this process stores others. Ids are never reused,
+ * except for the recordings of jobs that are still to be fetched or recognized to the end, possibly
+ * again; these are moved immediately.
  */
 export async function listEarlierObjects(db: Db, options: OrphanOptions): Promise<string[][]> {
   const earlier = await Array.fromAsync(db.objects.list())

@@ -43,5 +43,7 @@ export class SliceTurns {
   }
 }
 
-/** The turns of this process, which has one event loop: for recordings in forms, and fetched ones. */
+/**
+ * The turns of this process, which has one event loop: for recordings in forms, and fetched ones.
+ */
 export const sliceTurns = new SliceTurns()

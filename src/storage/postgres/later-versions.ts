@@ -57,8 +57,8 @@ const events = [
 ]
 
 /**
- * The audio and the log of open live sessions, in parts: a node that takes a session over reads them
- * in order. `seq` counts from 0 without gaps, so that of two writers only one can go on.
+ * The audio and the log of open live sessions, in parts: a node that takes a session over reads
+ * them in order. `seq` counts from 0 without gaps, so that of two writers only one can go on.
  */
 const liveBatches = [
   `create table live_batches (

@@ -36,7 +36,8 @@ export const postgresDialect: Omit<Dialect, 'scrub'> = {
     find(owner, query, jobIds) {
       const where = sql<SqlBool>`u.terms @@ ${toTsQuery(owner, query)}::tsquery`
       if (!jobIds) return { from: sql`utterances u`, where }
-      // `offset 0` keeps the planner from the index of terms: it takes frequent ones together for rare.
+      // `offset 0` keeps the planner from the index of terms: it takes frequent ones together for
+      // rare.
       const inJobs = sql`(select * from utterances where job_id = any(${jobIds}) offset 0)`
       return { from: sql`${inJobs} u`, where }
     },

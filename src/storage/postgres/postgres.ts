@@ -107,7 +107,9 @@ function open({
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins })
 }
 
-/** Waits until the database answers; throws when it has not for the time that the settings allow. */
+/**
+ * Waits until the database answers; throws when it has not for the time that the settings allow.
+ */
 async function waitUntilThere(
   main: Kysely<Tables>,
   { url, startSeconds }: DatabaseConfig,

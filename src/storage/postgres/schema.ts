@@ -14,7 +14,9 @@ function jobBytes(row: 'new' | 'old'): string {
   ].join(' + ')
 }
 
-/** Returns the statements that note a change of what an account stores, with the row that makes it. */
+/**
+ * Returns the statements that note a change of what an account stores, with the row that makes it.
+ */
 export function noteBytes(
   name: string,
   { on, account, bytes }: { on: string; account: string; bytes: string },
@@ -116,7 +118,8 @@ const jobs = [
     key_hash ${TEXT}
   )`,
   `create index live_sessions_by_end on live_sessions (ended_at) where ended_at is not null`,
-  // A row per change, added up now and then: transactions of one account do not wait for each other.
+  // A row per change, added up now and then: transactions of one account do not wait for each
+  // other.
   `create table account_byte_changes (
     account ${TEXT} not null,
     bytes bigint not null

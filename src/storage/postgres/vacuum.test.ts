@@ -7,7 +7,9 @@ import type { Db } from '../db.ts'
 import { createPool } from './postgres-pool.ts'
 import { createVacuum, VACUUMED_TABLES } from './vacuum.ts'
 
-/** Tables without anything that a customer says: ids, hashes, counts, and settings of the operator. */
+/**
+ * Tables without anything that a customer says: ids, hashes, counts, and settings of the operator.
+ */
 const WITHOUT_CONTENT = [
   ...['account_byte_changes', 'account_bytes', 'audit_log', 'endpoints', 'events', 'keys'],
   ...['live_sessions', 'object_keys', 'owners', 'schema_version', 'search_languages'],

@@ -23,7 +23,9 @@ type ClientError = Error & {
   $response?: unknown
 }
 
-/** Returns the code of an answer of the server, such as `NoSuchKey`; that of the error otherwise. */
+/**
+ * Returns the code of an answer of the server, such as `NoSuchKey`; that of the error otherwise.
+ */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   const { name, code } = error as ClientError

@@ -133,7 +133,9 @@ async function abortUpload(
   }
 }
 
-/** The answer to a request that was carried out may be lost; then its repetition finds no upload. */
+/**
+ * The answer to a request that was carried out may be lost; then its repetition finds no upload.
+ */
 async function complete(
   { client, commands, bucket }: S3,
   request: CompleteMultipartUploadCommandInput,

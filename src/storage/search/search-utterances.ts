@@ -41,13 +41,13 @@ const MAX_JOBS = 800
 const FEW_UTTERANCES = 10_000
 
 /**
- * Returns one page of what was found, and whether more follows: the latest job first, in it the order
- * of the transcript.
+ * Returns one page of what was found, and whether more follows: the latest job first, in it the
+ * order of the transcript.
  *
  * What few utterances say is read in full and sorted. What is frequent is found in the latest jobs
- * already, so some jobs of the filter are searched at a time, the latest first. Either way the work is
- * about that of the page, however many recordings there are, which a walk through one index only is
- * not: it would read all that say a frequent word to find those of one day.
+ * already, so some jobs of the filter are searched at a time, the latest first. Either way the work
+ * is about that of the page, however many recordings there are, which a walk through one index only
+ * is not: it would read all that say a frequent word to find those of one day.
  */
 export async function searchUtterances(
   db: Db,

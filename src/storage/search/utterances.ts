@@ -35,9 +35,9 @@ export async function findUnindexed(db: Db, { limit }: { limit: number }): Promi
 export type UnindexedJob = { id: string; account: string; kind: JobKind }
 
 /**
- * Indexes the utterances of a job in place of those that were indexed before, and takes it out of the
- * queue, unless it was corrected since `version`. A job that was deleted meanwhile leaves nothing.
- * Two processes that index the same job at the same time do no harm.
+ * Indexes the utterances of a job in place of those that were indexed before, and takes it out of
+ * the queue, unless it was corrected since `version`. A job that was deleted meanwhile leaves
+ * nothing. Two processes that index the same job at the same time do no harm.
  */
 export async function indexUtterances(
   db: Db,

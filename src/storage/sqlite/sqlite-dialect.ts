@@ -30,8 +30,9 @@ export const sqliteDialect: Dialect = {
       const from = sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`
       const where = sql<SqlBool>`utterance_terms match ${toFts5(owner, query)}`
       if (!jobIds) return { from, where }
-      // The utterances of a job have ids in a row, but for those that were indexed at the same time.
-      // The beginning of words is looked up once: each look-up gathers all words that have it.
+      // The utterances of a job have ids in a row, but for those that were indexed at the same
+      // time. The beginning of words is looked up once: each look-up gathers all words that have
+      // it.
       const isOneRange = query.some(({ must }) => must.some(({ isPrefix }) => isPrefix))
       const each = sql.raw(isOneRange ? "''" : 'job_id')
       const ranges = sql`(select ${each} as job, min(id) as first, max(id) as last from utterances

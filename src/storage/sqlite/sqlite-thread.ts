@@ -6,7 +6,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Answer, OpenOptions, Question } from './sqlite-connection.ts'
 import { openStatements } from './sqlite-statements.ts'
 
-/** Milliseconds after which answers are sent, whatever is left of the statements that came together. */
+/**
+ * Milliseconds after which answers are sent, whatever is left of the statements that came together.
+ */
 const SEND_AFTER_MS = 1
 
 const statements = openStatements(workerData as OpenOptions)

@@ -15,7 +15,9 @@ export type MonthTokens = {
 /** The list of a statement must not be empty. */
 const NO_JOB = '00000000-0000-0000-0000-000000000000'
 
-/** Returns the tokens of an account in the UTC month of a time, and which of some jobs still run. */
+/**
+ * Returns the tokens of an account in the UTC month of a time, and which of some jobs still run.
+ */
 export async function readMonthTokens(
   { sql: db }: Pick<Db, 'sql'>,
   { account, jobs, now }: { account: string; jobs: readonly string[]; now: number },

@@ -5,7 +5,9 @@ import { ADD_ON, type LlmUsage } from './usage.ts'
 /** By what usage is grouped. */
 export type UsageGroup = 'day' | 'key' | 'kind' | 'account'
 
-/** Whose usage, of which days (from the first to before the last, at UTC midnights), and by what. */
+/**
+ * Whose usage, of which days (from the first to before the last, at UTC midnights), and by what.
+ */
 export type UsageQuery = {
   /** Undefined = all. */
   account: string | undefined

@@ -25,8 +25,8 @@ const MAX_KEYWORDS = 5
 const MIN_KEYWORD_CHARS = 3
 
 /**
- * Chapters of a transcript, cut where the topic changes. Their texts are sentences of the transcript,
- * word for word; with a language model it writes them (`services/chapters.ts`).
+ * Chapters of a transcript, cut where the topic changes. Their texts are sentences of the
+ * transcript, word for word; with a language model it writes them (`services/chapters.ts`).
  */
 export const chapters: AddOn = {
   name: 'chapters',

@@ -1,4 +1,6 @@
-/** New words in place of the words `from` to `to` (exclusive) of an utterance; none deletes them. */
+/**
+ * New words in place of the words `from` to `to` (exclusive) of an utterance; none deletes them.
+ */
 export type Replacement = { from: number; to: number; words: readonly string[] }
 
 /** The speaker of the words `from` to `to` (exclusive) of an utterance. */

@@ -28,8 +28,8 @@ export class EditProblem extends Error {
 }
 
 /**
- * Turns operations into changes, one after the other, and adds them to `state`. Throws `EditProblem`
- * for the first that cannot be applied; its message quotes no words.
+ * Turns operations into changes, one after the other, and adds them to `state`. Throws
+ * `EditProblem` for the first that cannot be applied; its message quotes no words.
  */
 export function planEdits(
   utterances: readonly UtteranceView[],

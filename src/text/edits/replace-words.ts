@@ -10,7 +10,8 @@ type Stretch = Range & { words: string[] }
 
 /**
  * Finds what must be replaced so that the words of a range read as `text`. Words that stay keep
- * their times, and as many new words as old ones take over theirs. Undefined if the range lasts fewer milliseconds than the text has words.
+ * their times, and as many new words as old ones take over theirs. Undefined if the range lasts
+ * fewer milliseconds than the text has words.
  */
 export function replaceWords(
   utterance: UtteranceView,

@@ -94,7 +94,9 @@ function toWord({ word, start, end }: UtteranceView['words'][number]) {
   return { word: word.trim(), start, end }
 }
 
-/** The model does not tell `tokens` and `no_speech_prob`: they have the values of certain speech. */
+/**
+ * The model does not tell `tokens` and `no_speech_prob`: they have the values of certain speech.
+ */
 function toSegment({ text, start, end, words }: UtteranceView, id: number) {
   const own = text.trim()
   return {

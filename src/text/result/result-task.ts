@@ -54,8 +54,8 @@ export type FromThread = { id: number } & (
 
 /**
  * The JSON text of a result; the audio spans to silence, none where nothing was redacted; and the
- * add-ons that need the answers of a service, none where no service is configured. `asks`: nothing is
- * built yet, and the build is to be repeated with the answers to this.
+ * add-ons that need the answers of a service, none where no service is configured. `asks`: nothing
+ * is built yet, and the build is to be repeated with the answers to this.
  */
 export type ResultText = {
   text: string

@@ -27,9 +27,9 @@ export type Retry = {
 }
 
 /**
- * The outcome of a retry: the JSON texts of the whole new result and of the add-on's part in it; the
- * requests whose answers the add-on needs; or why nothing was made: no add-on has this name, it cannot be retried, was not requested, or has
- * succeeded.
+ * The outcome of a retry: the JSON texts of the whole new result and of the add-on's part in it;
+ * the requests whose answers the add-on needs; or why nothing was made: no add-on has this name, it
+ * cannot be retried, was not requested, or has succeeded.
  */
 export type Retried =
   | { outcome: 'made'; result: string; answer: string }

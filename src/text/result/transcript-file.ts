@@ -13,8 +13,8 @@ import type { AddOnError, Envelope } from './envelope.ts'
 import { languagesBySpeech } from './result-text.ts'
 
 /**
- * A transcript to write: the JSON text of a stored result, the corrections to apply (see `EditTask`;
- * not to translations), and the form.
+ * A transcript to write: the JSON text of a stored result, the corrections to apply (see
+ * `EditTask`; not to translations), and the form.
  */
 export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptForm
 

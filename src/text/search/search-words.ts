@@ -21,8 +21,8 @@ export function splitWords(text: string): SearchWord[] {
 }
 
 /**
- * Returns a word without the marks that people leave out when they type: accents of alphabets. Marks
- * of other scripts are vowels.
+ * Returns a word without the marks that people leave out when they type: accents of alphabets.
+ * Marks of other scripts are vowels.
  */
 export function foldMarks(text: string): string {
   if (/^[\da-z]*$/.test(text)) return text
@@ -37,8 +37,8 @@ export function foldMarks(text: string): string {
 const NAME_MARK = '\uE000'
 
 /**
- * Returns the term that an utterance has for who says it, behind those of its words; undefined for a
- * name without letters and digits. Case and accents make no difference.
+ * Returns the term that an utterance has for who says it, behind those of its words; undefined for
+ * a name without letters and digits. Case and accents make no difference.
  */
 export function toNameTerm(name: string): string | undefined {
   const words = splitWords(name).map(({ text }) => NAME_MARK + foldMarks(text))

@@ -13,7 +13,9 @@ export type SearchableUtterance = {
   speaker: number | null
   language: string
   text: string
-  /** One for each word of the text, in order; then that of the name of who says it, if there is one. */
+  /**
+   * One for each word of the text, in order; then that of the name of who says it, if there is one.
+   */
   terms: string[]
 }
 

@@ -4,8 +4,8 @@ import type { ServiceAddOn } from '../service-add-on.ts'
 import { errorOf, readAnswer } from './answers.ts'
 
 /**
- * Writes the texts of chapters with a model. Where they begin and end is computed as without one, so
- * that no model can invent a time. A chapter that the model did not answer has sentences of the
+ * Writes the texts of chapters with a model. Where they begin and end is computed as without one,
+ * so that no model can invent a time. A chapter that the model did not answer has sentences of the
  * transcript.
  */
 export const chapters: ServiceAddOn = {

@@ -8,8 +8,8 @@ const LONGEST_PAUSE = 2
 const MAX_WORDS = 60
 
 /**
- * Joins utterances whose sentence goes on in the next one of their speaker, so that a translator gets
- * whole sentences. The others stay as they are.
+ * Joins utterances whose sentence goes on in the next one of their speaker, so that a translator
+ * gets whole sentences. The others stay as they are.
  */
 export function joinUtterances(utterances: readonly Utterance[]): Utterance[] {
   const joined: Utterance[] = []

@@ -23,8 +23,9 @@ const MOST_SENTENCES = 200
 type Flag = { sentence: number; category: ModerationCategory }
 
 /**
- * Moderates with a model, in any language. What the lists find in English is flagged as well: a model
- * may miss a word, a list does not. A part that the model did not answer has the findings of the lists.
+ * Moderates with a model, in any language. What the lists find in English is flagged as well: a
+ * model may miss a word, a list does not. A part that the model did not answer has the findings of
+ * the lists.
  */
 export const moderation: ServiceAddOn = {
   name: 'moderation',

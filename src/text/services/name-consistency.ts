@@ -19,11 +19,11 @@ const name = 'name_consistency'
 const MOST_GROUPS = 100
 
 /**
- * Gives each name one spelling: by its sound in English and, where there is a language model, by its
- * answers about spellings that look alike, in languages that write names with capitals. The model
- * never decides about other words, and never brings a spelling of its own. Nothing is asked when
- * personal data is to be redacted, because this step sees the words before that. Without an answer,
- * names are compared by sound alone.
+ * Gives each name one spelling: by its sound in English and, where there is a language model, by
+ * its answers about spellings that look alike, in languages that write names with capitals. The
+ * model never decides about other words, and never brings a spelling of its own. Nothing is asked
+ * when personal data is to be redacted, because this step sees the words before that. Without an
+ * answer, names are compared by sound alone.
  */
 export const nameConsistency: Transform = {
   name,

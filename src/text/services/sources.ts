@@ -4,8 +4,8 @@ import type { Source } from '../result/envelope.ts'
 import { normalize } from '../words/normalize.ts'
 
 /**
- * Finds where each text was spoken first, within one utterance; letter case, punctuation and accents
- * do not matter. Texts that nobody said have no source.
+ * Finds where each text was spoken first, within one utterance; letter case, punctuation and
+ * accents do not matter. Texts that nobody said have no source.
  */
 export function findSources(transcript: Transcript, texts: readonly string[]): Source[] {
   if (texts.length === 0) return []

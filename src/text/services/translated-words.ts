@@ -2,8 +2,8 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Word } from '../../transcript/transcript.ts'
 
 /**
- * The words of a translation with times: one by one, for captions and sentences, and as its utterance
- * shows them.
+ * The words of a translation with times: one by one, for captions and sentences, and as its
+ * utterance shows them.
  */
 export type TimedWords = { words: Word[]; shown: Word[] }
 
@@ -20,8 +20,9 @@ export function spreadWords(text: string, original: readonly Word[]): TimedWords
 }
 
 /**
- * Gives the words of a translation the times of the original words at the same place in the utterance,
- * so that they follow pauses and lips (`lipsync`). Words that share an original word are shown as one.
+ * Gives the words of a translation the times of the original words at the same place in the
+ * utterance, so that they follow pauses and lips (`lipsync`). Words that share an original word are
+ * shown as one.
  */
 export function followWords(text: string, original: readonly Word[], language: string): TimedWords {
   if (original.length === 0) return { words: [], shown: [] }

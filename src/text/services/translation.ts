@@ -29,7 +29,9 @@ const MOST_CHARACTERS = 2000
 /** Texts of the request before, for what the first ones refer to. */
 const BEFORE = 3
 
-/** Utterances that are translated together, and those before them. `languages`: one of each text. */
+/**
+ * Utterances that are translated together, and those before them. `languages`: one of each text.
+ */
 type Group = {
   from: number
   texts: string[]
@@ -41,7 +43,9 @@ type Group = {
 /** Where a text was said: on a channel, between pairs of seconds that are each short enough. */
 export type SpokenText = { channel: number; spans: [start: number, end: number][] }
 
-/** Seconds of the longest span; the models that listen take half a minute, and what is around it. */
+/**
+ * Seconds of the longest span; the models that listen take half a minute, and what is around it.
+ */
 const MOST_SECONDS = 27
 
 /**

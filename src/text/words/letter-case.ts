@@ -39,7 +39,9 @@ const FUNCTION_WORDS = new Set(
   ).split(' '),
 )
 
-/** Returns whether an English word is one of a closed class, such as an article or a preposition. */
+/**
+ * Returns whether an English word is one of a closed class, such as an article or a preposition.
+ */
 export function isFunctionWord(text: string): boolean {
   return FUNCTION_WORDS.has(partsOf(text).core.toLowerCase())
 }

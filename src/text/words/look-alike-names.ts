@@ -4,7 +4,9 @@ import { normalize } from './normalize.ts'
 import { meet, type SaidName, saidNames } from './said-names.ts'
 import { foldCase } from './word-parts.ts'
 
-/** Spellings of one language that look alike, the most frequent first, each with words around it. */
+/**
+ * Spellings of one language that look alike, the most frequent first, each with words around it.
+ */
 export type LookAlikes = {
   language: string
   spellings: { spelling: string; count: number; said: string }[]

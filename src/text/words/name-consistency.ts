@@ -87,7 +87,9 @@ function isAlike(a: Name, b: Name): boolean {
   return editDistance(a.phones, b.phones, limit) <= limit
 }
 
-/** Writes each spelling of a name as its value, with the punctuation and the possessive around it. */
+/**
+ * Writes each spelling of a name as its value, with the punctuation and the possessive around it.
+ */
 export function rename(utterance: Utterance, spellings: ReadonlyMap<string, string>): Utterance {
   const words = utterance.words.map((word) => {
     const { before, core, possessive, after } = partsOf(word.text)

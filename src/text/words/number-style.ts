@@ -32,7 +32,9 @@ export function formatNumbers(
   return { ...rest, utterances: formatted }
 }
 
-/** Before a lone "one", these show that it counts; elsewhere it is a pronoun (no one, one of us). */
+/**
+ * Before a lone "one", these show that it counts; elsewhere it is a pronoun (no one, one of us).
+ */
 const COUNTED =
   /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door)$/
 const MEASURE =

@@ -16,8 +16,8 @@ export type SaidName = {
 
 /**
  * Returns the names in some utterances, the most frequent first; of equals the one with more
- * confidence, then the earlier. Words that occur only at the beginning of sentences, or in lower case
- * as well, are none.
+ * confidence, then the earlier. Words that occur only at the beginning of sentences, or in lower
+ * case as well, are none.
  */
 export function saidNames(utterances: readonly Utterance[]): SaidName[] {
   const names = new Map<string, SaidName>()

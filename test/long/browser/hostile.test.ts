@@ -130,7 +130,9 @@ test('a hostile transcript of 50,000 words is text, and is scrolled and read', {
   assert.deepEqual(problems, [])
 })
 
-/** Scrolls from the top by 300 pixels a frame, as a fast wheel does; reports what the frames took. */
+/**
+ * Scrolls from the top by 300 pixels a frame, as a fast wheel does; reports what the frames took.
+ */
 async function scrollSmoothly(t: TestContext, page: Page): Promise<void> {
   const frames = (await page.evaluate(`(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done))

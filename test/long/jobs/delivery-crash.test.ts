@@ -1,4 +1,5 @@
-// Whenever the server is killed, whatever receivers do: each event arrives, in order, and only what happened.
+// Whenever the server is killed, whatever receivers do: each event arrives, in order, and only what
+// happened.
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkAccount, untilSettled } from '../../support/api/account-checks.ts'
@@ -18,7 +19,10 @@ const MAX_LIFE_MS = 4000
 /** Every so many kills one comes while the server is still starting. */
 const EARLY_KILLS = 6
 const MAX_START_MS = 600
-/** Jobs, sessions and deletions that each of two actors asks of one server, so that most end under it. */
+/**
+ * Jobs, sessions and deletions that each of two actors asks of one server, so that most end under
+ * it.
+ */
 const ACTS = 5
 /** At least so many of each there are in the end, however slow the machine is. */
 const DELETED = 5

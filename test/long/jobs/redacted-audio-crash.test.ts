@@ -64,7 +64,10 @@ function openDatabase(folder: string): DatabaseSync {
   return new DatabaseSync(join(folder, 'steno.sqlite'), { timeout: 10_000 })
 }
 
-/** Kills a server that has stored the redacted recording of a job, but cannot write that the job has ended. */
+/**
+ * Kills a server that has stored the redacted recording of a job, but cannot write that the job has
+ * ended.
+ */
 async function killBeforeEnd(server: ChildServer, folder: string): Promise<string> {
   const database = openDatabase(folder)
   database.exec(`create trigger held before update of result on jobs

@@ -36,7 +36,10 @@ const YEARS_MS = 2 * 365 * 86_400_000
 
 type Kept = { jobs: string[]; uploads: string[] }
 
-/** Stores ended jobs, each with a recording, metadata, an idempotency key and a long result, and unused uploads. */
+/**
+ * Stores ended jobs, each with a recording, metadata, an idempotency key and a long result, and
+ * unused uploads.
+ */
 async function store(
   { db }: Storage,
   { folder, jobs, uploads }: { folder: string; jobs: number; uploads: number },
@@ -108,7 +111,9 @@ test('what is due is deleted wholly, however often the server is killed at it, a
   const due = await store(again, { folder, jobs: ROUNDS * DUE_JOBS, uploads: ROUNDS * DUE_UPLOADS })
   await again.close()
 
-  /** Kills that came between the deletion of a row and that of its object, and before that of a row. */
+  /**
+   * Kills that came between the deletion of a row and that of its object, and before that of a row.
+   */
   const cut = { objects: 0, rows: 0 }
   for (let round = 0; round < ROUNDS; round++) {
     const jobs = due.jobs.slice(round * DUE_JOBS, (round + 1) * DUE_JOBS)

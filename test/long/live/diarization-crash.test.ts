@@ -33,7 +33,9 @@ type Session = {
   client: SlowClosingClient
 }
 
-/** Messages after which the server is killed: in the midst of the speech, of the end, and between. */
+/**
+ * Messages after which the server is killed: in the midst of the speech, of the end, and between.
+ */
 const KILLS = [40, 60, 15, 25].slice(0, rounds(2))
 
 test('speakers are those of an undisturbed session after every kill of its server', async (t) => {

@@ -119,7 +119,10 @@ async function refuseFailures({ db }: Server): Promise<() => Promise<void>> {
   }
 }
 
-/** Puts a folder in the place of the log of a session, so that it cannot be read; the result puts it back. */
+/**
+ * Puts a folder in the place of the log of a session, so that it cannot be read; the result puts it
+ * back.
+ */
 async function hideLog({ folder }: Server, id: string): Promise<() => Promise<void>> {
   const log = join(folder, 'live', id, 'log')
   await rename(log, `${log}.away`)

@@ -32,7 +32,9 @@ const floods: Record<string, Buffer> = {
   'stops without end': rawFrame('text', '{"type":"stop_recording"}'),
 }
 
-/** More than a server that bounds the frames it takes reads of them in the time of some requests. */
+/**
+ * More than a server that bounds the frames it takes reads of them in the time of some requests.
+ */
 const FLOOD_BYTES = 4 * 1024 * 1024
 
 for (const [name, frame] of Object.entries(floods)) {
@@ -49,7 +51,8 @@ for (const [name, frame] of Object.entries(floods)) {
     }
     server.app.http.server.off('upgrade', onUpgrade)
     for (const socket of sockets) socket.write(bytes)
-    // Each takes some turns of the loop: by then a server that reads all it gets has read all of this.
+    // Each takes some turns of the loop: by then a server that reads all it gets has read all of
+    // this.
     const headers = { 'x-service-key': OTHER_KEY }
     for (let i = 0; i < 100; i++) {
       assert.equal((await call(server, '/v2/live?limit=1', { headers })).status, 200)

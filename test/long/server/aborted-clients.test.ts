@@ -26,7 +26,10 @@ function openHandles(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-/** Sends the first `bytes` of a request, then leaves, after the first `answered` bytes of the answer. */
+/**
+ * Sends the first `bytes` of a request, then leaves, after the first `answered` bytes of the
+ * answer.
+ */
 async function leave({ url }: TestServer, { request, bytes, answered = 0 }: Way): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).on('error', () => {})

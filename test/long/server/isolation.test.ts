@@ -3,8 +3,8 @@ import test from 'node:test'
 import { measure } from '../../../bench/isolation/measure.ts'
 
 /**
- * Bars of a busy machine, far above those of the bench and far below what each attack did to the server before it
- * was kept off: seconds of silence, gigabytes of memory.
+ * Bars of a busy machine, far above those of the bench and far below what each attack did to the
+ * server before it was kept off: seconds of silence, gigabytes of memory.
  */
 const BARS = { requestP95: 1500, finalP95: 2500, peakMB: 1500 }
 const SECONDS = 4

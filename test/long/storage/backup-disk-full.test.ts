@@ -1,4 +1,5 @@
-// A disk that is full at any place of a backup or a restoration: a clear sentence, and nothing lost.
+// A disk that is full at any place of a backup or a restoration: a clear sentence, and nothing
+// lost.
 import assert from 'node:assert/strict'
 import { stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +20,9 @@ const DISK_BYTES = 8 * 1024 * 1024
 const STEP_BYTES = 200 * 1024
 const { signal } = new AbortController()
 
-/** Fills a disk, and repeats an action with ever more space until it succeeds; returns the failures. */
+/**
+ * Fills a disk, and repeats an action with ever more space until it succeeds; returns the failures.
+ */
 async function untilEnoughSpace(disk: string, act: () => Promise<unknown>): Promise<number> {
   await fillDisk(disk)
   const ballast = join(disk, 'ballast')

@@ -1,4 +1,5 @@
-// What pg-boss 12 does where the queue of jobs makes a promise, beside that queue: decision 0085 rests on it.
+// What pg-boss 12 does where the queue of jobs makes a promise, beside that queue: decision 0085
+// rests on it.
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'

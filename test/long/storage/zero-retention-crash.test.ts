@@ -1,4 +1,5 @@
-// A server that keeps nothing is killed at random moments, while callbacks accept and refuse results.
+// A server that keeps nothing is killed at random moments, while callbacks accept and refuse
+// results.
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'

@@ -112,7 +112,9 @@ function assertReceived(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAc
   )
 }
 
-/** A session to which nobody came, because its address was lost: there is no result to compare with. */
+/**
+ * A session to which nobody came, because its address was lost: there is no result to compare with.
+ */
 function isUnheard({ kind, status }: ReceivedJob): boolean {
   return kind === 'live' && status === 'error'
 }
@@ -143,7 +145,10 @@ function assertAllReceived(
   }
 }
 
-/** The log shows what arrived, and no more than that; what a killed server did not note may be missing. */
+/**
+ * The log shows what arrived, and no more than that; what a killed server did not note may be
+ * missing.
+ */
 function assertLog(deliveries: readonly DeliveryView[], arrivals: readonly Arrival[]): void {
   const answers = new Map<string, (number | undefined)[]>()
   for (const { id, status } of arrivals) {

@@ -39,7 +39,9 @@ export type BusyAccountOptions = {
   receivers: readonly UnreliableReceiver[]
   random: () => number
   maxSessions: number
-  /** Whether recordings are also fetched, and with add-ons; otherwise all are uploaded and plain. */
+  /**
+   * Whether recordings are also fetched, and with add-ons; otherwise all are uploaded and plain.
+   */
   isVaried?: boolean
 }
 

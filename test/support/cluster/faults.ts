@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster, ClusterNode } from './cluster.ts'
 import type { Host } from './network.ts'
 
-/** What harms a cluster; resolves when all is as before, but for what the nodes have to catch up. */
+/**
+ * What harms a cluster; resolves when all is as before, but for what the nodes have to catch up.
+ */
 export type Fault = (cluster: Cluster, node: ClusterNode) => Promise<void>
 
 /** Longer than the lease of a session (10 s), so that others have taken what it ran. */

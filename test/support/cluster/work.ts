@@ -140,7 +140,9 @@ export function createWork(
 
 type Server = Pick<TestServer, 'url' | 'key'>
 
-/** Repeats a request until it is answered as it should be; while nodes are away, they may refuse. */
+/**
+ * Repeats a request until it is answered as it should be; while nodes are away, they may refuse.
+ */
 async function insist<T>(
   server: Server,
   path: string,

@@ -85,7 +85,9 @@ function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : 1
 }
 
-/** Opens a store that `fillStore` filled and that was moved, checks what it holds, and closes it. */
+/**
+ * Opens a store that `fillStore` filled and that was moved, checks what it holds, and closes it.
+ */
 export async function checkMoved(
   options: Omit<StorageOptions, 'log'>,
   { jobs, objects }: Filling,

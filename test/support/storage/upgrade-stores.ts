@@ -18,7 +18,9 @@ export type ExpectedStore = {
   live?: { id: string; transcript: string }
   /** A recording whose server was killed before it was done. */
   interrupted: string
-  /** A session that was open when the server was killed, and the seconds that it had acknowledged. */
+  /**
+   * A session that was open when the server was killed, and the seconds that it had acknowledged.
+   */
   open?: { id: string; path: string; seconds: number }
   /** A key of the account from `steno keys create`, where the version has it. */
   storedKey?: string

@@ -27,8 +27,8 @@ export function isClientSecret(token: string): boolean {
 }
 
 /**
- * Creates the client secrets: tokens that open realtime sockets for some minutes and nothing else, for
- * web pages, which must not have a key. A secret holds 256 random bits and the settings of its
+ * Creates the client secrets: tokens that open realtime sockets for some minutes and nothing else,
+ * for web pages, which must not have a key. A secret holds 256 random bits and the settings of its
  * session; the database knows the hash of both, so nobody can change the settings. It ends with its
  * key.
  */

@@ -31,8 +31,9 @@ export function rowProducts(
 /**
  * A layer normalization `norm` and the products of its output with parts of the weights `name`.
  * Before rounding, channels that the normalization amplifies are divided by a factor that their
- * weights are multiplied by: rounding then loses less (SmoothQuant, https://arxiv.org/abs/2211.10438,
- * with the normalization's own gain in place of recorded activations).
+ * weights are multiplied by: rounding then loses less (SmoothQuant,
+ * https://arxiv.org/abs/2211.10438, with the normalization's own gain in place of recorded
+ * activations).
  */
 export function normalizedProducts(
   tools: LayerTools,

@@ -56,7 +56,9 @@ function readMaps(folder: string, size: number): string[] | undefined {
   return tokens.length > 0 ? tokens : undefined
 }
 
-/** Returns the object that a JSON file holds, with fields of any kind; nothing when it is missing. */
+/**
+ * Returns the object that a JSON file holds, with fields of any kind; nothing when it is missing.
+ */
 export function readJson<T>(file: string): { [K in keyof T]?: unknown } {
   if (!existsSync(file)) return {}
   let value: unknown
