@@ -13,7 +13,7 @@ import { openTelephoneEmbedder } from '../../src/asr/speakers/embedding/telephon
 import { telephoneModelPath } from '../../src/asr/speakers/embedding/telephone-model.ts'
 import { decodeMedia } from '../../src/audio/media.ts'
 import { readConfig } from '../../src/config.ts'
-import { assembleTranscript } from '../../src/jobs/pipeline/assemble.ts'
+import { assembleTranscript } from '../../src/jobs/pipeline/assemble-transcript.ts'
 import { createLog } from '../../src/log.ts'
 import type { Transcript } from '../../src/transcript/transcript.ts'
 import { report } from '../report.ts'

@@ -1,6 +1,6 @@
 import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
-import { assembleTranscript } from '../../src/jobs/pipeline/assemble.ts'
+import { assembleTranscript } from '../../src/jobs/pipeline/assemble-transcript.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 
 /** Hears one recording as a job does; all its batches are in flight at once. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { FrameTurns } from '../live/input/frame-turns.ts'
+import { FrameScheduler } from '../live/input/frame-scheduler.ts'
 import type { App } from '../server-parts.ts'
 import { CaptionStreams } from './answers/caption-streams.ts'
 import { createAdmission } from './auth/admission.ts'
@@ -100,7 +100,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     })
   }
   if (roles.includes('api') || roles.includes('live')) {
-    const turns = new FrameTurns()
+    const turns = new FrameScheduler()
     createLiveSocketServer(http, app, turns)
     createRealtimeSocketServer(http, { ...app, admission, clientSecrets, turns })
   }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { Connection } from '../live/connection.ts'
-import type { FrameTurns } from '../live/input/frame-turns.ts'
+import type { FrameScheduler } from '../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../live/sessions/placement.ts'
 import type { App } from '../server-parts.ts'
 import { clientAddressOf } from './auth/client-address.ts'
@@ -28,7 +28,7 @@ export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
 export function createLiveSocketServer(
   http: FastifyInstance,
   { config, live, log }: LiveSocketParts,
-  turns: FrameTurns,
+  turns: FrameScheduler,
 ): void {
   const { maxFrameBytes, resumeFrameBytes } = config.live
   const usual = createSocketServer({ maxPayload: maxFrameBytes })

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Connection } from '../live/connection.ts'
-import type { FrameTurns } from '../live/input/frame-turns.ts'
+import type { FrameScheduler } from '../live/input/frame-scheduler.ts'
 
 /**
  * Interval of pings; a client that does not answer one for as long is disconnected (contract 5.11).
@@ -61,7 +61,7 @@ export type Attendance = {
   /** The underlying socket. */
   socket: Duplex
   connection: SocketConnection
-  turns: FrameTurns
+  turns: FrameScheduler
   maxFrameBytes: number
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
-import { createSemaphore } from '../audio/semaphore.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { Config } from '../config.ts'
 import type { AskOptions } from '../llm/ask.ts'
@@ -29,6 +28,7 @@ import { readStoredModels } from '../models/installed.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { ServiceRequest, Services } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
+import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 import type { TokenQuota } from './token-quota.ts'
 
 /** Waiting requests of one account; a job has four at a time. */
@@ -90,7 +90,7 @@ function serveModel(
 ): LanguageModel {
   // One place is left to others, however many an account has.
   const perAccount = Math.max(1, concurrency - 1)
-  const inTurn = createSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
+  const inTurn = createFairSemaphore({ total: concurrency, perAccount, maxWaiting: MAX_WAITING })
   const complete = measured(chat, metrics)
   return {
     async call(request, options): Promise<unknown> {

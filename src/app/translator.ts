@@ -1,9 +1,9 @@
 import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
-import { createSemaphore } from '../audio/semaphore.ts'
 import { type Apertium, createApertium } from '../llm/apertium/apertium.ts'
 import { LlmFailure } from '../llm/chat-client.ts'
 import type { AddOnError } from '../text/result/envelope.ts'
 import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-on.ts'
+import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 
 /** What translates on a server without a language model. */
 export type Translator = {
@@ -31,7 +31,7 @@ export async function openTranslator(
 ): Promise<Translator> {
   const apertium = createApertium(file, bareEnvironment())
   let pairs = await apertium.pairs(atStart())
-  const inTurn = createSemaphore({ total: CONCURRENCY, perAccount: 1, maxWaiting: MAX_WAITING })
+  const inTurn = createFairSemaphore({ total: CONCURRENCY, perAccount: 1, maxWaiting: MAX_WAITING })
 
   async function pairOf(from: string, to: string, signal: AbortSignal) {
     const key = `${from}-${to}`

@@ -2,14 +2,14 @@ import { mkdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '../errors.ts'
+import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channels/channel-files.ts'
-import { keepDecoded, takeDecoded, writeDecoded } from './decoder/decoded-shorts.ts'
+import { keepDecoded, takeDecoded, writeDecoded } from './decoder/decoded-cache.ts'
 import { runDecoder } from './decoder/decoder-client.ts'
 import type { DecodedMedia, MediaInfo } from './decoder/decoder-messages.ts'
-import { readShort } from './decoder/short-decoders.ts'
+import { readShort } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
-import { createSemaphore } from './semaphore.ts'
 
 /** Prior information on a file, and the signal that cancels the work. */
 export type MediaOptions = {
@@ -50,13 +50,13 @@ const RETRY_AFTER = 10
 
 const cores = availableParallelism()
 /** A decoder keeps one core busy. The job slots, which accounts share, decide who decodes. */
-const decoding = createSemaphore({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
+const decoding = createFairSemaphore({ total: cores, perAccount: cores, maxWaiting: MAX_WAITING })
 /**
  * Short probes of a file must not wait behind long recordings, nor behind the files of another
  * account: none has more than half of the slots.
  */
 const probePlaces = Math.max(2, cores)
-const probing = createSemaphore({
+const probing = createFairSemaphore({
   total: probePlaces,
   perAccount: Math.floor(probePlaces / 2),
   maxWaiting: MAX_WAITING,

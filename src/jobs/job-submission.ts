@@ -18,7 +18,7 @@ import { deleteEndedJob } from '../storage/jobs/delete-job.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/zero-retention.ts'
-import { findFile, type StoredFile } from '../storage/objects/files.ts'
+import { findFile, type StoredFile } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'
 import type { TranscriptForm } from '../text/result/transcript-file.ts'
@@ -26,7 +26,7 @@ import type { TranslatorInfo } from '../text/service-add-on.ts'
 import { type JobAddOn, retryAddOn } from './add-on-retry.ts'
 import { filenameOf } from './fetching/source-url.ts'
 import { writeJobTranscript } from './job-transcript.ts'
-import type { JobWaits } from './job-waits.ts'
+import type { JobWaiters } from './job-waiters.ts'
 import { removeCheckpoints } from './pipeline/checkpoints.ts'
 import type { PipelineTools } from './pipeline/pipeline-tools.ts'
 import { deleteRecordings } from './pipeline/redacted-audio.ts'
@@ -60,7 +60,7 @@ export type JobSubmissionOptions = {
   tools: PipelineTools
   /** Runs the jobs, if this process does. */
   runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
-  waits: Pick<JobWaits, 'ended'>
+  waits: Pick<JobWaiters, 'ended'>
   /** Called when something may have been queued for receivers. */
   onEvents?: (() => void) | undefined
   /** Called when a job was deleted. */

@@ -8,7 +8,7 @@ import { fakeRecording, oneChunk } from '../../test/support/fake-media.ts'
 import { ACCOUNT, openService, type TestService } from '../../test/support/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
-import { findFile } from '../storage/objects/files.ts'
+import { findFile } from '../storage/recordings/recordings.ts'
 
 const account = ACCOUNT
 const { signal } = new AbortController()

@@ -7,7 +7,7 @@ import { createResolver, type Resolve } from '../net/resolver.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Services } from '../text/service-add-on.ts'
 import { JobSubmission } from './job-submission.ts'
-import { JobWaits } from './job-waits.ts'
+import { JobWaiters } from './job-waiters.ts'
 import type { MediaTools, PipelineTools } from './pipeline/pipeline-tools.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
 import { JobRunner } from './queue/runner.ts'
@@ -47,7 +47,7 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     const { config, storage, speech, resultBuilder, services, isWorker = true } = options
-    const waits = new JobWaits({ db: storage.db })
+    const waits = new JobWaiters({ db: storage.db })
     const onEvents = () => {
       waits.look()
       options.onEvents?.()

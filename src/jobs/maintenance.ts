@@ -8,8 +8,8 @@ import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/retention.ts'
 import { deleteDeliveredJobs, deleteEndedRecordings } from '../storage/jobs/zero-retention.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
-import { deleteUnusedFiles } from '../storage/objects/files.ts'
 import type { Orphans } from '../storage/objects/orphans.ts'
+import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'
 
 /** How often maintenance looks for expired data. */
 const INTERVAL_MS = 60_000

@@ -8,12 +8,11 @@ import { type Metrics, outcomeOf } from '../metrics.ts'
 import { liveFolder, removeDeadCopies } from '../storage/data-folder.ts'
 import type { IdempotencyKey } from '../storage/jobs/create-job.ts'
 import { findEndedJobs } from '../storage/jobs/jobs.ts'
-import { deleteStaleBatches } from '../storage/live/live-batches.ts'
 import {
   listLiveFiles,
   removeStaleLiveFiles,
   type SessionFate,
-} from '../storage/live/live-files.ts'
+} from '../storage/live/disk-session-store.ts'
 import {
   failLiveJob,
   findLiveJobByToken,
@@ -22,6 +21,7 @@ import {
   type TokenHolder,
 } from '../storage/live/live-jobs.ts'
 import { findSessionKeys } from '../storage/live/live-sessions.ts'
+import { deleteStaleBatches } from '../storage/live/session-batches.ts'
 import { listNodes } from '../storage/nodes.ts'
 import { findOwners, isOnlyOwner } from '../storage/owners.ts'
 import type { Storage } from '../storage/storage.ts'

@@ -18,7 +18,7 @@ import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { LiveRecognizer } from '../asr/live-recognizer.ts'
 import type { RecognitionSettings } from '../asr/recognizer.ts'
 import { AppError } from '../errors.ts'
-import { createLiveFiles } from '../storage/live/live-files.ts'
+import { createDiskSessionStore } from '../storage/live/disk-session-store.ts'
 import { viewLiveUtterance } from '../transcript/utterance-view.ts'
 import { routingOf } from './messages/server-messages.ts'
 import { writeRecord } from './recovery/session-log.ts'
@@ -218,7 +218,7 @@ test('the client that came last is heard, and only that', async (t) => {
  */
 async function resume(t: TestContext, lines: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
-  const files = await createLiveFiles(join(folder, 'left'))
+  const files = await createDiskSessionStore(join(folder, 'left'))
   t.after(async () => {
     await files.close()
     await rm(folder, { recursive: true })

@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Hosts, hostsFile, parseHosts, parseSearchDomains } from './hosts-file.ts'
 import { LookupError } from './lookup-error.ts'
-import { LookupTurns } from './lookup-turns.ts'
+import { LookupScheduler } from './lookup-scheduler.ts'
 import { watchFile } from './watched-file.ts'
 
 /** First timeout of one query to one server; the second try waits longer. */
@@ -59,7 +59,7 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
     searchDomains = watchFile('/etc/resolv.conf', parseSearchDomains),
     lookupMs = LOOKUP_MS,
   } = sources
-  const turns = new LookupTurns()
+  const turns = new LookupScheduler()
   const running = new Map<string, Promise<readonly LookupAddress[]>>()
   const failed = createFailures()
 

@@ -5,7 +5,6 @@ import type { Transform } from './transform.ts'
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'
 import { languages as fillerLanguages, removeFillers } from './words/fillers.ts'
-import type { Replacing } from './words/growth.ts'
 import {
   formatNumbers,
   type NumberFormattingConfig,
@@ -14,6 +13,7 @@ import {
 import { maskProfanity, languages as profanityLanguages } from './words/profanity.ts'
 import { enhancePunctuation } from './words/punctuation.ts'
 import { type CustomSpellingConfig, createSpelling } from './words/spelling.ts'
+import type { Replacing } from './words/text-growth.ts'
 
 /** The steps that may change a transcript before any add-on runs on it, in this order. */
 export const transforms: readonly Transform[] = [

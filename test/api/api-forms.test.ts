@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sliceTurns } from '../../src/storage/objects/slice-turns.ts'
+import { writeScheduler } from '../../src/storage/objects/write-scheduler.ts'
 import { ownHeaders, requestRaw } from '../support/api/hostile-requests.ts'
 import { call, type Uploaded } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
@@ -164,7 +164,7 @@ for (const [parameters, name] of names) {
 }
 
 test('each piece of a form waits for the turn of its account', async (t) => {
-  const { mock } = t.mock.method(sliceTurns, 'next')
+  const { mock } = t.mock.method(writeScheduler, 'next')
   assert.equal((await send(audio + END)).status, 200)
   assert.ok(mock.calls.length > 0 && mock.calls.every((one) => one.arguments[0] === 'test'))
 })

@@ -21,7 +21,7 @@ import {
 import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
 import { disableEndpoint, enableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
-import { findKnownObjects } from '../../src/storage/objects/files.ts'
+import { findKnownObjects } from '../../src/storage/recordings/recordings.ts'
 import {
   addDue,
   addWebhook,

@@ -25,7 +25,7 @@ import {
   releaseLiveJob,
 } from '../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../src/storage/live/live-sessions.ts'
-import { deleteUnusedFiles, findFile } from '../../src/storage/objects/files.ts'
+import { deleteUnusedFiles, findFile } from '../../src/storage/recordings/recordings.ts'
 import { addLiveJob, beginNewLiveJob, newLiveJob } from '../support/live/test-live-jobs.ts'
 import { addFile, addJob, claim, returnLost } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../src/storage/jobs/queue.ts'
 import { returnLostJobs } from '../../src/storage/jobs/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../src/storage/jobs/results.ts'
-import { insertFile } from '../../src/storage/objects/files.ts'
+import { insertFile } from '../../src/storage/recordings/recordings.ts'
 
 export type TestJob = {
   account?: string

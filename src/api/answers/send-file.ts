@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
-import type { StoredFile } from '../../storage/objects/files.ts'
+import type { StoredFile } from '../../storage/recordings/recordings.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 

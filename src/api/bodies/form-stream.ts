@@ -3,7 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import type { FastifyMultipartBaseOptions, MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
-import { sliceTurns } from '../../storage/objects/slice-turns.ts'
+import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 
 /**
  * Browsers and SDKs send a handful of fields with the file; each costs as much as a small request.
@@ -34,7 +34,7 @@ export const formOptions: FastifyMultipartBaseOptions = {
 
 /** Yields the parts of a form, as they arrive. */
 export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile> {
-  const raw = { value: openFormStream(request.raw, () => sliceTurns.next(request.account)) }
+  const raw = { value: openFormStream(request.raw, () => writeScheduler.next(request.account)) }
   return (Object.create(request, { raw }) as FastifyRequest).files()
 }
 

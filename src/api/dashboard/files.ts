@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type BuiltFile, readBuiltFile, readIfThere } from '../answers/built-file.ts'
+import { readIfThere, readStaticFile, type StaticFile } from '../answers/static-file.ts'
 
 /** Where `npm run build` writes the dashboard. */
 const FOLDER = join(import.meta.dirname, '../../../dashboard/dist')
@@ -16,7 +16,7 @@ export async function readPage(): Promise<string | undefined> {
 export async function readAsset(
   name: string,
   options: { acceptEncoding: string },
-): Promise<BuiltFile | undefined> {
+): Promise<StaticFile | undefined> {
   if (!/^[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg)$/.test(name)) return undefined
-  return readBuiltFile(join(FOLDER, 'dashboard', name), options)
+  return readStaticFile(join(FOLDER, 'dashboard', name), options)
 }

@@ -7,13 +7,13 @@ import { AppError, errorOfFailure } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
 import type { OpenAiForm } from '../../text/formats/openai.ts'
-import { noteWhenSent } from '../answers/delivered.ts'
+import { markDeliveredWhenSent } from '../answers/mark-delivered.ts'
 import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
 import { readAudioPart } from '../bodies/multipart-audio.ts'
 import { toSubmission } from '../bodies/to-submission.ts'
-import { leaving } from '../leaving.ts'
+import { disconnectSignal } from '../disconnect-signal.ts'
 import { modelNames } from '../schemas/models/model-names.ts'
 import { transcriptionOperation, translationOperation } from '../schemas/openai/openai.ts'
 import { toOpenAiError } from './errors.ts'
@@ -47,14 +47,14 @@ export function transcriptionRoute(
 
   function answer(task: OpenAiForm['task']) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
-      const signal = leaving(reply)
+      const signal = disconnectSignal(reply)
       const { fileId, wanted } = await receive(request, { task, signal })
       const { id } = await submit(request, { fileId, wanted })
       // The client waits in silence, for longer than an idle connection is kept.
       request.raw.socket.setTimeout(0)
       const ended = untilEnded({ id, account: request.account }, signal)
       const answer = write(ended, wanted)
-      noteWhenSent(jobs, reply, { id, account: request.account })
+      markDeliveredWhenSent(jobs, reply, { id, account: request.account })
       if (wanted.form.stream) {
         reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
         return reply.send(Readable.from(streamEvents(answer)) as never)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import { findFile } from '../../storage/objects/files.ts'
+import { findFile } from '../../storage/recordings/recordings.ts'
 import { mediaTypeOf } from '../answers/media-types.ts'
 import { sendFile } from '../answers/send-file.ts'
 import { IdParams } from '../schemas/jobs/job.ts'

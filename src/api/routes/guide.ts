@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../errors.ts'
-import { readBuiltFile } from '../answers/built-file.ts'
+import { readStaticFile } from '../answers/static-file.ts'
 
 /** Where `npm run build` writes the documentation. */
 const FOLDER = join(import.meta.dirname, '../../../guide/dist')
@@ -33,7 +33,7 @@ export function guideRoutes(): FastifyPluginAsync {
       const name = request.params['*']
       const acceptEncoding = String(request.headers['accept-encoding'] ?? '')
       const isName = /^(?:[\w-]+\/)?[\w-]+\.\w+$/.test(name)
-      const file = isName && (await readBuiltFile(join(FOLDER, name), { acceptEncoding }))
+      const file = isName && (await readStaticFile(join(FOLDER, name), { acceptEncoding }))
       if (!file) throw new AppError('route_not_found', request.url.split('?', 1)[0])
       if (file.encoding) reply.header('content-encoding', file.encoding)
       return reply

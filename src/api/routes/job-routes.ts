@@ -4,16 +4,16 @@ import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import { type ListedJob, listJobs } from '../../storage/jobs/job-lists.ts'
 import { findJob, findJobs, type Job, type JobId, type JobKind } from '../../storage/jobs/jobs.ts'
-import { noteWhenSent } from '../answers/delivered.ts'
 import { findJobFile } from '../answers/job-file.ts'
 import { toJobText, writeText } from '../answers/job-text.ts'
+import { markDeliveredWhenSent } from '../answers/mark-delivered.ts'
 import { sendFile } from '../answers/send-file.ts'
 import { baseUrlOf } from '../answers/urls.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { type LazyText, pageUrls, writeList } from '../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../lists/list-query.ts'
-import { createListTurns } from '../lists/list-turns.ts'
+import { createListScheduler } from '../lists/list-scheduler.ts'
 import { loadInBatches } from '../lists/load-in-batches.ts'
 import { sendList } from '../lists/send-list.ts'
 import { errorAnswers } from '../schemas/error.ts'
@@ -56,7 +56,7 @@ export function jobRoutes(
 }
 
 function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
-  const turns = createListTurns()
+  const turns = createListScheduler()
   const schema = {
     ...jobOperations(kind).list,
     querystring: listQueryOf(kind),
@@ -110,7 +110,7 @@ function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsync
       const job = await requireJob(storage, { id, account, kind })
       const text = await toJobText(job, storage)
       if (!text) throw new AppError('job_not_found', id)
-      if (job.zeroRetention && job.completedAt !== null) noteWhenSent(jobs, reply, job)
+      if (job.zeroRetention && job.completedAt !== null) markDeliveredWhenSent(jobs, reply, job)
       reply.type(JSON_TYPE)
       if (typeof text === 'string') return reply.send(text)
       reply.header('content-length', text.bytes)

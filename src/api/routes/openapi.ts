@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import { readBuiltFile } from '../answers/built-file.ts'
+import { readStaticFile } from '../answers/static-file.ts'
 import { pagePolicy, referencePage } from '../openapi/reference-page.ts'
 import { Type } from '../schemas/type.ts'
 import { FreeObject } from '../schemas/values.ts'
@@ -69,7 +69,7 @@ export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsy
     }
     http.get('/docs/scalar.js', { schema: scriptSchema }, async (request, reply) => {
       const acceptEncoding = String(request.headers['accept-encoding'] ?? '')
-      const file = await readBuiltFile(SCRIPT, { acceptEncoding })
+      const file = await readStaticFile(SCRIPT, { acceptEncoding })
       if (!file) throw new AppError('route_not_found', '/docs/scalar.js')
       reply
         .type(file.type)

@@ -5,7 +5,7 @@ import type { App } from '../../server-parts.ts'
 import { findJob, type Job, type JobId } from '../../storage/jobs/jobs.ts'
 import { findProgress } from '../../storage/jobs/progress.ts'
 import type { Bodies } from '../bodies/bodies.ts'
-import { leaving } from '../leaving.ts'
+import { disconnectSignal } from '../disconnect-signal.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams, JobProgressView } from '../schemas/jobs/job.ts'
 import { Type } from '../schemas/type.ts'
@@ -77,7 +77,7 @@ export function preRecordedRoutes(
     id: JobId,
     { wait, reply }: { wait: number; reply: FastifyReply },
   ): Promise<void> {
-    const enough = AbortSignal.any([leaving(reply), AbortSignal.timeout(wait * 1000)])
+    const enough = AbortSignal.any([disconnectSignal(reply), AbortSignal.timeout(wait * 1000)])
     try {
       await app.jobs.submission.whenEnded(id, enough)
     } catch (error) {

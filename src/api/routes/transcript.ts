@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
 import { findJob, type JobKind } from '../../storage/jobs/jobs.ts'
-import { noteWhenSent } from '../answers/delivered.ts'
+import { markDeliveredWhenSent } from '../answers/mark-delivered.ts'
 import { attachment } from '../answers/send-file.ts'
 import { ignoreBodies } from '../bodies/json-body.ts'
 import { limitByKey } from '../limit-by-key.ts'
@@ -76,7 +76,7 @@ export function transcriptRoute(
         const file = await inTurn(account, () => {
           return jobs.submission.transcript({ id, account, kind }, { ...form, isEdited })
         })
-        noteWhenSent(jobs, reply, { id, account })
+        markDeliveredWhenSent(jobs, reply, { id, account })
         const name = `${await stemOf({ id, account })}.${form.format}`
         reply.header('content-disposition', attachment(name))
         return reply.type(types[form.format]).send(file)

@@ -3,14 +3,14 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import type { StoredFile } from '../../storage/objects/files.ts'
+import type { StoredFile } from '../../storage/recordings/recordings.ts'
 import { fileNameOf } from '../answers/send-file.ts'
 import { baseUrlOf, fileUrl } from '../answers/urls.ts'
 import { asFieldError } from '../bodies/address-upload.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { formOptions, readParts } from '../bodies/form-stream.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../bodies/multipart-audio.ts'
-import { leaving } from '../leaving.ts'
+import { disconnectSignal } from '../disconnect-signal.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../schemas/upload.ts'
 
@@ -43,7 +43,7 @@ export function uploadRoutes({
         },
       },
       async (request, reply) => {
-        const signal = leaving(reply)
+        const signal = disconnectSignal(reply)
         const file = request.isMultipart()
           ? await receiveUpload(request, signal)
           : await fetchUpload(request, signal)

@@ -14,7 +14,7 @@ import { clientAddressOf } from '../auth/client-address.ts'
 import { type ById, reachedAccount } from '../auth/require-account.ts'
 import type { Bodies } from '../bodies/bodies.ts'
 import { acceptJson, ignoreBodies } from '../bodies/json-body.ts'
-import { leaving } from '../leaving.ts'
+import { disconnectSignal } from '../disconnect-signal.ts'
 import { limitByKey } from '../limit-by-key.ts'
 import { errorAnswers } from '../schemas/error.ts'
 import { IdParams } from '../schemas/jobs/job.ts'
@@ -100,7 +100,7 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
     http.post(`${path}/:id/test`, { schema: trial }, async (request, reply) => {
       const webhook = await requireWebhook(request)
       const { id, reason, attempt } = await sendTestEvent({ db, config }, webhook, {
-        signal: leaving(reply),
+        signal: disconnectSignal(reply),
       })
       const status = attempt.status ?? null
       return { delivery_id: id, is_delivered: reason === null, status, reason }

@@ -9,9 +9,9 @@ import type {
   RecognizerCosts,
   RecognizerProfile,
 } from '../recognizer.ts'
-import { withAgreement } from '../sherpa/agreement.ts'
 import { capabilitiesOf } from '../sherpa/capabilities.ts'
 import { type SherpaProcess, startSherpa } from '../sherpa/client.ts'
+import { withConfidence } from '../sherpa/confidence.ts'
 import { encodeHotwords } from '../sherpa/hotwords.ts'
 import { readSherpaLayout, readTokens } from '../sherpa/layout.ts'
 import type { SherpaText } from '../sherpa/protocol.ts'
@@ -143,7 +143,7 @@ type PieceOptions = { language: string; hotwords: string | undefined; signal: Ab
 
 /**
  * Recognizes a whole piece. Where the model returns no probabilities, it decodes the piece twice:
- * see `withAgreement`.
+ * see `withConfidence`.
  */
 async function decodePiece(
   { sherpa, isStreaming, isTimed, isUpperCase }: SherpaModel,
@@ -167,7 +167,7 @@ async function decodePiece(
     return { words: cased, logProbability: mean(text.logProbs), text }
   }
   const second = await run(padded(delayed(audio)))
-  const words = withAgreement(cased, second.text)
+  const words = withConfidence(cased, second.text)
   return { words, logProbability: mean(words.map((word) => Math.log(word.confidence))), text }
 }
 

@@ -11,7 +11,7 @@ import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
 import { CONTEXT, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoised-samples.ts'
-import { createLiveLeaks, type LiveLeaks } from './live-leaks.ts'
+import { createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'
 
 /**
@@ -36,7 +36,7 @@ export type LiveVad = {
 }
 
 /** The state of an audio stream between two requests. */
-type Kept = { frame: number; samples: SampleSource; channels: Channel[]; isLeaked: LiveLeaks }
+type Kept = { frame: number; samples: SampleSource; channels: Channel[]; isLeaked: LiveCrosstalk }
 
 type Channel = {
   stream: VoiceStream
@@ -80,7 +80,7 @@ export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad 
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
     const samples = await openSamples(audio, first * FRAME_SAMPLES)
     const channels = audio.channels.map(() => newChannel(detector))
-    return { frame: first, samples, channels, isLeaked: createLiveLeaks(channels.length) }
+    return { frame: first, samples, channels, isLeaked: createLiveCrosstalk(channels.length) }
   }
 }
 

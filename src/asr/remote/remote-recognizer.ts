@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
-import { createSemaphore } from '../../audio/semaphore.ts'
 import { AppError } from '../../errors.ts'
 import { readCatalog } from '../../models/catalog.ts'
+import { createFairSemaphore } from '../../workers/fair-semaphore.ts'
 import type { Final, LiveUtterance } from '../live-recognizer.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
 import {
@@ -96,7 +96,7 @@ type Request = {
 export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer {
   const languages = options.languages.length > 0 ? options.languages : everyLanguage()
   const { concurrency: total } = options
-  const enter = createSemaphore({ total, perAccount: total, maxWaiting: 0 })
+  const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
   const seen: Seen = { form: 'words', wordTimes: undefined, languages: undefined }
 
   async function ask(request: Request, { signal, use }: RemoteCall): Promise<RemoteAnswer> {

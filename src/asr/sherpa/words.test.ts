@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withAgreement } from './agreement.ts'
+import { withConfidence } from './confidence.ts'
 import { divisionOf, encodeHotwords } from './hotwords.ts'
 import { spreadWords, wordsOf } from './words.ts'
 
@@ -60,7 +60,7 @@ test('words without times are spread over the audio', () => {
 
 test('a word is as sure as its letters come back in a second text', () => {
   const of = (texts: string[]) => texts.map((text) => ({ text, start: 0, end: 1, confidence: 0 }))
-  const confidences = withAgreement(of(['The', 'quick', 'fox', '我']), 'the quack, 我').map(
+  const confidences = withConfidence(of(['The', 'quick', 'fox', '我']), 'the quack, 我').map(
     ({ confidence }) => confidence.toFixed(2),
   )
   assert.deepEqual(confidences, ['0.80', '0.71', '0.20', '0.67'])

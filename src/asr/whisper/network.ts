@@ -12,8 +12,8 @@ import {
   type Tensors,
 } from '../onnx-runtime.ts'
 import type { WhisperDescription } from './description.ts'
+import { createEncodingCache } from './encoding-cache.ts'
 import type { MelFeatures } from './features.ts'
-import { createKeptEncodings } from './kept-encodings.ts'
 
 /** Encoded pieces of audio; plain memory, given back when nothing refers to it. */
 export type EncodedAudio = {
@@ -79,7 +79,7 @@ export async function loadWhisper(
   const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
   const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
-  const kept = createKeptEncodings(KEPT_BYTES)
+  const kept = createEncodingCache(KEPT_BYTES)
   return {
     description,
     async encode(features, { keep = false } = {}) {

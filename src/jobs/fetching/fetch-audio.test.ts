@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { createResolver } from '../../net/resolver.ts'
-import { sliceTurns } from '../../storage/objects/slice-turns.ts'
+import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 import { type FetchOptions, fetchAudio } from './fetch-audio.ts'
 
 const usual: FetchOptions = {
@@ -305,7 +305,7 @@ test('what the store reports is passed on as it is', async (t) => {
 })
 
 test('each piece of a body waits for the turn of its account', async (t) => {
-  const { mock } = t.mock.method(sliceTurns, 'next')
+  const { mock } = t.mock.method(writeScheduler, 'next')
   const origin = await serve(t, (_request, response) => response.end('sound'))
   await fetchText(origin)
   assert.deepEqual(

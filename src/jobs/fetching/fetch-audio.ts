@@ -5,7 +5,7 @@ import { basicCredentials } from '../../net/basic-credentials.ts'
 import { checkUrl } from '../../net/check-url.ts'
 import { createGuardedAgent } from '../../net/guarded-agent.ts'
 import type { Resolve } from '../../net/resolver.ts'
-import { sliceTurns } from '../../storage/objects/slice-turns.ts'
+import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 import { checkAnswer, discard } from './source-answer.ts'
 import { sourceError } from './source-error.ts'
 
@@ -121,7 +121,7 @@ async function* receive(
   try {
     for await (const bytes of body) {
       bytesInWindow += bytes.byteLength
-      await sliceTurns.next(account)
+      await writeScheduler.next(account)
       yield bytes
       if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
       if (bytesInWindow < MIN_BYTES_PER_WINDOW) {

@@ -1,5 +1,5 @@
 import { decodePart } from '../../net/decode-part.ts'
-import { cleanFileName } from '../file-name.ts'
+import { cleanFileName } from '../clean-file-name.ts'
 
 /**
  * Returns the name of a fetched recording: the last part of the URL's path, or null if it has none.

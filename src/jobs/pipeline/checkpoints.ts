@@ -13,7 +13,7 @@ import type {
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { syncFile, syncFolder, writeDurably } from '../../storage/objects/durable-file.ts'
 import { throwStorageError } from '../../storage/sqlite/storage-error.ts'
-import { hashOf, type KeyedLines, openKeyedLines } from './keyed-lines.ts'
+import { type CheckpointFile, hashOf, openCheckpointFile } from './checkpoint-file.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
@@ -39,7 +39,7 @@ export type Checkpoints = AsyncDisposable & {
    */
   keepEmbeddings: KeepEmbeddings
   /** Opens the answers of services; the caller closes them. */
-  openAnswers(): Promise<KeyedLines<unknown>>
+  openAnswers(): Promise<CheckpointFile<unknown>>
 }
 
 /** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
@@ -49,7 +49,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   const recognized = await openRecognitionCheckpoint(join(folder, 'recognized.jsonl')).catch(
     throwStorageError,
   )
-  const languages = await openKeyedLines<LanguageStretch[][]>(
+  const languages = await openCheckpointFile<LanguageStretch[][]>(
     join(folder, 'languages.jsonl'),
     'stretches',
   ).catch(throwStorageError)
@@ -155,7 +155,7 @@ async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Pro
 }
 
 async function identifyOnce(
-  languages: KeyedLines<LanguageStretch[][]>,
+  languages: CheckpointFile<LanguageStretch[][]>,
   key: string,
   work: () => Promise<LanguageStretch[][]>,
 ): Promise<LanguageStretch[][]> {
@@ -175,8 +175,8 @@ async function embedSpeakersOnce(
   return file
 }
 
-async function openAnswers(file: string): Promise<KeyedLines<unknown>> {
-  const answers = await openKeyedLines<unknown>(file, 'answer')
+async function openAnswers(file: string): Promise<CheckpointFile<unknown>> {
+  const answers = await openCheckpointFile<unknown>(file, 'answer')
   return {
     ...answers,
     append: (key, answer) => answers.append(key, answer).catch(throwStorageError),

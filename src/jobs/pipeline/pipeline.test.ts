@@ -13,7 +13,7 @@ import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../../audio/media.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { findFile } from '../../storage/objects/files.ts'
+import { findFile } from '../../storage/recordings/recordings.ts'
 import type { MediaTools } from './pipeline-tools.ts'
 
 type Result = {

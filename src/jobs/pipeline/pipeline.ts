@@ -1,5 +1,5 @@
 import { inParallel } from '../../asr/in-parallel.ts'
-import { warnOfUnsureWords } from '../../asr/recognition/unsure-words.ts'
+import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import { type RecognitionRequest, readRecognitionRequest } from '../../asr/recognition-request.ts'
 import type { RecognitionRoute } from '../../asr/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
@@ -9,8 +9,8 @@ import type { JobProgress } from '../../storage/jobs/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../../storage/jobs/results.ts'
-import { recordMedia } from '../../storage/objects/downloaded-file.ts'
-import { findFile, type StoredFile } from '../../storage/objects/files.ts'
+import { recordMedia } from '../../storage/recordings/fetched-recording.ts'
+import { findFile, type StoredFile } from '../../storage/recordings/recordings.ts'
 import type { JobUsage } from '../../storage/usage/usage.ts'
 import type { ResultText } from '../../text/result/result-task.ts'
 import type { ResultOptions } from '../../text/result/result-text.ts'
@@ -22,15 +22,15 @@ import { provideRecording } from '../fetching/fetch-recording.ts'
 import type { AttemptMetrics } from '../queue/attempt-metrics.ts'
 import type { JobSlot } from '../queue/job-slots.ts'
 import { arrangeRecording } from './arrange-recording.ts'
-import { assembleTranscript, type RecognizedBatch } from './assemble.ts'
+import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
-import { warnOfMissingEnd } from './missing-end.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
 import { callServices } from './service-add-ons.ts'
+import { warnOfTruncation } from './truncated-recording.ts'
 
 /** How an attempt is stopped, and where its progress goes. */
 export type TranscribeOptions = {
@@ -100,7 +100,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
-    warnings: [...warnOfMissingEnd(decoded), ...warningsOf(route.warnings, recognized)],
+    warnings: [...warnOfTruncation(decoded), ...warningsOf(route.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(tools.services),
@@ -331,7 +331,7 @@ async function recognize(
 /** Returns the options that recognition could not honor, each once, and whether it was unsure. */
 function warningsOf(known: readonly string[], batches: readonly RecognizedBatch[]): string[] {
   const segments = batches.flatMap(({ segments }) => segments)
-  const unsure = warnOfUnsureWords({
+  const unsure = warnOfLowConfidence({
     confidences: segments.flatMap(({ words }) => words.map(({ confidence }) => confidence)),
     uncovered: sum(segments.map(({ uncovered }) => uncovered)),
   })

@@ -1,5 +1,5 @@
 import type { Batch, RecognizedSegment } from '../../asr/speech-engine.ts'
-import { hashOf, openKeyedLines } from './keyed-lines.ts'
+import { hashOf, openCheckpointFile } from './checkpoint-file.ts'
 
 /** The segments recognized so far in the batches of one job, including by an earlier attempt. */
 export type RecognitionCheckpoint = {
@@ -14,7 +14,7 @@ export type RecognitionCheckpoint = {
  * recognized again: they do not say which model wrote them.
  */
 export async function openRecognitionCheckpoint(path: string): Promise<RecognitionCheckpoint> {
-  const lines = await openKeyedLines<RecognizedSegment[]>(path, 'recognized')
+  const lines = await openCheckpointFile<RecognizedSegment[]>(path, 'recognized')
   return {
     find: (batch) => lines.find(keyOf(batch)),
     append: (batch, recognized) => lines.append(keyOf(batch), recognized),

@@ -9,7 +9,7 @@ import type { Db } from '../../storage/db.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import { deleteEndedRecordings } from '../../storage/jobs/zero-retention.ts'
-import { findFile } from '../../storage/objects/files.ts'
+import { findFile } from '../../storage/recordings/recordings.ts'
 import type { Space } from '../../storage/space/space.ts'
 
 /** A span to mask: seconds on one of the distinct channels. */

@@ -3,10 +3,10 @@ import type { Log } from '../../log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/envelope.ts'
 import type { Answered, Prepared } from '../../text/result/run-service-add-on.ts'
 import type { ServiceCallOptions, ServiceRequest, Services } from '../../text/service-add-on.ts'
-import { hashOf, type KeyedLines } from './keyed-lines.ts'
+import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 
 /** The answers so far, by the hash of their request. */
-export type AnswerStore = Pick<KeyedLines<unknown>, 'find' | 'append'>
+export type AnswerStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
 type CallOptions = Omit<ServiceCallOptions, 'remember'> & { answers: AnswerStore; log: Log }
 

@@ -1,4 +1,4 @@
-import { warnOfUnsureWords } from '../../asr/recognition/unsure-words.ts'
+import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -102,7 +102,7 @@ export async function sendFinalMessages(
     ...(await readWarnings(readLog)),
     ...options.text.warnings(),
     ...collected.warnings,
-    ...warnOfUnsureWords({ confidences }),
+    ...warnOfLowConfidence({ confidences }),
   ]
   if ((await measureMessages(readLog, options)).isCut) {
     const warning = warningTexts.unstored

@@ -17,9 +17,9 @@ import {
   type UtteranceSpan,
 } from './endpointing.ts'
 import type { FinalOrder } from './final-order.ts'
+import { beginsEarly, partialIntervals } from './load-shedding.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
-import { beginsEarly, partialIntervals } from './under-load.ts'
 
 /** What is recognized on a channel, in the order in which it is emitted. */
 export type ChannelEvent =

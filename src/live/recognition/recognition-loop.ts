@@ -12,7 +12,7 @@ import { EventQueue } from './event-queue.ts'
 import { createFinalOrder } from './final-order.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 import type { SessionLanguage } from './session-language.ts'
-import { VoicedShare } from './voiced-share.ts'
+import { SpeechLoad } from './speech-load.ts'
 
 /** Options of the recognition loop. */
 export type RecognitionLoopOptions = {
@@ -85,7 +85,7 @@ export class RecognitionLoop {
   #isEnd = false
   #work: number
   #wake: (() => void) | undefined
-  readonly #voicing: VoicedShare
+  readonly #voicing: SpeechLoad
   readonly #pace = new AudioPace({ maxLead: BEHIND_SECONDS })
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
@@ -121,7 +121,7 @@ export class RecognitionLoop {
     this.#snapshotAt = this.#position
     this.#work = from?.work ?? 0
     this.#earlier = from?.ended ?? []
-    this.#voicing = new VoicedShare({ channels })
+    this.#voicing = new SpeechLoad({ channels })
   }
 
   /** The load of the session on the machine now: 1 = continuous speech with partials. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
-import { Appender } from '../../storage/live/appender.ts'
+import { SessionAppender } from '../../storage/live/session-appender.ts'
 import { Journal } from './journal.ts'
 
 type Fault = 'write' | 'truncate' | 'datasync'
@@ -26,7 +26,7 @@ async function openJournal(t: TestContext) {
     },
   })
   const sizes = { audioBytes: 0, logBytes: 0 }
-  const files = new Appender({ audio, log: failing, audioStart: 0 }, sizes)
+  const files = new SessionAppender({ audio, log: failing, audioStart: 0 }, sizes)
   const leaving = new AbortController()
   const { signal } = leaving
   const journal = new Journal({ files, log: createLog('silent'), signal })

@@ -8,7 +8,7 @@ import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
 import type { Lease } from '../../storage/jobs/lease.ts'
 import { dropResult, storeResultText } from '../../storage/jobs/results.ts'
-import { keepRecording, type LiveFiles } from '../../storage/live/live-files.ts'
+import { type DiskSessionStore, keepRecording } from '../../storage/live/disk-session-store.ts'
 import {
   failLiveJob,
   finishLiveJob,
@@ -32,7 +32,7 @@ const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 export class LeaseLostError extends Error {}
 
 /** A running session: its job, the lease on it, and its files. */
-export type ActiveSession = { job: LiveJob; lease: Lease; files: LiveFiles }
+export type ActiveSession = { job: LiveJob; lease: Lease; files: DiskSessionStore }
 
 /** The feed of its callback, if there is one. */
 type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
@@ -142,7 +142,7 @@ export class FinishLiveJob {
 /** A job that is to fail, its recorded audio, and the lease that it must still have, if any. */
 export type FailedSession = {
   job: LiveJob
-  files: LiveFiles | undefined
+  files: DiskSessionStore | undefined
   failure: JobFailure
   only?: Lease | undefined
 }
@@ -165,7 +165,7 @@ export async function failRecorded(
 
 type AudioSummary = {
   job: LiveJob
-  files: LiveFiles
+  files: DiskSessionStore
   epoch: number | undefined
   format: AudioFormat
   audioBytes: number

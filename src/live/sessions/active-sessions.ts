@@ -8,14 +8,14 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Lease } from '../../storage/jobs/lease.ts'
-import type { LiveFiles } from '../../storage/live/live-files.ts'
+import type { DiskSessionStore } from '../../storage/live/disk-session-store.ts'
 import {
   beginLiveJob,
   findLiveOwner,
   type LiveJob,
   releaseLiveJob,
 } from '../../storage/live/live-jobs.ts'
-import { createSessionFiles, type SessionFiles } from '../../storage/live/session-files.ts'
+import { createSessionStores, type SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LiveText } from '../../text/live/live-text.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -88,7 +88,7 @@ type Parts = {
   ending: FinishLiveJob
   feed: CallbackFeed | undefined
   text: SessionText
-  files: LiveFiles
+  files: DiskSessionStore
   held: HeldLease
   span: Span
   unread: UnreadShare
@@ -102,7 +102,7 @@ type Parts = {
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
-  readonly #sessionFiles: SessionFiles
+  readonly #sessionFiles: SessionStores
   readonly #opened = new Map<string, Promise<Opened>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
@@ -116,7 +116,7 @@ export class ActiveSessions {
     this.#options = options
     this.#log = options.log
     const { storage, config } = options
-    this.#sessionFiles = createSessionFiles(storage.db, config.storage.folder)
+    this.#sessionFiles = createSessionStores(storage.db, config.storage.folder)
     this.#openFeed = createCallbackFeeds(options)
     this.#leases = new LiveLeases({ db: options.storage.db, log: options.log })
     const perSession = options.config.live.maxQueuedBytes
@@ -262,7 +262,7 @@ export class ActiveSessions {
     const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
     const held = this.#leases.hold(lease)
     const unread = this.#unread.open(job.account)
-    let [files, text]: [LiveFiles?, SessionText?] = []
+    let [files, text]: [DiskSessionStore?, SessionText?] = []
     try {
       const opened = await this.#sessionFiles.open(lease, { audioAfter, onTaken: held.lose })
       files = opened.files
@@ -326,7 +326,7 @@ export class ActiveSessions {
     }
   }
 
-  #recover(left: LiveFiles, params: LiveParams): Promise<RecoveredSession> {
+  #recover(left: DiskSessionStore, params: LiveParams): Promise<RecoveredSession> {
     const { resumeDedupe, maxQueuedMessages, maxQueuedBytes } = this.#options.config.live
     return recoverSession(left, {
       routing: routingOf(params),

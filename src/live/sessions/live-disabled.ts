@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts'
 import { type Metrics, outcomeOf } from '../../metrics.ts'
 import type { Lease } from '../../storage/jobs/lease.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
-import type { SessionFiles } from '../../storage/live/session-files.ts'
+import type { SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { audioAfter } from '../recovery/session-log.ts'
@@ -25,7 +25,7 @@ export type LiveDisabledOptions = {
  */
 export async function failSession(
   { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
-  { job, sessionFiles }: { job: LiveJob; sessionFiles: SessionFiles },
+  { job, sessionFiles }: { job: LiveJob; sessionFiles: SessionStores },
 ): Promise<void> {
   const files = await sessionFiles.openLeft(job.id, { audioAfter })
   try {

@@ -12,7 +12,6 @@ import {
   openLiveDatabase,
   readReferences,
 } from './database-copy.ts'
-import { leaveOutUnkept } from './leave-out-unkept.ts'
 import {
   DATABASE,
   type ManifestEntry,
@@ -22,6 +21,7 @@ import {
 } from './manifest.ts'
 import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
 import { removeOldSnapshots } from './remove-snapshots.ts'
+import { leaveOutUnkept } from './remove-unkept-jobs.ts'
 
 /** What a backup does right now. */
 export type BackupStage = 'copying the database' | 'copying objects' | 'removing old snapshots'

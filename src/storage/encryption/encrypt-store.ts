@@ -1,6 +1,6 @@
 import type { Db } from '../db.ts'
-import { findKnownObjects } from '../objects/files.ts'
 import type { Objects } from '../objects/objects.ts'
+import { findKnownObjects } from '../recordings/recordings.ts'
 import { encryptObjects, keyIdOf } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import { keepOnlyKey, noteObjectKeys } from './used-keys.ts'

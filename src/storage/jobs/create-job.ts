@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
 import type { Db } from '../db.ts'
 import { createGroupCommit } from '../group-commit.ts'
-import { findFile } from '../objects/files.ts'
+import { findFile } from '../recordings/recordings.ts'
 import { findSpentQuota } from '../usage/month-quota.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
 

@@ -1,7 +1,7 @@
 import { sql, type UpdateObject } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { deleteFileWithoutJobs } from '../objects/files.ts'
+import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import type { Tables } from '../tables.ts'
 import { type JobUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
 import { idle, type Lease, whereLeased } from './lease.ts'

@@ -6,7 +6,7 @@ import { addFile, addJob, claim, returnLost } from '../../../test/support/test-j
 import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../db.ts'
-import { findFile } from '../objects/files.ts'
+import { findFile } from '../recordings/recordings.ts'
 import { openStorage } from '../storage.ts'
 import { deleteEndedJob } from './delete-job.ts'
 import { finishJob } from './end-job.ts'

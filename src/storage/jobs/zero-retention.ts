@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../db.ts'
 import { isPending } from '../deliveries/delivery-outbox.ts'
-import { deleteFileWithoutJobs } from '../objects/files.ts'
+import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import { deleteEndedJob } from './delete-job.ts'
 import type { JobId } from './jobs.ts'
 

@@ -12,12 +12,12 @@ import type { JobStatus } from '../jobs/jobs.ts'
 import { type Lease, whereLeased } from '../jobs/lease.ts'
 import type { SessionMessage } from '../jobs/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
-import { insertFile } from '../objects/files.ts'
 import { isAbandoned } from '../owners.ts'
+import { insertFile } from '../recordings/recordings.ts'
 import type { JobRow } from '../tables.ts'
 import { type JobUsage, type LlmUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
-import { deleteBatches } from './live-batches.ts'
 import { recordSessionEnd } from './live-sessions.ts'
+import { deleteBatches } from './session-batches.ts'
 
 /** What a session needs to know about its job. */
 export type LiveJob = {

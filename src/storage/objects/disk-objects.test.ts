@@ -13,9 +13,9 @@ import type { Db } from '../db.ts'
 import { finishJob } from '../jobs/end-job.ts'
 import { findJob } from '../jobs/jobs.ts'
 import type { JobResult } from '../jobs/results.ts'
+import { insertFile } from '../recordings/recordings.ts'
 import { openStorage } from '../storage.ts'
 import { objectPath, openDiskObjects } from './disk-objects.ts'
-import { insertFile } from './files.ts'
 
 const options = { maxBytes: 1000, signal: new AbortController().signal }
 

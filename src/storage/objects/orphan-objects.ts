@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db.ts'
 import { isAbandoned } from '../owners.ts'
-import { findGivenUpRecordings, findKnownObjects } from './files.ts'
+import { findGivenUpRecordings, findKnownObjects } from '../recordings/recordings.ts'
 import type { Orphans } from './orphans.ts'
 
 /**

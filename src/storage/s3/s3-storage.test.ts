@@ -12,7 +12,7 @@ import { checkObjectStore } from '../../cli/doctor/checks.ts'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
-import { insertFile } from '../objects/files.ts'
+import { insertFile } from '../recordings/recordings.ts'
 import { openStorage, type StorageOptions } from '../storage.ts'
 
 const log = createLog('silent')

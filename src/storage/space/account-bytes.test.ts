@@ -10,7 +10,7 @@ import type { Db } from '../db.ts'
 import { deleteEndedJob } from '../jobs/delete-job.ts'
 import { finishJob } from '../jobs/end-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
-import { deleteUnusedFiles, insertFile } from '../objects/files.ts'
+import { deleteUnusedFiles, insertFile } from '../recordings/recordings.ts'
 import { openStorage } from '../storage.ts'
 import { countHeldBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
-import { insertFile } from '../objects/files.ts'
+import { insertFile } from '../recordings/recordings.ts'
 import { Space, type SpaceSettings } from './space.ts'
 
 const MB = 1_000_000

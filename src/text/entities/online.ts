@@ -1,5 +1,5 @@
+import { findMailParts } from './email-parts.ts'
 import type { Entity } from './entity-types.ts'
-import { findMailParts } from './mail-parts.ts'
 import { before, matchPatterns, type Pattern } from './matching.ts'
 import { lexemesOf } from './spoken-digits.ts'
 

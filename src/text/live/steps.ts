@@ -4,8 +4,8 @@ import { addOns } from '../add-ons.ts'
 import { answer, type Envelope } from '../result/envelope.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
-import type { Replacing } from '../words/growth.ts'
 import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
+import type { Replacing } from '../words/text-growth.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */

@@ -3,7 +3,7 @@ import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.
 import { threads } from '../../workers/transports.ts'
 import type { Params } from '../add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
-import { Turns } from './thread-turns.ts'
+import { ThreadScheduler } from './thread-scheduler.ts'
 
 /** A task of a session for the thread. */
 export type Task =
@@ -73,7 +73,7 @@ export class TextThread {
   readonly #worker: SupervisedWorker<FromThread>
   /** Sessions open in the worker, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
-  readonly #turns = new Turns<Waiting>(() => performance.now())
+  readonly #turns = new ThreadScheduler<Waiting>(() => performance.now())
   #current: Waiting | undefined
   #isClosed = false
 

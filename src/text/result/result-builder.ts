@@ -2,7 +2,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
-import { AccountTurns } from './account-turns.ts'
+import { AccountScheduler } from './account-scheduler.ts'
 import type { Merge } from './merge.ts'
 import type { Answers, ResultText, Task } from './result-task.ts'
 import type { ResultOptions } from './result-text.ts'
@@ -45,7 +45,7 @@ export class ResultBuilder {
   readonly #first: ResultThread
   readonly #second: ResultThread
   readonly #busy = new Set<ResultThread>()
-  readonly #turns = new AccountTurns<Work>()
+  readonly #turns = new AccountScheduler<Work>()
   readonly #secondAfter: number
   readonly #now: () => number
   /** Until when accounts get the second thread only. */

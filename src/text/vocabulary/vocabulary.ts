@@ -1,5 +1,5 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, type Replacing, warningsOf } from '../words/growth.ts'
+import { Growth, type Replacing, warningsOf } from '../words/text-growth.ts'
 import {
   foldCase,
   partsOf,

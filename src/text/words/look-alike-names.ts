@@ -1,7 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { normalize } from './normalize.ts'
-import { meet, type SaidName, saidNames } from './said-names.ts'
+import { meet, type SpokenName, spokenNames } from './spoken-names.ts'
 import { foldCase } from './word-parts.ts'
 
 /**
@@ -31,7 +31,7 @@ export function findLookAlikes(utterances: readonly Utterance[]): LookAlikes[] {
   const languages = [...new Set(utterances.map(({ language }) => language))]
   return languages.flatMap((language) => {
     const own = utterances.filter((utterance) => utterance.language === language)
-    return groupsOf(saidNames(own), language).map((names) => ({
+    return groupsOf(spokenNames(own), language).map((names) => ({
       language,
       spellings: names.map(({ spelling, count, first }) => {
         return { spelling, count, said: wordsAround(own[first.utterance]!, first.word) }
@@ -40,9 +40,9 @@ export function findLookAlikes(utterances: readonly Utterance[]): LookAlikes[] {
   })
 }
 
-function groupsOf(names: readonly SaidName[], language: string): SaidName[][] {
+function groupsOf(names: readonly SpokenName[], language: string): SpokenName[][] {
   /** Only names that begin alike are compared: a transcript may hold thousands. */
-  const byInitial = new Map<string, SaidName[][]>()
+  const byInitial = new Map<string, SpokenName[][]>()
   for (const name of names) {
     const initial = initialOf(name.spelling)
     const groups = byInitial.get(initial) ?? []

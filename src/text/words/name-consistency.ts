@@ -2,7 +2,7 @@ import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { ENGLISH, spellOut } from '../vocabulary/grapheme-to-phoneme.ts'
 import { editDistance, phoneDistance } from '../vocabulary/phone-distance.ts'
 import { phonesOf } from '../vocabulary/phones.ts'
-import { meet, type SaidName, saidNames } from './said-names.ts'
+import { meet, type SpokenName, spokenNames } from './spoken-names.ts'
 import { foldCase, partsOf } from './word-parts.ts'
 
 /** A spelling of a name, the spelling that replaced it, and how often. */
@@ -15,7 +15,7 @@ export type NameChange = { from: string; to: string; count: number }
 export const languages: readonly string[] = ['en']
 
 /** A spelling with its sounds. */
-type Name = SaidName & {
+type Name = SpokenName & {
   phones: readonly number[]
   /** Its pronunciation by letter rules alone, for a reader who does not know it. */
   read: string
@@ -36,7 +36,7 @@ export function makeNamesConsistent(transcript: Transcript): {
   changes: NameChange[]
 } {
   const english = transcript.utterances.filter(({ language }) => languages.includes(language))
-  const names = saidNames(english).map((name): Name => {
+  const names = spokenNames(english).map((name): Name => {
     const { spelling } = name
     const read = spellOut(foldCase(spelling), ENGLISH)
     return { ...name, phones: phonesOf(spelling, 'en'), read }

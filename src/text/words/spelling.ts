@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from './growth.ts'
+import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from './text-growth.ts'
 import { trailingFrom } from './trailing.ts'
 import { foldCase, partsOf, replaceWords, withPunctuation } from './word-parts.ts'
 

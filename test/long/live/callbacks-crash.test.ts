@@ -11,7 +11,7 @@ import { readConfig } from '../../../src/config.ts'
 import { writeRecord } from '../../../src/live/recovery/session-log.ts'
 import { createLog } from '../../../src/log.ts'
 import { liveFolder } from '../../../src/storage/data-folder.ts'
-import { createLiveFiles } from '../../../src/storage/live/live-files.ts'
+import { createDiskSessionStore } from '../../../src/storage/live/disk-session-store.ts'
 import { beginLiveJob } from '../../../src/storage/live/live-jobs.ts'
 import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
 import { openReceiver, type Received, type Receiver } from '../../support/delivery/receiver.ts'
@@ -188,7 +188,7 @@ test('a session that was killed as it began tells of its creation all the same',
   const { id, url } = await openSession(first, callingAt(`${receiver.url}/begun`))
   await beginLiveJob(first.app.storage.db, id, { owner: 'killed', at: Date.now() })
   await first.close()
-  const files = await createLiveFiles(join(liveFolder(folder), id))
+  const files = await createDiskSessionStore(join(liveFolder(folder), id))
   await files.write(undefined, [writeRecord({ kind: 'begin', at: Date.now() })])
   await files.close()
 

@@ -1,5 +1,8 @@
 import { writeSync } from 'node:fs'
-import { createLiveFiles, openLiveFiles } from '../../../src/storage/live/live-files.ts'
+import {
+  createDiskSessionStore,
+  openDiskSessionStore,
+} from '../../../src/storage/live/disk-session-store.ts'
 import { createRandom } from '../random.ts'
 
 /** Returns the audio of every session in these tests, byte by byte. */
@@ -23,8 +26,8 @@ export function audioAfter(line: string): number {
 
 /** Opens the session in `folder`, or creates it. */
 export function openOrCreate(folder: string) {
-  return openLiveFiles(folder, { audioAfter }).catch((error) => {
-    if (error.code === 'file_not_found') return createLiveFiles(folder)
+  return openDiskSessionStore(folder, { audioAfter }).catch((error) => {
+    if (error.code === 'file_not_found') return createDiskSessionStore(folder)
     throw error
   })
 }

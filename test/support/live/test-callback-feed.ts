@@ -19,11 +19,11 @@ import {
   lastLiveCallback,
   liveCallbackBody,
 } from '../../../src/storage/deliveries/delivery-outbox.ts'
+import { createDiskSessionStore } from '../../../src/storage/live/disk-session-store.ts'
 import {
   createCallbackQueue,
   type QueueCallbacks,
 } from '../../../src/storage/live/live-callbacks.ts'
-import { createLiveFiles } from '../../../src/storage/live/live-files.ts'
 import { beginLiveJob, finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
 import { viewLiveUtterance } from '../../../src/transcript/utterance-view.ts'
 import { openTestStorage } from '../test-storage.ts'
@@ -53,7 +53,7 @@ export async function openSession(
   const id = 'd5a1b6e4-0b0e-4f0a-9f0e-3f5d0f3f6a10'
   const job = await beginNewLiveJob(db, { id, params, startMessage })
   let lease = job.lease
-  const files = await createLiveFiles(join(folder, 'live', id))
+  const files = await createDiskSessionStore(join(folder, 'live', id))
   t.after(() => files.close())
   const queue = createCallbackQueue(db, { maxQueued })
 

@@ -12,7 +12,7 @@ import type { MessageFlags } from '../../../src/live/messages/server-messages.ts
 import { LiveSession } from '../../../src/live/session.ts'
 import type { SessionOptions } from '../../../src/live/session-parts.ts'
 import { createLog } from '../../../src/log.ts'
-import { createLiveFiles } from '../../../src/storage/live/live-files.ts'
+import { createDiskSessionStore } from '../../../src/storage/live/disk-session-store.ts'
 import { plainText } from './plain-text.ts'
 
 export const flags = {
@@ -48,7 +48,7 @@ type Options = { engine?: FakeOptions; env?: Record<string, string> } & Partial<
 /** Opens a new session, running, with files of its own. */
 export async function open(t: TestContext, { engine, env = {}, ...changed }: Options = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
-  const files = await createLiveFiles(join(folder, 'session'))
+  const files = await createDiskSessionStore(join(folder, 'session'))
   const speech = createFakeSpeechEngine('hello', engine)
   const outcomes: Outcome[] = []
   const sent: string[] = []

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { AppError } from '../../../errors.ts'
 import { Connection } from '../../../live/connection.ts'
-import type { FrameTurns } from '../../../live/input/frame-turns.ts'
+import type { FrameScheduler } from '../../../live/input/frame-scheduler.ts'
 import type { App } from '../../../server-parts.ts'
 import type { Admission, AdmittedKey, AdmittedRequest } from '../../auth/admission.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
@@ -29,7 +29,7 @@ export type RealtimeParts = {
   bodies: Bodies
   admission: Admission
   clientSecrets: ClientSecrets
-  turns: FrameTurns
+  turns: FrameScheduler
 }
 
 /** Returns whether `createRealtimeSocketServer` handles a request. */

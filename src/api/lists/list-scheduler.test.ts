@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createListScheduler } from './list-scheduler.ts'
+
+/** Starts six pages that never end; returns how many of them read the database. */
+function countReading(query: {
+  custom_metadata?: object
+  cursor?: string
+  offset?: number
+}): number {
+  const turns = createListScheduler()
+  let reading = 0
+  const work = () => {
+    reading++
+    return new Promise<void>(() => {})
+  }
+  for (let i = 0; i < 6; i++) void turns.page('a', { offset: 0, ...query } as never, work)
+  return reading
+}
+
+test('an account reads a few pages at once', () => {
+  assert.equal(countReading({}), 4)
+  assert.equal(countReading({ offset: 10_000 }), 4)
+  assert.equal(countReading({ offset: 1_000_000, cursor: 'c' }), 4, 'a cursor gives the place')
+})
+
+test('pages that cost more are read one after another', () => {
+  assert.equal(countReading({ custom_metadata: { team: 'red' } }), 1)
+  assert.equal(countReading({ offset: 10_001 }), 1)
+})
+
+test('jobs of pages are loaded for a few pages at once, beside a search', () => {
+  const turns = createListScheduler()
+  let reading = 0
+  const work = async () => {
+    reading++
+    await new Promise(() => {})
+  }
+  void turns.page('a', { offset: 0, custom_metadata: {} } as never, work)
+  for (let i = 0; i < 6; i++) void turns.load('a', work)
+  assert.equal(reading, 5)
+})

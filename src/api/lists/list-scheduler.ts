@@ -1,0 +1,37 @@
+import { limitByKey } from '../limit-by-key.ts'
+import type { ListQuery } from '../schemas/list-query.ts'
+
+/** Lists of one account that read the database at once; those that cost more take turns. */
+const LISTS_AT_ONCE = 4
+/** From here on the database counts many jobs, unless a cursor gives the place. */
+const FAR_OFFSET = 10_000
+
+/** What makes a list costly. */
+type Cost = Pick<ListQuery, 'custom_metadata' | 'offset' | 'cursor'>
+
+/** When the lists of an account may read the database. */
+export type ListScheduler = {
+  /** Finds the jobs of a page in its turn. */
+  page<T>(account: string, query: Cost, work: () => Promise<T>): Promise<T>
+  /** Loads some jobs of a page in their turn. */
+  load<T>(account: string, work: () => Promise<T>): Promise<T>
+}
+
+/**
+ * Creates the scheduler of lists: an account reads a few pages at once, but only one that searches
+ * metadata or counts up to a far offset, so that its searches do not delay other accounts.
+ */
+export function createListScheduler(): ListScheduler {
+  const inTurn = limitByKey(LISTS_AT_ONCE)
+  const costlyInTurn = limitByKey()
+  return {
+    page(account, query, work) {
+      return isCostly(query) ? costlyInTurn(account, work) : inTurn(account, work)
+    },
+    load: inTurn,
+  }
+}
+
+function isCostly({ custom_metadata, offset, cursor }: Cost): boolean {
+  return custom_metadata !== undefined || (cursor === undefined && offset > FAR_OFFSET)
+}

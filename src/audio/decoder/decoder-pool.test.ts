@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { decodeMedia, probeMedia } from '../media.ts'
+import { readShort } from './decoder-pool.ts'
+
+const { signal } = new AbortController()
+const unixOnly = { skip: process.platform === 'win32', timeout: 60_000 }
+const maxSeconds = 60
+const fixture = (name: string) =>
+  fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url))
+
+/** The ids of the decoders that this process has started. */
+function decoderIds(): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
+  return table.split('\n').flatMap((line) => {
+    const [, pid, parent, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
+    return Number(parent) === process.pid && args?.includes('decoder-process') ? [Number(pid)] : []
+  })
+}
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const read = (name: string, account: string) => {
+  return readShort(fixture(name), { nameHint: name, maxSeconds, account, signal })
+}
+
+test('short files of one account share a process, those of two do not', unixOnly, async () => {
+  assert.ok(await read('same-channels.mp3', 'one'))
+  const first = decoderIds()
+  assert.equal(first.length, 1)
+  assert.ok(await read('recorder.webm', 'one'))
+  assert.deepEqual(decoderIds(), first)
+  assert.ok(await read('recorder.webm', 'other'))
+  assert.equal(decoderIds().length, 2)
+})
+
+test('a process that fails is replaced, and its file read by another one', unixOnly, async () => {
+  const reads = ['recorder.webm', 'recorder.webm'].map((name) => read(name, 'one'))
+  // One of them finds the process busy.
+  assert.equal(await Promise.race(reads), undefined)
+  const before = decoderIds()
+  assert.notDeepEqual(before, [])
+  for (const pid of before) process.kill(pid, 'SIGKILL')
+  assert.deepEqual(await Promise.all(reads), [undefined, undefined])
+  assert.ok(await read('recorder.webm', 'one'))
+  assert.ok(decoderIds().every((pid) => !before.includes(pid)))
+})
+
+test(
+  'a short upload is decoded once, to the samples of a decoder of its own',
+  unixOnly,
+  async (t) => {
+    for (const name of ['same-channels.mp3', 'recorder.webm']) {
+      const options = { nameHint: name, maxSeconds, signal }
+      const file = fixture(name)
+      const [own, shared] = [temporaryFolder(t), temporaryFolder(t)]
+      const expected = await decodeMedia(file, own, options)
+      const info = await probeMedia(file, { ...options, account: 'one' })
+      assert.deepEqual(info, await probeMedia(file, options))
+      const startedBefore = decoderIds()
+      const media = await decodeMedia(file, shared, { ...options, account: 'one' })
+      assert.deepEqual(decoderIds(), startedBefore)
+      assert.equal(media.duration, expected.duration)
+      for (const [i, { path, sameAs }] of media.channels.entries()) {
+        assert.equal(sameAs, expected.channels[i]!.sameAs)
+        assert.deepEqual(readFileSync(path), readFileSync(expected.channels[i]!.path))
+      }
+    }
+  },
+)
+
+test('a file that cannot be read has the error of a decoder of its own', unixOnly, async () => {
+  const file = fileURLToPath(import.meta.url)
+  const options = { nameHint: 'speech.wav', maxSeconds, account: 'one', signal }
+  await assert.rejects(probeMedia(file, options), { code: 'media_unsupported' })
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { addJob, claim } from '../../test/support/test-jobs.ts'
+import { openTestStorage } from '../../test/support/test-storage.ts'
+import { finishJob } from '../storage/jobs/end-job.ts'
+import { JobWaiters } from './job-waiters.ts'
+
+/** So long that only `look` can end a wait. */
+const NEVER = 1_000_000
+const signal = new AbortController().signal
+
+test('a wait ends when the job has ended and somebody says so', async (t) => {
+  const { db } = await openTestStorage(t)
+  const [id, other] = [(await addJob(db))!, (await addJob(db))!]
+  const waits = new JobWaiters({ db, pollMs: NEVER })
+  let hasEnded = false
+  const ended = waits.ended(id, signal).then(() => {
+    hasEnded = true
+  })
+  const leave = new AbortController()
+  const still = waits.ended(other, leave.signal)
+  waits.look()
+  const { lease } = (await claim(db))!
+  assert.equal(hasEnded, false)
+  await finishJob(db, lease, { result: {}, at: 1 })
+  waits.look()
+  await ended
+  leave.abort(new Error('gone'))
+  await assert.rejects(still, /gone/)
+})
+
+test('a job that another server ends, or that is gone, is noticed by itself', async (t) => {
+  const { db } = await openTestStorage(t)
+  const waits = new JobWaiters({ db, pollMs: 1 })
+  await waits.ended('4e7d6a3c-0b43-4a53-9c54-a0f0a0a0a0a0', signal)
+  const id = (await addJob(db))!
+  const ended = waits.ended(id, signal)
+  const { lease } = (await claim(db))!
+  await finishJob(db, lease, { result: {}, at: 1 })
+  await ended
+})
+
+test('a database that fails ends the waits', async (t) => {
+  const { db } = await openTestStorage(t)
+  const id = (await addJob(db))!
+  const waits = new JobWaiters({ db, pollMs: NEVER })
+  await db.sql.schema.dropTable('jobs').execute()
+  await assert.rejects(waits.ended(id, signal), /no such table/)
+})

@@ -1,0 +1,65 @@
+import type { Db } from '../storage/db.ts'
+import { findActive } from '../storage/jobs/jobs.ts'
+
+/** Another server may end a job without notifying this one. */
+const POLL_MS = 1000
+
+type Wait = { id: string; resolve: () => void; reject: (error: unknown) => void }
+
+/** Those who wait until a job has ended. All of them share one statement. */
+export class JobWaiters {
+  readonly #db: Db
+  readonly #pollMs: number
+  readonly #waits = new Set<Wait>()
+  #timer: NodeJS.Timeout | undefined
+  #isLooking = false
+  #isStale = false
+
+  constructor({ db, pollMs = POLL_MS }: { db: Db; pollMs?: number }) {
+    this.#db = db
+    this.#pollMs = pollMs
+  }
+
+  /**
+   * Resolves when the job has ended or is gone; rejects with the reason of `signal`, and when the
+   * database fails.
+   */
+  async ended(id: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const wait = { id, resolve, reject }
+    const leave = () => reject(signal.reason)
+    this.#waits.add(wait)
+    signal.addEventListener('abort', leave, { once: true })
+    this.look()
+    try {
+      await promise
+    } finally {
+      signal.removeEventListener('abort', leave)
+      this.#waits.delete(wait)
+    }
+  }
+
+  /** Looks at the jobs now: one may have ended. */
+  look(): void {
+    if (this.#isLooking) this.#isStale = true
+    else if (this.#waits.size > 0) void this.#look()
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true
+    clearTimeout(this.#timer)
+    do {
+      this.#isStale = false
+      const waits = [...this.#waits]
+      try {
+        const active = await findActive(this.#db, [...new Set(waits.map(({ id }) => id))])
+        for (const { id, resolve } of waits) if (!active.has(id)) resolve()
+      } catch (error) {
+        for (const { reject } of waits) reject(error)
+      }
+    } while (this.#isStale && this.#waits.size > 0)
+    this.#isLooking = false
+    if (this.#waits.size > 0) this.#timer = setTimeout(() => this.look(), this.#pollMs).unref()
+  }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { open, readFile } from 'node:fs/promises'
+
+/** A file of one JSON line per value, each with a key. */
+export type CheckpointFile<T> = {
+  find(key: string): T | undefined
+  /** Resolves once the line is on disk. */
+  append(key: string, value: T): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Opens a file of lines that hold `key` and the value under the name `field`. Truncates a last line
+ * that a crash left incomplete, so that the next line is not appended to it.
+ */
+export async function openCheckpointFile<T>(
+  path: string,
+  field: string,
+): Promise<CheckpointFile<T>> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+  const known = new Map<string, T>()
+  for (const line of whole.split('\n')) {
+    const { key, [field]: value } = parseLine(line)
+    if (typeof key === 'string' && value !== undefined) known.set(key, value as T)
+  }
+  const file = await open(path, 'a')
+  await file.truncate(Buffer.byteLength(whole))
+  let last = Promise.resolve()
+
+  async function add(key: string, value: T): Promise<void> {
+    await file.appendFile(`${JSON.stringify({ key, [field]: value })}\n`)
+    await file.datasync()
+    known.set(key, value)
+  }
+
+  return {
+    find: (key) => known.get(key),
+    append(key, value) {
+      // One line after another: work may end at the same time, and the bytes must not mix.
+      const added = last.then(() => add(key, value))
+      last = added.catch(() => {})
+      return added
+    },
+    async close() {
+      await last
+      await file.close()
+    },
+  }
+}
+
+/** Returns the key of a value: a hash of its JSON text. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+}
+
+/**
+ * Returns an empty object for a line that a full disk or a power loss left incomplete: its work is
+ * done again. So is that of a line without a key, which an older version wrote.
+ */
+function parseLine(line: string): Record<string, unknown> {
+  try {
+    return (JSON.parse(line) as Record<string, unknown> | null) ?? {}
+  } catch {
+    return {}
+  }
+}

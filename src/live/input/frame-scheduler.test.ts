@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Frame } from './frame-queue.ts'
+import { FrameScheduler } from './frame-scheduler.ts'
+
+const FRAMES_PER_TURN = 64
+const AT_ONCE = 3000
+const PER_SECOND = 250
+
+/** Opens frame turns whose event loop and clock the test controls. */
+function openTurns() {
+  let now = 0
+  let turn: (() => void) | undefined
+  const timers: { at: number; run: () => void }[] = []
+  const turns = new FrameScheduler({
+    now: () => now,
+    turn: (run) => {
+      turn = run
+    },
+    later: (run, ms) => void timers.push({ at: now + ms, run }),
+  })
+  /** Runs one turn of the loop; false when there was nothing to do. */
+  function goOn(): boolean {
+    const run = turn
+    turn = undefined
+    run?.()
+    return run !== undefined
+  }
+  function pass(ms: number): void {
+    for (const end = now + ms; now < end; now++) {
+      for (const timer of timers.splice(0)) {
+        if (timer.at <= now) timer.run()
+        else timers.push(timer)
+      }
+      while (goOn());
+    }
+  }
+  /**
+   * Opens a socket, and records what was handled of it and when its reading was paused or resumed.
+   */
+  function open(account = 'a', hold?: () => Promise<void> | undefined) {
+    const handled: string[] = []
+    const sentMessages: string[] = []
+    const line = turns.open(account, {
+      handle(frame) {
+        handled.push(textOf(frame))
+        return hold?.()
+      },
+      onFull: () => sentMessages.push('full'),
+      onFree: () => sentMessages.push('free'),
+    })
+    return { line, handled, sentMessages }
+  }
+  return { open, goOn, pass }
+}
+
+function textOf({ data, isBinary }: Frame): string {
+  if (!data) return 'control'
+  return `${isBinary ? 'binary' : 'text'} ${Buffer.from(data).toString('latin1').slice(0, 20)}`
+}
+
+function binary(text: string): Frame {
+  return { data: Buffer.from(text), isBinary: true }
+}
+
+test('in one turn of the loop no more frames are handled than it has room for', () => {
+  const { open, goOn } = openTurns()
+  const { line, handled, sentMessages } = open()
+  for (let i = 0; i < 200; i++) line.push(binary(`${i}`))
+  assert.equal(handled.length, FRAMES_PER_TURN)
+  assert.deepEqual(sentMessages, ['full'])
+  goOn()
+  assert.equal(handled.length, 2 * FRAMES_PER_TURN)
+  while (goOn());
+  assert.deepEqual(
+    handled,
+    Array.from({ length: 200 }, (_, i) => `binary ${i}`),
+  )
+  assert.deepEqual(sentMessages, ['full', 'free'])
+})
+
+test('frames of all kinds keep their order, whatever waits, and none is lost', () => {
+  const { open, pass } = openTurns()
+  const { line, handled } = open()
+  const sent: Frame[] = Array.from({ length: 5000 }, (_, i) => {
+    if (i % 7 === 0) return { data: Buffer.from(`{"${i}"`), isBinary: false }
+    if (i % 11 === 0) return { isBinary: false }
+    return binary(i % 5 === 0 ? '' : `${i}`.padEnd(i % 300, '.'))
+  })
+  for (const frame of sent) line.push(frame)
+  pass(60_000)
+  assert.deepEqual(handled, sent.map(textOf))
+  assert.equal(line.length, 0)
+})
+
+test('small frames come as fast as the credit of their socket lets them, large ones at once', () => {
+  const { open, pass } = openTurns()
+  const small = open()
+  const large = open('b')
+  for (let i = 0; i < 8000; i++) {
+    small.line.push(binary(''))
+    large.line.push({ data: Buffer.alloc(3200), isBinary: true })
+  }
+  pass(1000)
+  assert.equal(large.handled.length, 8000)
+  assert.ok(small.handled.length >= AT_ONCE)
+  assert.ok(small.handled.length <= AT_ONCE + PER_SECOND)
+  pass(2000)
+  assert.ok(small.handled.length > AT_ONCE + 2 * PER_SECOND)
+  assert.ok(small.handled.length <= AT_ONCE + 3 * PER_SECOND)
+})
+
+test('control frames cost what small ones cost', () => {
+  const { open, pass } = openTurns()
+  const { line, handled } = open()
+  for (let i = 0; i < 8000; i++) line.push({ isBinary: false })
+  pass(1000)
+  assert.ok(handled.length <= AT_ONCE + PER_SECOND)
+})
+
+test('accounts take turns, however many sockets one of them has', () => {
+  const { open, goOn } = openTurns()
+  const many = Array.from({ length: 9 }, () => open('many'))
+  for (const { line } of many) for (let i = 0; i < 100; i++) line.push(binary('x'))
+  const one = open('one')
+  for (let i = 0; i < 30; i++) one.line.push(binary('y'))
+  assert.equal(one.handled.length, 0)
+  goOn()
+  assert.equal(one.handled.length, 30)
+})
+
+test('what a frame waits for holds up those behind it, and only these', async () => {
+  const { open, goOn } = openTurns()
+  const release = Promise.withResolvers<void>()
+  const held = open('a', () => release.promise)
+  const free = open('a')
+  held.line.push(binary('1'))
+  held.line.push(binary('2'))
+  free.line.push(binary('3'))
+  while (goOn());
+  assert.deepEqual([held.handled, free.handled], [['binary 1'], ['binary 3']])
+  assert.deepEqual(held.sentMessages, ['full'])
+  release.resolve()
+  await release.promise
+  await null
+  while (goOn());
+  assert.deepEqual(held.handled, ['binary 1', 'binary 2'])
+})
+
+test('a socket that has gone is drained of what it sent, one that was ended is not', async () => {
+  const { open, goOn } = openTurns()
+  const gone = open()
+  for (let i = 0; i < 100; i++) gone.line.push(binary('x'))
+  const drained = gone.line.drained()
+  while (goOn());
+  await drained
+  assert.equal(gone.handled.length, 100)
+  assert.equal(gone.line.drained(), undefined)
+  const ended = open()
+  for (let i = 0; i < 100; i++) ended.line.push(binary('x'))
+  const { length } = ended.handled
+  ended.line.close()
+  while (goOn());
+  assert.equal(ended.handled.length, length)
+  // It is read again, for the answer to the close.
+  assert.deepEqual(ended.sentMessages, ['full', 'free'])
+})

@@ -1,0 +1,243 @@
+import { type Frame, FrameQueue } from './frame-queue.ts'
+import { TokenBucket } from './token-bucket.ts'
+
+/** The handlers of the frames of one socket. */
+export type LineHandlers = {
+  /** A returned promise delays the frames behind it. */
+  handle(frame: Frame): Promise<void> | undefined
+  /** Called when frames wait and reading must pause, and when it may resume. */
+  onFull(): void
+  onFree(): void
+}
+
+/** Options of the frame scheduler; `turn` and `later` are set by tests. */
+export type FrameSchedulerOptions = {
+  now?: () => number
+  turn?: (run: () => void) => void
+  later?: (run: () => void, ms: number) => void
+}
+
+/**
+ * A frame takes the server some 30 µs whatever its content, so a frame of this size pays for itself
+ * by its bytes: a file may arrive as fast as the network allows in frames of 100 ms. A smaller one
+ * costs the fraction that it lacks: at most 1.
+ */
+const FREE_BYTES = 1600
+/** Five times as many as streaming clients send: they send 10 to 50 a second. */
+const SMALL_PER_SECOND = 250
+/** What a client buffered through a minute without a connection arrives at once. */
+const SMALL_AT_ONCE = 3000
+/** All frames together block the event loop for some milliseconds at most. */
+const FRAMES_PER_TURN = 64
+const BYTES_PER_TURN = 2 * 1024 * 1024
+/** Lines that wait for credit are checked again after this time. */
+const CREDIT_MS = 50
+
+/**
+ * Schedules the frames of all sockets, so that none of them blocks the event loop: a limited number
+ * in each turn of the loop, from one account after the other, and from each socket no more small
+ * frames than its credit allows. Waiting frames keep their order, and their socket is not read
+ * meanwhile.
+ */
+export class FrameScheduler {
+  readonly #now: () => number
+  readonly #turn: (run: () => void) => void
+  readonly #later: (run: () => void, ms: number) => void
+  /** Lines with frames that may be handled, by account; both rotate by moving to the end. */
+  readonly #ready = new Map<string, Set<FrameLine>>()
+  #frames = 0
+  #bytes = 0
+  #isScheduled = false
+  readonly #poor = new Set<FrameLine>()
+
+  constructor({
+    now = () => performance.now(),
+    turn = (run) => void setImmediate(run),
+    later = (run, ms) => void setTimeout(run, ms),
+  }: FrameSchedulerOptions = {}) {
+    this.#now = now
+    this.#turn = turn
+    this.#later = later
+  }
+
+  /** Opens a line for the frames of one more socket. */
+  open(account: string, handlers: LineHandlers): FrameLine {
+    const credit = new TokenBucket({
+      perSecond: SMALL_PER_SECOND,
+      burst: SMALL_AT_ONCE,
+      now: this.#now,
+    })
+    return new FrameLine({ ...handlers, account, credit, turns: this })
+  }
+
+  /**
+   * Returns whether a frame of this size may be handled in this turn of the loop; counts it if so.
+   */
+  admit(bytes: number): boolean {
+    this.#schedule()
+    if (this.#frames >= FRAMES_PER_TURN || this.#bytes >= BYTES_PER_TURN) return false
+    this.#frames++
+    this.#bytes += bytes
+    return true
+  }
+
+  /** Reports that a line has frames that wait for a turn. */
+  wake(line: FrameLine): void {
+    const lines = this.#ready.get(line.account) ?? new Set()
+    lines.add(line)
+    this.#ready.set(line.account, lines)
+    this.#schedule()
+  }
+
+  /** Reports that a line has frames and no credit. */
+  wakeLater(line: FrameLine): void {
+    if (this.#poor.size === 0) this.#later(() => this.#wakePoor(), CREDIT_MS)
+    this.#poor.add(line)
+  }
+
+  #wakePoor(): void {
+    const poor = [...this.#poor]
+    this.#poor.clear()
+    for (const line of poor) this.wake(line)
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#turn(() => {
+      this.#isScheduled = false
+      this.#frames = 0
+      this.#bytes = 0
+      this.#run()
+    })
+  }
+
+  #run(): void {
+    for (;;) {
+      const next = this.#ready.entries().next().value
+      if (!next) return
+      const [account, lines] = next
+      const [line] = lines
+      // Moves to the end of both lists, if more frames wait.
+      this.#ready.delete(account)
+      if (line) lines.delete(line)
+      if (lines.size > 0) this.#ready.set(account, lines)
+      if (!line) continue
+      const outcome = line.step()
+      if (outcome === 'more' || outcome === 'full') this.wake(line)
+      if (outcome === 'full') return
+    }
+  }
+}
+
+type LineOptions = LineHandlers & { account: string; credit: TokenBucket; turns: FrameScheduler }
+
+/** The incoming frames of one socket. */
+class FrameLine {
+  readonly #options: LineOptions
+  readonly #queue = new FrameQueue()
+  #isHeld = false
+  #isFull = false
+  #isClosed = false
+  #drained: (() => void) | undefined
+
+  constructor(options: LineOptions) {
+    this.#options = options
+  }
+
+  get account(): string {
+    return this.#options.account
+  }
+
+  /** The number of waiting frames. */
+  get length(): number {
+    return this.#queue.length
+  }
+
+  /** Has a frame handled, now or in its turn after the frames before it. */
+  push(frame: Frame): void {
+    if (this.#isClosed) return
+    const { turns, credit } = this.#options
+    const isFirst = this.#queue.length === 0 && !this.#isHeld
+    if (isFirst && credit.take(costOf(frame))) {
+      if (turns.admit(frame.data?.length ?? 0)) {
+        this.#handle(frame)
+        return
+      }
+      credit.take(-costOf(frame))
+    }
+    this.#queue.push(frame)
+    this.#fill()
+    if (isFirst) turns.wake(this)
+  }
+
+  /** Handles the first waiting frame, and returns the outcome. */
+  step(): 'more' | 'full' | 'waits' {
+    const frame = this.#queue.peek()
+    if (!frame || this.#isHeld || this.#isClosed) return 'waits'
+    const { turns, credit } = this.#options
+    if (!credit.take(costOf(frame))) {
+      turns.wakeLater(this)
+      return 'waits'
+    }
+    if (!turns.admit(frame.data?.length ?? 0)) {
+      credit.take(-costOf(frame))
+      return 'full'
+    }
+    this.#queue.shift()
+    this.#handle(frame)
+    if (this.#queue.length > 0) return this.#isHeld ? 'waits' : 'more'
+    this.#free()
+    return 'waits'
+  }
+
+  /**
+   * Resolves when all waiting frames are handled, or the line was closed; undefined when none wait.
+   */
+  drained(): Promise<void> | undefined {
+    if (this.#isClosed || this.#queue.length === 0) return undefined
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#drained = resolve
+    return promise
+  }
+
+  /** Drops the waiting frames: they are no longer needed. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#queue.clear()
+    this.#drained?.()
+    // The socket is read again, for the client's answer to the close.
+    if (this.#isFull) this.#options.onFree()
+  }
+
+  #handle(frame: Frame): void {
+    const held = this.#options.handle(frame)
+    if (!held) return
+    this.#isHeld = true
+    this.#fill()
+    void held.then(() => {
+      this.#isHeld = false
+      if (this.#queue.length > 0) this.#options.turns.wake(this)
+      else this.#free()
+    })
+  }
+
+  #fill(): void {
+    if (this.#isFull) return
+    this.#isFull = true
+    this.#options.onFull()
+  }
+
+  #free(): void {
+    if (this.#isHeld || this.#queue.length > 0) return
+    this.#drained?.()
+    if (!this.#isFull || this.#isClosed) return
+    this.#isFull = false
+    this.#options.onFree()
+  }
+}
+
+function costOf({ data }: Frame): number {
+  return Math.max(0, 1 - (data?.length ?? 0) / FREE_BYTES)
+}

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import {
+  appendFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { buffer } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  audioAfter,
+  audioAt,
+  lineOf,
+  openOrCreate,
+} from '../../../test/support/live/session-audio.ts'
+import {
+  assertStored,
+  linesOf,
+  testSessionStore,
+  writeCalls,
+} from '../../../test/support/live/session-store-conformance.ts'
+import { createRandom } from '../../../test/support/random.ts'
+import { makeFolder } from '../../../test/support/test-storage.ts'
+import { openDiskObjects } from '../objects/disk-objects.ts'
+import type { Objects } from '../objects/objects.ts'
+import { openOrphans } from '../objects/orphans.ts'
+import {
+  createDiskSessionStore,
+  type DiskSessionStore,
+  keepRecording,
+  openDiskSessionStore,
+  removeDiskSessionStore,
+  removeStaleLiveFiles,
+} from './disk-session-store.ts'
+
+async function makeSession(t: TestContext): Promise<{ folder: string; files: DiskSessionStore }> {
+  const folder = join(await makeFolder(t), 'live', 'session')
+  const files = await createDiskSessionStore(folder)
+  t.after(() => files.close())
+  return { folder, files }
+}
+
+async function reopen(t: TestContext, folder: string): Promise<DiskSessionStore> {
+  const files = await openDiskSessionStore(folder, { audioAfter })
+  t.after(() => files.close())
+  return files
+}
+
+/** Checks that everything reported by the first `count` lines exists, and nothing else. */
+async function assertWhole(files: DiskSessionStore, count?: number): Promise<number> {
+  const lines = await assertStored(files, count)
+  const { size } = await stat(files.audioPath)
+  assert.equal(Math.max(files.audioStart, size), files.audioBytes + 44)
+  return lines
+}
+
+testSessionStore('files', async (t) => {
+  const { folder, files } = await makeSession(t)
+  return { store: files, reopen: () => reopen(t, folder) }
+})
+
+test('the audio is in its file, behind the place of a header', async (t) => {
+  const { files } = await makeSession(t)
+  assert.equal(files.audioStart, 44)
+  await Promise.all(writeCalls(files, { count: 500 }))
+  await assertWhole(files, 500)
+  assert.ok((await readFile(files.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
+})
+
+test('what an earlier process left is on the disk once it is opened', async (t) => {
+  const { folder, files } = await makeSession(t)
+  await Promise.all(writeCalls(files, { count: 4 }))
+  await files.close()
+  const synced = await watchSyncs(t, folder)
+  await reopen(t, folder)
+  assert.equal(synced.count, 2)
+})
+
+/** Counts the syncs of files from now on. */
+async function watchSyncs(t: TestContext, folder: string): Promise<{ readonly count: number }> {
+  await using handle = await open(join(folder, 'log'))
+  const files = Object.getPrototypeOf(handle) as FileHandle
+  const { mock } = t.mock.method(files, 'datasync')
+  return {
+    get count() {
+      return mock.callCount()
+    },
+  }
+}
+
+test('a session that is not there cannot be opened, and one that is cannot be made', async (t) => {
+  const { folder, files } = await makeSession(t)
+  await assert.rejects(openDiskSessionStore(`${folder}2`, { audioAfter }), {
+    code: 'file_not_found',
+  })
+  await Promise.all(writeCalls(files, { count: 1 }))
+  await assert.rejects(createDiskSessionStore(folder), /not empty|exists/i)
+  await assertWhole(files, 1)
+})
+
+test('a session whose making was cut off is made anew', async (t) => {
+  const folder = join(await makeFolder(t), 'session')
+  await mkdir(`${folder}.new`)
+  await writeFile(join(`${folder}.new`, 'log'), 'half\n')
+  const files = await createDiskSessionStore(folder)
+  t.after(() => files.close())
+  assert.deepEqual(await linesOf(files), [])
+  assert.deepEqual(await readdir(join(folder, '..')), ['session'])
+})
+
+test('a torn line and sound that no line tells of are dropped, and writing goes on behind', async (t) => {
+  const { folder, files } = await makeSession(t)
+  await Promise.all(writeCalls(files, { count: 3 }))
+  await files.close()
+  await appendFile(join(folder, 'log'), lineOf(3, 400).slice(0, 9))
+  await appendFile(files.audioPath, 'sound of a line that never came')
+  const second = await reopen(t, folder)
+  await assertWhole(second, 3)
+  await Promise.all(writeCalls(second, { from: 3, count: 2 }))
+  await second.close()
+  await assertWhole(await reopen(t, folder), 5)
+})
+
+test('after a loss of power the log ends where it tells of sound that is gone, or holds zeros', async (t) => {
+  const { folder, files } = await makeSession(t)
+  await Promise.all(writeCalls(files, { count: 5 }))
+  await files.close()
+  await truncate(files.audioPath, 44 + 399)
+  await assertWhole(await reopen(t, folder), 3)
+  await appendFile(join(folder, 'log'), `\0\0\0\0${lineOf(3, 300)}\n${lineOf(4, 300)}\n`)
+  await assertWhole(await reopen(t, folder), 3)
+  await truncate(files.audioPath, 0)
+  await assertWhole(await reopen(t, folder), 0)
+})
+
+test('whenever the process is killed, what was written is there, and nothing half', async (t) => {
+  const folder = join(await makeFolder(t), 'live', randomUUID())
+  const fixture = fileURLToPath(
+    new URL('../../../test/support/live/session-audio.ts', import.meta.url),
+  )
+  const random = createRandom(11)
+  let before = 0
+  for (let kills = 0; kills < 12; kills++) {
+    const args = ['--disable-warning=ExperimentalWarning', fixture, folder, String(kills)]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const killAfter = 1 + Math.floor(random() ** 3 * 400)
+    let written = 0
+    let sent = 0
+    for await (const line of createInterface(child.stdout)) {
+      sent = Math.max(sent, Number(line))
+      if (++written === killAfter) child.kill('SIGKILL')
+    }
+    const files = await openDiskSessionStore(folder, { audioAfter })
+    const count = await assertWhole(files)
+    await files.close()
+    assert.ok(written >= killAfter && count >= sent && sent > before, `${count} lines of ${sent}`)
+    before = count
+  }
+})
+
+test('a full disk fails the writes that wait, keeps what was there, and later ones work', async (t) => {
+  const disk = join(await makeFolder(t), 'disk')
+  mkdirSync(disk)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'ignore' })
+  } catch {
+    return t.skip('needs the right to mount a small disk')
+  }
+  try {
+    const folder = join(disk, 'session')
+    const files = await createDiskSessionStore(folder)
+    await Promise.all(writeCalls(files, { count: 10 }))
+    await writeFile(join(disk, 'ballast'), Buffer.alloc(900_000))
+    const outcomes = await Promise.allSettled([
+      files.write(audioAt(1000, 301_000), [lineOf(10, 301_000)]),
+      files.write(audioAt(301_000, 301_100), [lineOf(11, 301_100)]),
+      files.sync(),
+    ])
+    for (const outcome of outcomes) {
+      assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'storage_full')
+    }
+    await assertWhole(files, 10)
+    await truncate(join(disk, 'ballast'), 0)
+    await Promise.all([...writeCalls(files, { from: 10, count: 10 }), files.sync()])
+    await files.close()
+    const again = await openDiskSessionStore(folder, { audioAfter })
+    await assertWhole(again, 20)
+    await again.close()
+  } finally {
+    execFileSync('umount', [disk])
+  }
+})
+
+async function contentOf(objects: Objects, id: string): Promise<Buffer> {
+  return buffer((await objects.read(id)).body)
+}
+
+test('the sound becomes a recording, the same one each time, which outlives its session', async (t) => {
+  const { folder, files } = await makeSession(t)
+  const objects = await openDiskObjects(join(await makeFolder(t), 'objects'))
+  const id = randomUUID()
+  const header = Buffer.alloc(44, 'h')
+  void files.write(audioAt(0, 333), [lineOf(0, 333)])
+  const expected = Buffer.concat([header, audioAt(0, 333), Buffer.alloc(1)])
+  assert.deepEqual(await keepRecording(files, objects, { id, header }), { size: 378 })
+  assert.ok((await contentOf(objects, id)).equals(expected))
+
+  // The server was killed before it recorded that: the next one does it again.
+  await files.close()
+  const second = await reopen(t, folder)
+  await assertWhole(second, 1)
+  assert.deepEqual(await keepRecording(second, objects, { id, header }), { size: 378 })
+  assert.ok((await contentOf(objects, id)).equals(expected))
+
+  await removeDiskSessionStore(folder)
+  await removeDiskSessionStore(folder)
+  assert.ok((await contentOf(objects, id)).equals(expected))
+})
+
+test('a recording of an even length has no pad byte, and one without sound is a header', async (t) => {
+  const { files } = await makeSession(t)
+  const objects = await openDiskObjects(join(await makeFolder(t), 'objects'))
+  const header = Buffer.alloc(44, 'h')
+  for (const [size, audio] of [
+    [44, 0],
+    [46, 2],
+  ] as const) {
+    if (audio > 0) await files.write(audioAt(0, audio), [lineOf(0, audio)])
+    const id = randomUUID()
+    assert.deepEqual(await keepRecording(files, objects, { id, header }), { size })
+    assert.ok((await contentOf(objects, id)).equals(Buffer.concat([header, audioAt(0, audio)])))
+  }
+  const wrong = { id: randomUUID(), header: Buffer.alloc(46) }
+  await assert.rejects(keepRecording(files, objects, wrong), RangeError)
+})
+
+test('the folders of sessions that are not open are removed, those of others are not', async (t) => {
+  const parent = join(await makeFolder(t), 'live')
+  await removeStaleLiveFiles(parent, new Map())
+  const ids = [randomUUID(), randomUUID()]
+  for (const id of ids) await (await openOrCreate(join(parent, id))).close()
+  await mkdir(join(parent, `${ids[0]}.new`))
+  await removeStaleLiveFiles(parent, new Map([[ids[0]!, 'open']]))
+  assert.deepEqual(await readdir(parent), [ids[0]])
+  await (await reopen(t, join(parent, ids[0]!))).close()
+})
+
+test('the folder of a session whose job is unknown waits beside, and comes back when it is known again', async (t) => {
+  const folder = await makeFolder(t)
+  const parent = join(folder, 'live')
+  const orphans = openOrphans(
+    join(folder, 'orphans'),
+    await openDiskObjects(join(folder, 'objects')),
+  )
+  const [unknown, ended] = [randomUUID(), randomUUID()]
+  for (const id of [unknown, ended]) await (await openOrCreate(join(parent, id))).close()
+  // Left by a kill while it was created; a second one of this name must not stop a start.
+  await mkdir(join(parent, `${unknown}.new`))
+  await removeStaleLiveFiles(parent, new Map([[ended, 'ended']]), orphans)
+  assert.deepEqual(await readdir(parent), [])
+  assert.deepEqual(await readdir(join(folder, 'orphans')), [`live-${unknown}`])
+  for (const id of [unknown, ended]) await orphans.takeSessionBack(join(parent, id))
+  assert.deepEqual(await readdir(parent), [unknown])
+})

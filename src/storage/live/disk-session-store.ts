@@ -1,0 +1,221 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import { syncFolder } from '../objects/durable-file.ts'
+import { type LogLine, readAt, readLog, writeAt } from '../objects/file-io.ts'
+import type { Objects } from '../objects/objects.ts'
+import type { Orphans } from '../objects/orphans.ts'
+import { storageError, throwStorageError } from '../sqlite/storage-error.ts'
+import { SessionAppender } from './session-appender.ts'
+import type { SessionStore, StoredSizes } from './session-store.ts'
+
+/** A session store in a folder of its own: a file for the audio, and one for the log. */
+export type DiskSessionStore = SessionStore & {
+  /**
+   * The file that holds the audio, from byte `audioStart` on. The bytes before that are reserved
+   * for the header of the recording.
+   */
+  readonly audioPath: string
+  readonly audioStart: number
+  /** Reads the lines from byte `start` of the log, where a line must begin, up to byte `size`. */
+  readWrittenLines(part: { start: number; size: number }): AsyncGenerator<LogLine[]>
+}
+
+/** The header of a RIFF file with one format and one data chunk. */
+const AUDIO_START = 44
+
+/**
+ * Ends the name of a folder while it is created: a kill may leave it, with nothing acknowledged in
+ * it.
+ */
+const UNFINISHED = '.new'
+
+/**
+ * Creates the folder of a new session. It exists as a whole or not at all, and its name is on disk
+ * before this resolves. A folder that already has files is an error.
+ */
+export async function createDiskSessionStore(folder: string): Promise<DiskSessionStore> {
+  const parent = dirname(folder)
+  const unfinished = folder + UNFINISHED
+  try {
+    if (await mkdir(parent, { recursive: true })) await syncFolder(dirname(parent))
+    await rm(unfinished, { recursive: true, force: true })
+    await mkdir(unfinished)
+    for (const path of Object.values(pathsOf(unfinished))) await writeFile(path, '')
+    await syncFolder(unfinished)
+    await rename(unfinished, folder)
+    await syncFolder(parent)
+  } catch (error) {
+    throw storageError(error)
+  }
+  return openDiskSessionStore(folder, { audioAfter: () => undefined })
+}
+
+/**
+ * Opens what an earlier process left; fails with `file_not_found` if there is no such session.
+ * Drops an incomplete last line, cuts the log at the first line that reports more audio than there
+ * is (only a power loss causes that), then cuts off audio that no line reports. `audioAfter(line)`
+ * = bytes of audio after that line; undefined if it reports none. Everything that remains is on
+ * disk when this resolves.
+ */
+export async function openDiskSessionStore(
+  folder: string,
+  { audioAfter }: { audioAfter(line: string): number | undefined },
+): Promise<DiskSessionStore> {
+  const paths = pathsOf(folder)
+  const handles: FileHandle[] = []
+  try {
+    for (const path of [paths.audio, paths.log]) handles.push(await open(path, 'r+'))
+    const [audio, log] = handles as [FileHandle, FileHandle]
+    const audioSize = Math.max(0, (await audio.stat()).size - AUDIO_START)
+    const sent = await readSent(log, { audioAfter, audioSize })
+    await cutTo(audio, AUDIO_START + sent.audioBytes)
+    await cutTo(log, sent.logBytes)
+    if (sent.logBytes > 0) for (const handle of handles) await handle.datasync()
+    return liveFilesOf({ folder, audio, log }, sent)
+  } catch (error) {
+    for (const handle of handles) await handle.close()
+    throw storageError(error)
+  }
+}
+
+function liveFilesOf(
+  { folder, audio, log }: { folder: string; audio: FileHandle; log: FileHandle },
+  sizes: StoredSizes,
+): DiskSessionStore {
+  const appender = new SessionAppender({ audio, log, audioStart: AUDIO_START }, sizes)
+  return {
+    audioPath: pathsOf(folder).audio,
+    audioStart: AUDIO_START,
+    get audioBytes() {
+      return appender.sizes.audioBytes
+    },
+    get logBytes() {
+      return appender.sizes.logBytes
+    },
+    write: (audio, lines) => appender.write(audio, lines),
+    sync: () => appender.sync(),
+    async readAudio(from, to) {
+      const { audioBytes } = appender.sizes
+      if (from < 0 || to < from || to > audioBytes) {
+        throw new RangeError(`bytes ${from} to ${to} of ${audioBytes}`)
+      }
+      const bytes = await readAt(audio, { from: AUDIO_START + from, to: AUDIO_START + to })
+      if (bytes.length === to - from) return bytes
+      throw new AppError('storage_unreadable', 'the audio of the session is cut short')
+    },
+    async *readLines() {
+      await appender.settled()
+      for await (const lines of readLog(log, { size: appender.sizes.logBytes })) {
+        yield lines.map(({ text }) => text)
+      }
+    },
+    readStoredLines: (start) => readLog(log, { start, size: appender.storedLogBytes }),
+    readWrittenLines: (part) => readLog(log, part),
+    async close() {
+      await appender.close()
+      await audio.close()
+      await log.close()
+    },
+    delete: () => removeDiskSessionStore(folder),
+  }
+}
+
+function pathsOf(folder: string): { audio: string; log: string } {
+  return { audio: join(folder, 'sound'), log: join(folder, 'log') }
+}
+
+/**
+ * Finds how far the log is valid, and how much audio it reports. A power loss can also leave zeros.
+ */
+async function readSent(
+  log: FileHandle,
+  { audioAfter, audioSize }: { audioAfter(line: string): number | undefined; audioSize: number },
+): Promise<StoredSizes> {
+  const sent = { audioBytes: 0, logBytes: 0 }
+  for await (const lines of readLog(log, { size: (await log.stat()).size })) {
+    for (const { text, end } of lines) {
+      const after = text.includes('\0') ? undefined : audioAfter(text)
+      if (text.includes('\0') || (after ?? 0) > audioSize) return sent
+      if (after !== undefined) sent.audioBytes = after
+      sent.logBytes = end
+    }
+  }
+  return sent
+}
+
+/** Truncates the file to `size`, durably: nothing of the rest may follow what is written next. */
+async function cutTo(handle: FileHandle, size: number): Promise<void> {
+  if ((await handle.stat()).size <= size) return
+  await handle.truncate(size)
+  await handle.datasync()
+}
+
+/**
+ * Turns the audio into a recording: writes `header` before it and the RIFF pad byte after an odd
+ * length, syncs, and stores it as object `id`, without a copy where links are possible. Nothing may
+ * be written afterwards. The folder stays until `removeDiskSessionStore`; repeating it all after a
+ * crash gives the same result.
+ */
+export async function keepRecording(
+  files: DiskSessionStore,
+  objects: Objects,
+  { id, epoch, header }: { id: string; epoch?: number | undefined; header: Uint8Array },
+): Promise<{ size: number }> {
+  if (header.length !== files.audioStart) throw new RangeError(`a header of ${header.length} bytes`)
+  const { audioBytes } = await files.sync()
+  const end = files.audioStart + audioBytes
+  const size = end + (end % 2)
+  try {
+    const handle = await open(files.audioPath, 'r+')
+    try {
+      await writeAt(handle, [header], 0)
+      await handle.truncate(end)
+      await handle.truncate(size)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw storageError(error)
+  }
+  await objects.adopt(id, files.audioPath, { epoch })
+  return { size }
+}
+
+/** Removes the folder of a session, if it exists. */
+export async function removeDiskSessionStore(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true }).catch(throwStorageError)
+}
+
+/** Returns the names of the session folders in `parent`, which may be missing. */
+export async function listLiveFiles(parent: string): Promise<string[]> {
+  return readdir(parent).catch((error) => {
+    if (error.code === 'ENOENT') return []
+    throw storageError(error)
+  })
+}
+
+/**
+ * The job of a session: `open` if it continues, `ended`, or `unknown`, as after an older database
+ * was restored.
+ */
+export type SessionFate = 'open' | 'ended' | 'unknown'
+
+/**
+ * Removes from `parent` the folders of ended sessions. Turns folders whose audio may be all that is
+ * left of a session into orphans; without `orphans`, removes these too.
+ */
+export async function removeStaleLiveFiles(
+  parent: string,
+  fates: ReadonlyMap<string, SessionFate>,
+  orphans?: Orphans | undefined,
+): Promise<void> {
+  for (const name of await listLiveFiles(parent)) {
+    const fate = fates.get(name) ?? 'unknown'
+    if (fate === 'open') continue
+    const folder = join(parent, name)
+    const isKept = orphans && fate === 'unknown' && !name.endsWith(UNFINISHED)
+    await (isKept ? orphans.addSession(folder) : removeDiskSessionStore(folder))
+  }
+}

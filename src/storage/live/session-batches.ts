@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Db } from '../db.ts'
+
+/** A part of the audio and the log of a session, as it is stored in the shared database. */
+export type SessionBatch = {
+  jobId: string
+  /** Counts the batches of a session from 0, without gaps. */
+  seq: number
+  /** The process that writes it, and the epoch of its lease. */
+  writer: string
+  audio: Uint8Array
+  /** Whole lines, each with its line break. */
+  log: Uint8Array
+}
+
+/** `taken`: another process has written a batch of this number, so it owns the session. */
+export type Stored = 'stored' | 'taken'
+
+/** Stores batches of all sessions of a process. */
+export type BatchWriter = {
+  /**
+   * Resolves when the batch is stored. After a failure it is unknown whether it is: the same batch
+   * may be passed again.
+   */
+  append(batch: SessionBatch): Promise<Stored>
+}
+
+/** Milliseconds from one statement to the next: chunks are acknowledged after it. */
+const INTERVAL_MS = 50
+/** One statement holds this many bytes, and at least one batch. */
+const MAX_BYTES = 8 * 1024 * 1024
+/** Batches that are read at once. */
+const PAGE = 64
+
+type Waiting = { batch: SessionBatch; outcome: PromiseWithResolvers<Stored> }
+
+/**
+ * Creates the writer of a process. Batches that arrive within `intervalMs` are stored with one
+ * statement, whichever sessions they belong to: its number does not grow with the sessions.
+ */
+export function createBatchWriter(
+  db: Db,
+  { intervalMs = INTERVAL_MS }: { intervalMs?: number } = {},
+): BatchWriter {
+  const waiting: Waiting[] = []
+  let isRunning = false
+
+  async function run(): Promise<void> {
+    isRunning = true
+    while (waiting.length > 0) {
+      const pause = delay(intervalMs)
+      const group = takeGroup()
+      try {
+        const outcomes = await storeBatches(
+          db,
+          group.map(({ batch }) => batch),
+        )
+        for (const [i, { outcome }] of group.entries()) outcome.resolve(outcomes[i]!)
+      } catch (error) {
+        for (const { outcome } of group) outcome.reject(error)
+      }
+      await pause
+    }
+    isRunning = false
+  }
+
+  function takeGroup(): Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const { batch } of waiting) {
+      bytes += batch.audio.length + batch.log.length
+      if (count > 0 && bytes > MAX_BYTES) break
+      count++
+    }
+    return waiting.splice(0, count)
+  }
+
+  return {
+    append(batch) {
+      const outcome = Promise.withResolvers<Stored>()
+      waiting.push({ batch, outcome })
+      if (!isRunning) void run()
+      return outcome.promise
+    },
+  }
+}
+
+/** Stores batches of different sessions; those whose number is taken change nothing. */
+async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<Stored[]> {
+  const rows = batches.map(({ jobId, seq, writer, audio, log }) => {
+    return { job_id: jobId, seq, writer, audio: asBuffer(audio), log: asBuffer(log) }
+  })
+  const written = await db.sql
+    .insertInto('live_batches')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('job_id')
+    .execute()
+  const ids = new Set(written.map(({ job_id }) => job_id))
+  const outcomes: Stored[] = []
+  for (const batch of batches) {
+    outcomes.push(ids.has(batch.jobId) || (await isOwn(db, batch)) ? 'stored' : 'taken')
+  }
+  return outcomes
+}
+
+/** Returns whether a batch is there, because an earlier attempt to store it succeeded after all. */
+async function isOwn(db: Db, { jobId, seq, writer }: SessionBatch): Promise<boolean> {
+  const found = await db.sql
+    .selectFrom('live_batches')
+    .select('writer')
+    .where('job_id', '=', jobId)
+    .where('seq', '=', seq)
+    .executeTakeFirst()
+  return found?.writer === writer
+}
+
+/** Yields the batches of a session from number `from` on, in order, some at a time. */
+export async function* readBatches(
+  db: Db,
+  jobId: string,
+  from: number,
+): AsyncGenerator<{ seq: number; audio: Buffer; log: Buffer }[]> {
+  for (let next = from; ; ) {
+    const page = await db.sql
+      .selectFrom('live_batches')
+      .select(['seq', 'audio', 'log'])
+      .where('job_id', '=', jobId)
+      .where('seq', '>=', next)
+      .orderBy('seq')
+      .limit(PAGE)
+      .execute()
+    if (page.length > 0) yield page
+    if (page.length < PAGE) return
+    next = page.at(-1)!.seq + 1
+  }
+}
+
+/** Deletes the batches of a session, in the transaction that ends or deletes its job. */
+export async function deleteBatches(tx: Db, jobId: string): Promise<void> {
+  if (!tx.isShared) return
+  await tx.sql.deleteFrom('live_batches').where('job_id', '=', jobId).execute()
+}
+
+/** Deletes the batches that a process wrote after its session had ended elsewhere. */
+export async function deleteStaleBatches(db: Db): Promise<void> {
+  await db.sql
+    .deleteFrom('live_batches')
+    .where(
+      sql<boolean>`not exists (select 1 from jobs where jobs.id = live_batches.job_id
+        and (jobs.status = 'queued' or jobs.status = 'processing'))`,
+    )
+    .execute()
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

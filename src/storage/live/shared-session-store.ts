@@ -1,0 +1,252 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import type { Db } from '../db.ts'
+import { throwStorageError } from '../sqlite/storage-error.ts'
+import {
+  createDiskSessionStore,
+  type DiskSessionStore,
+  openDiskSessionStore,
+  removeDiskSessionStore,
+} from './disk-session-store.ts'
+import { type BatchWriter, deleteBatches, readBatches } from './session-batches.ts'
+import type { StoredSizes } from './session-store.ts'
+
+/** A session whose audio and log are in the shared database, with a copy on this machine. */
+export type SharedSessionOptions = {
+  db: Db
+  writer: BatchWriter
+  jobId: string
+  /** The epoch of its lease. */
+  epoch: number
+  /** The folder of the copy; what is in it is replaced. */
+  folder: string
+  /** The folder of a session that began before the database was shared. */
+  earlierFolder: string
+  audioAfter(line: string): number | undefined
+  /** Called when another process has taken the session over. */
+  onTaken(): void
+}
+
+/** The copy, and the number of the next batch. */
+type Copy = { local: DiskSessionStore; next: number }
+
+/** How often a session is read again because its last owner wrote more in the meantime. */
+const MAX_READS = 20
+/** A batch that could not be stored is passed again after this time. */
+const RETRY_MS = 500
+
+/**
+ * Opens a session under its lease: copies what earlier owners stored to this machine, and stores a
+ * batch of its own, after which they can store nothing more. `isNew` if there was nothing.
+ *
+ * Everything that is written goes to the copy, which recognition reads, and with the next `sync` to
+ * the database. Only what is there is durable; `close` removes the copy.
+ */
+export async function openSharedStore(
+  session: SharedSessionOptions,
+): Promise<{ files: DiskSessionStore; isNew: boolean }> {
+  const copy = await copySession(session)
+  try {
+    if (copy.next === 0) await importEarlier(session, copy.local)
+    const isNew = copy.next === 0 && copy.local.logBytes === 0
+    const imported = isNew || copy.next > 0 ? undefined : await readAll(copy.local)
+    for (let reads = 0; ; reads++) {
+      const batch = { ...batchOf(session, copy.next), ...imported }
+      if ((await session.writer.append(batch)) === 'stored') break
+      if (reads === MAX_READS) throw new Error('other servers keep writing to the session')
+      copy.next = await copyBatches(session, copy.local, copy.next)
+    }
+    copy.next++
+    return { files: sharedStore(session, copy), isNew }
+  } catch (error) {
+    await copy.local.close()
+    await removeDiskSessionStore(session.folder)
+    throw error
+  }
+}
+
+/** Copies a session whose lease nobody has; undefined if nothing is stored of it. */
+export async function copyLeftSession(
+  session: Pick<SharedSessionOptions, 'db' | 'jobId' | 'folder'>,
+): Promise<DiskSessionStore | undefined> {
+  const { local, next } = await copySession(session)
+  if (next > 0) return local
+  await local.close()
+  await removeDiskSessionStore(session.folder)
+  return undefined
+}
+
+async function copySession(
+  session: Pick<SharedSessionOptions, 'db' | 'jobId' | 'folder'>,
+): Promise<Copy> {
+  await rm(session.folder, { recursive: true, force: true }).catch(throwStorageError)
+  const local = await createDiskSessionStore(session.folder)
+  try {
+    return { local, next: await copyBatches(session, local, 0) }
+  } catch (error) {
+    await local.close()
+    throw error
+  }
+}
+
+/** Appends the batches from number `from` on; returns the number after the last. */
+async function copyBatches(
+  { db, jobId }: Pick<SharedSessionOptions, 'db' | 'jobId'>,
+  local: DiskSessionStore,
+  from: number,
+): Promise<number> {
+  let next = from
+  for await (const page of readBatches(db, jobId, from)) {
+    const writes = page.map(({ audio, log }) => local.write(audio, linesOf(log)))
+    await Promise.all(writes)
+    next = page.at(-1)!.seq + 1
+  }
+  return next
+}
+
+/** Appends what a server stored on this machine before sessions were shared. */
+async function importEarlier(
+  { earlierFolder, audioAfter }: SharedSessionOptions,
+  local: DiskSessionStore,
+): Promise<void> {
+  const earlier = await openDiskSessionStore(earlierFolder, { audioAfter }).catch((error) => {
+    if (error instanceof AppError && error.code === 'file_not_found') return undefined
+    throw error
+  })
+  if (!earlier) return
+  try {
+    const lines = (await Array.fromAsync(earlier.readLines())).flat()
+    await local.write(await earlier.readAudio(0, earlier.audioBytes), lines)
+  } finally {
+    await earlier.close()
+  }
+}
+
+async function readAll(local: DiskSessionStore): Promise<{ audio: Uint8Array; log: Uint8Array }> {
+  const lines = (await Array.fromAsync(local.readLines())).flat()
+  return { audio: await local.readAudio(0, local.audioBytes), log: textOf(lines) }
+}
+
+function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
+  const writer = `${db.owner}:${epoch}`
+  return { jobId, seq, writer, audio: new Uint8Array(0), log: new Uint8Array(0) }
+}
+
+function sharedStore(session: SharedSessionOptions, { local, next }: Copy): DiskSessionStore {
+  const { db, jobId, writer, folder, earlierFolder, onTaken } = session
+  const stored: StoredSizes = { audioBytes: local.audioBytes, logBytes: local.logBytes }
+  const closing = new AbortController()
+  let seq = next
+  let pending: { audio: Uint8Array[]; lines: string[] } = { audio: [], lines: [] }
+  let lastWrite: Promise<void> = Promise.resolve()
+  let nextSync: Promise<StoredSizes> | undefined
+  let lastSync: Promise<unknown> = Promise.resolve()
+  /** Whether a write failed since the copy was last known to work. */
+  let isDoubtful = false
+  /** Why nothing works any more. */
+  let end: { error: unknown } | undefined
+
+  /** Follows a write to the copy: what succeeds goes to the database with the next sync. */
+  async function keep(written: Promise<void>, entry: { audio: Uint8Array; lines: string[] }) {
+    try {
+      await written
+    } catch (error) {
+      isDoubtful = true
+      throw error
+    }
+    if (entry.audio.length > 0) pending.audio.push(entry.audio)
+    pending.lines.push(...entry.lines)
+  }
+
+  async function syncNow(): Promise<StoredSizes> {
+    nextSync = undefined
+    await settled(lastWrite)
+    if (end) throw end.error
+    if (isDoubtful) {
+      await local.sync()
+      isDoubtful = false
+    }
+    const { audio, lines } = pending
+    pending = { audio: [], lines: [] }
+    if (audio.length === 0 && lines.length === 0) return { ...stored }
+    const batch = { ...batchOf(session, seq), audio: Buffer.concat(audio), log: textOf(lines) }
+    if ((await storeBatch(batch)) === 'taken') {
+      end = { error: new Error('another server has taken the session') }
+      onTaken()
+      throw end.error
+    }
+    seq++
+    stored.audioBytes += batch.audio.length
+    stored.logBytes += batch.log.length
+    return { ...stored }
+  }
+
+  /** Waits for a database that is away: nothing is acknowledged meanwhile. */
+  async function storeBatch(batch: Parameters<BatchWriter['append']>[0]) {
+    for (;;) {
+      try {
+        return await writer.append(batch)
+      } catch (error) {
+        if (closing.signal.aborted) {
+          end ??= { error }
+          throw error
+        }
+        await delay(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+  }
+
+  return {
+    audioPath: local.audioPath,
+    audioStart: local.audioStart,
+    get audioBytes() {
+      return local.audioBytes
+    },
+    get logBytes() {
+      return local.logBytes
+    },
+    write(audio, lines) {
+      if (end) return Promise.reject(end.error)
+      const bytes = Buffer.from(audio ?? [])
+      lastWrite = keep(local.write(bytes, lines), { audio: bytes, lines: [...lines] })
+      return lastWrite
+    },
+    sync() {
+      if (!nextSync) {
+        nextSync = settled(lastSync).then(syncNow)
+        lastSync = nextSync
+      }
+      return nextSync
+    },
+    readAudio: (from, to) => local.readAudio(from, to),
+    readLines: () => local.readLines(),
+    readStoredLines: (start) => local.readWrittenLines({ start, size: stored.logBytes }),
+    readWrittenLines: (part) => local.readWrittenLines(part),
+    async close() {
+      await settled(lastWrite)
+      closing.abort()
+      await settled(lastSync)
+      end ??= { error: new Error('the session is closed') }
+      await local.close()
+      await removeDiskSessionStore(folder)
+    },
+    async delete() {
+      await deleteBatches(db, jobId)
+      await removeDiskSessionStore(folder)
+      await removeDiskSessionStore(earlierFolder)
+    },
+  }
+}
+
+function textOf(lines: readonly string[]): Buffer {
+  return Buffer.from(lines.map((line) => `${line}\n`).join(''))
+}
+
+function linesOf(log: Buffer): string[] {
+  return log.length === 0 ? [] : log.toString('utf8').slice(0, -1).split('\n')
+}
+
+async function settled(promise: Promise<unknown>): Promise<void> {
+  await promise.catch(() => {})
+}

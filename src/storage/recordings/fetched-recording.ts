@@ -1,0 +1,32 @@
+import { type Db, inTransaction } from '../db.ts'
+import { type Lease, whereLeased } from '../jobs/lease.ts'
+import { insertFile, type StoredFile } from './recordings.ts'
+
+/** The properties of a recording's audio: seconds, and the number of channels. */
+export type MediaProperties = { duration: number; channels: number }
+
+/**
+ * Corrects a job's information about its recording, which until then came from the file header
+ * alone.
+ */
+export async function recordMedia(db: Db, lease: Lease, audio: MediaProperties): Promise<void> {
+  await whereLeased(db, lease)
+    .set({ file_duration: audio.duration, file_channels: audio.channels })
+    .execute()
+}
+
+/**
+ * Stores a fetched recording as the file of its job: the file row appears and the job gets its
+ * length in one transaction. Returns false, and changes nothing, if the lease was lost.
+ */
+export function recordFetchedFile(db: Db, lease: Lease, file: StoredFile): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const result = await whereLeased(tx, lease)
+      .where('file_id', '=', file.id)
+      .set({ file_duration: file.duration, file_channels: file.channels })
+      .executeTakeFirst()
+    if (result.numUpdatedRows !== 1n) return false
+    await insertFile(tx, file)
+    return true
+  })
+}

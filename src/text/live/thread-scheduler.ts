@@ -1,0 +1,111 @@
+/** An account that waits, and how urgently: the lowest rank goes first. */
+export type Claim = { account: string; rank: number }
+
+/**
+ * Milliseconds of work in about the last second beyond which an account waits for those that used
+ * less.
+ */
+const SHARE = 250
+/** Milliseconds in which an account's usage decays by two thirds. */
+const MEMORY = 1000
+/** Milliseconds after which nothing of it is left. */
+const FORGOTTEN = 10 * MEMORY
+
+type Use = { ms: number; at: number }
+
+/**
+ * A queue of the claims of accounts on one thread. Accounts that recently used more than their
+ * share come after the others; then the lowest rank goes first; of equals, the account whose last
+ * turn is longest ago. An account with much work thus waits for itself, and others wait for at most
+ * one piece of its work.
+ */
+export class ThreadScheduler<T extends Claim> {
+  /** By account, in the order of arrival, then by rank. */
+  readonly #waiting = new Map<string, T[][]>()
+  /** The number of the last turn of each waiting account. */
+  readonly #served = new Map<string, number>()
+  readonly #used = new Map<string, Use>()
+  #turn = 0
+  readonly #now: () => number
+
+  /** `now` is in milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  add(claim: T): void {
+    const ranks = this.#waiting.get(claim.account) ?? []
+    this.#waiting.set(claim.account, ranks)
+    ranks[claim.rank] ??= []
+    ranks[claim.rank]!.push(claim)
+  }
+
+  /** Removes a claim that waits no more. */
+  remove(claim: T): void {
+    const row = this.#waiting.get(claim.account)?.[claim.rank]
+    const place = row?.indexOf(claim) ?? -1
+    if (place < 0) return
+    row!.splice(place, 1)
+    this.#dropIfEmpty(claim.account)
+  }
+
+  /** Removes and returns an account's claims for which `isGone` holds. */
+  removeAll(account: string, isGone: (claim: T) => boolean): T[] {
+    const gone = (this.#waiting.get(account) ?? []).flat().filter(isGone)
+    for (const claim of gone) this.remove(claim)
+    return gone
+  }
+
+  /** Takes the next claim; undefined when none waits. */
+  take(): T | undefined {
+    let best: { account: string; key: number; served: number } | undefined
+    for (const [account, ranks] of this.#waiting) {
+      const rank = firstRank(ranks)
+      const key = this.#usedBy(account) > SHARE ? LOWEST_RANK + rank : rank
+      const served = this.#served.get(account) ?? 0
+      const isBefore = !best || key < best.key || (key === best.key && served < best.served)
+      if (isBefore) best = { account, key, served }
+    }
+    if (!best) return undefined
+    const { account } = best
+    const ranks = this.#waiting.get(account)!
+    const claim = ranks[firstRank(ranks)]!.shift()!
+    this.#served.set(account, ++this.#turn)
+    this.#dropIfEmpty(account)
+    return claim
+  }
+
+  /** Charges an account `ms` milliseconds of work. */
+  charge(account: string, ms: number): void {
+    this.#used.set(account, { ms: this.#usedBy(account) + ms, at: this.#now() })
+    for (const [name, { at }] of this.#used) {
+      if (this.#now() - at > FORGOTTEN) this.#used.delete(name)
+    }
+  }
+
+  /** Removes and returns all waiting claims. */
+  clear(): T[] {
+    const all = [...this.#waiting.values()].flat(2)
+    this.#waiting.clear()
+    this.#served.clear()
+    return all
+  }
+
+  #usedBy(account: string): number {
+    const use = this.#used.get(account)
+    return use ? use.ms * Math.exp((use.at - this.#now()) / MEMORY) : 0
+  }
+
+  #dropIfEmpty(account: string): void {
+    if (!this.#waiting.get(account)?.every((row) => row.length === 0)) return
+    this.#waiting.delete(account)
+    this.#served.delete(account)
+  }
+}
+
+/** Greater than every rank. */
+const LOWEST_RANK = 100
+
+function firstRank(ranks: readonly (readonly unknown[])[]): number {
+  return ranks.findIndex((row) => row !== undefined && row.length > 0)
+}
