@@ -6,9 +6,9 @@ import { AppError } from '../src/errors.ts'
 import { fetchAudio } from '../src/jobs/fetching/fetch-audio.ts'
 import type { Resolve } from '../src/net/resolver.ts'
 import { createServiceClient } from '../src/net/service-client.ts'
-import { createS3 } from '../src/storage/s3/s3-client.ts'
-import { findKeys, withKey } from '../src/storage/s3/s3-keys.ts'
-import { openRead } from '../src/storage/s3/s3-read.ts'
+import { createS3 } from '../src/storage/objects/s3/s3-client.ts'
+import { findKeys, withKey } from '../src/storage/objects/s3/s3-keys.ts'
+import { openRead } from '../src/storage/objects/s3/s3-read.ts'
 import { fuzzBytes } from './guided.ts'
 
 const { signal } = new AbortController()

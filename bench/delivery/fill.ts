@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { createLog } from '../../src/log.ts'
-import type { Db } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
 import { liveCallbackBody } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { insertWebhook } from '../../src/storage/deliveries/endpoints.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'

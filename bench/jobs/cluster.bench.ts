@@ -13,7 +13,7 @@ import {
   removePostgres,
   startPostgres,
 } from '../../scripts/test-postgres.ts'
-import { openPostgres } from '../../src/storage/postgres/postgres.ts'
+import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { report } from '../report.ts'
 import { type Served, serveSteno } from '../served.ts'
 import { temporaryFolder } from '../temporary-folder.ts'

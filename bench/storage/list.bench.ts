@@ -16,9 +16,9 @@ import {
   startPostgres,
 } from '../../scripts/test-postgres.ts'
 import { makeDataFolder } from '../../src/storage/data-folder.ts'
+import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
+import { openSqlite } from '../../src/storage/database/sqlite/sqlite.ts'
 import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
-import { openPostgres } from '../../src/storage/postgres/postgres.ts'
-import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { load } from '../load.ts'
 import { report } from '../report.ts'
 import { peakMemory, serveSteno } from '../served.ts'

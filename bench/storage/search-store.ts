@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Db } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
 import { metadataTokens } from '../../src/storage/jobs/metadata-tokens.ts'
 import { type IndexedUtterance, indexUtterances } from '../../src/storage/search/utterances.ts'
 import { toNameTerm } from '../../src/text/search/search-words.ts'

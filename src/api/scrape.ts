@@ -8,7 +8,7 @@ import {
   countDisabledEndpoints,
   countPendingDeliveries,
 } from '../storage/counts.ts'
-import { listNodes } from '../storage/nodes.ts'
+import { listNodes } from '../storage/nodes/nodes.ts'
 
 /** The sources of metrics. */
 export type ScrapeParts = Pick<App, 'metrics' | 'storage' | 'live'>

@@ -1,6 +1,6 @@
 import { wallNow } from '../clock.ts'
 import { LlmFailure, type Usage } from '../llm/chat-client.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
 import { readMonthTokens } from '../storage/usage/month-tokens.ts'
 
 /**

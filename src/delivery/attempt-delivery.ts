@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
 import type { AttemptRecord, Delivery, Settlement } from '../storage/deliveries/deliveries.ts'
 import { openDeliveryBody } from '../storage/deliveries/delivery-body.ts'
 import { decideOutcome } from './decide-outcome.ts'

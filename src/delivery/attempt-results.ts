@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
+import { createGroupCommit } from '../storage/database/group-commit.ts'
 import { type Delivery, type Settlement, settleDelivery } from '../storage/deliveries/deliveries.ts'
-import { createGroupCommit } from '../storage/group-commit.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
 import type { Clock } from './system-clock.ts'
 

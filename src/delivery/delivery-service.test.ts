@@ -9,7 +9,7 @@ import {
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
 import { claim } from '../../test/support/test-jobs.ts'
-import { inTransaction } from '../storage/db.ts'
+import { inTransaction } from '../storage/database/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'
 import { deleteEndedJob } from '../storage/jobs/delete-job.ts'

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
 import { deleteOldDeliveries } from '../storage/deliveries/deliveries.ts'
 import { purgeCallbackEndpoints } from '../storage/deliveries/purge-callback-endpoints.ts'
 import type { Clock } from './system-clock.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
 import { signingSecrets } from '../storage/deliveries/signing-secrets.ts'
 
 /** What a secret is looked up by; `now` in milliseconds since 1970. */

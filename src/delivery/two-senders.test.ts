@@ -7,7 +7,7 @@ import {
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
-import { renewOwner } from '../storage/owners.ts'
+import { renewOwner } from '../storage/nodes/owners.ts'
 
 const JOBS = 12
 

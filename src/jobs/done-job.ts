@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { StoredResult } from '../storage/jobs/results.ts'
 

@@ -4,8 +4,8 @@ import { readRecognitionRequest } from '../asr/recognition-request.ts'
 import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/zero-retention.ts'
 import { AppError } from '../errors.ts'
-import type { Actor } from '../storage/audit/audit-log.ts'
-import { inTransaction } from '../storage/db.ts'
+import type { Actor } from '../storage/accounts/audit-log.ts'
+import { inTransaction } from '../storage/database/db.ts'
 import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import {
   type CreateJob,

@@ -5,11 +5,11 @@ import { addLiveJob, newLiveJob } from '../../test/support/live/test-live-jobs.t
 import { addJob } from '../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 import { createLog } from '../log.ts'
-import { inTransaction } from '../storage/db.ts'
+import { inTransaction } from '../storage/database/db.ts'
 import { createJobWriter, findRepeated } from '../storage/jobs/create-job.ts'
 import { failLiveJob } from '../storage/live/live-jobs.ts'
 import { findLiveSession } from '../storage/live/live-sessions.ts'
-import type { Orphans } from '../storage/objects/orphans.ts'
+import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { runMaintenance } from './maintenance.ts'
 
 test('keys of old requests and tokens of sessions that ended long ago are forgotten', async (t) => {

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { wallNow } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { deleteAudit } from '../storage/audit/audit-log.ts'
-import type { Db } from '../storage/db.ts'
+import { deleteAudit } from '../storage/accounts/audit-log.ts'
+import type { Db } from '../storage/database/db.ts'
 import { deleteEvents } from '../storage/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/retention.ts'
 import { deleteDeliveredJobs, deleteEndedRecordings } from '../storage/jobs/zero-retention.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
-import type { Orphans } from '../storage/objects/orphans.ts'
+import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'
 
 /** How often maintenance looks for expired data. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Db } from '../storage/db.ts'
+import type { Db } from '../storage/database/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { readResult } from '../storage/jobs/results.ts'
 import { findEditedSize, readTranscriptChanges } from '../storage/jobs/transcript-edits.ts'

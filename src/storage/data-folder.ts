@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { listDiskObjects } from './objects/disk-objects.ts'
+import { listDiskObjects } from './objects/disk/disk-objects.ts'
 import type { Objects } from './objects/objects.ts'
 
 /** Returns the path of the database in a data folder. */

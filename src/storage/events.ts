@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from './db.ts'
-import type { EventRow } from './tables.ts'
+import type { Db } from './database/db.ts'
+import type { EventRow } from './database/tables.ts'
 
 /** Only the database: events have nothing in the objects. */
 type Rows = Pick<Db, 'sql' | 'dialect'>

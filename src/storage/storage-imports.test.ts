@@ -17,11 +17,11 @@ function filesThatLoad(modules: RegExp, { outside }: { outside: string }): strin
 }
 
 test('the driver of PostgreSQL is loaded only when the setting asks for it', () => {
-  const outside = join('storage', 'postgres')
+  const outside = join('storage', 'database', 'postgres')
   assert.deepEqual(filesThatLoad(/^pg$|\/postgres\//, { outside }), [])
 })
 
 test('the client of S3-compatible storage is loaded only when the setting asks for it', () => {
-  assert.deepEqual(filesThatLoad(/\/s3\//, { outside: join('storage', 's3') }), [])
+  assert.deepEqual(filesThatLoad(/\/s3\//, { outside: join('storage', 'objects', 's3') }), [])
   assert.deepEqual(filesThatLoad(/^@aws-sdk\//, { outside: 'none' }), [])
 })

@@ -14,26 +14,26 @@ import {
   refuseOtherDatabase,
   refuseUnknownObjects,
 } from './data-folder.ts'
-import type { Database, Db } from './db.ts'
-import { encryptObjects } from './encryption/encrypted-objects.ts'
-import { type KeySource, loadObjectKeys } from './encryption/object-keys.ts'
-import { noteObjectKeys } from './encryption/used-keys.ts'
+import type { Database, Db } from './database/db.ts'
+import { lockFolder } from './database/sqlite/folder-lock.ts'
+import { logProgress } from './database/sqlite/migration-progress.ts'
+import { type ConnectSqlite, openSearches, openSqlite } from './database/sqlite/sqlite.ts'
+import { sqliteDialect } from './database/sqlite/sqlite-dialect.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion-clock.ts'
-import { type NodeState, OwnNode } from './nodes.ts'
-import { openDiskObjects } from './objects/disk-objects.ts'
-import { closeFilesBelow, closeToOthers } from './objects/file-modes.ts'
+import { type NodeState, OwnNode } from './nodes/nodes.ts'
+import { registerOwner } from './nodes/owners.ts'
+import { openDiskObjects } from './objects/disk/disk-objects.ts'
+import { closeFilesBelow, closeToOthers } from './objects/disk/file-modes.ts'
+import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
+import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
+import { noteObjectKeys } from './objects/encryption/used-keys.ts'
 import { findObjectPlace, refuseOtherObjects } from './objects/object-place.ts'
 import type { Objects } from './objects/objects.ts'
-import { takeBackObjects } from './objects/orphan-objects.ts'
-import { type Orphans, openOrphans } from './objects/orphans.ts'
-import { beginSweep } from './objects/sweep.ts'
-import { registerOwner } from './owners.ts'
+import { takeBackObjects } from './objects/orphans/orphan-objects.ts'
+import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
+import { beginSweep } from './objects/orphans/sweep.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
 import { Space, type SpaceSettings } from './space/space.ts'
-import { lockFolder } from './sqlite/folder-lock.ts'
-import { logProgress } from './sqlite/migration-progress.ts'
-import { type ConnectSqlite, openSearches, openSqlite } from './sqlite/sqlite.ts'
-import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /**
  * Everything that a server stores: recordings and results as objects, below a folder or in
@@ -169,7 +169,7 @@ export async function openObjects(options: ObjectPlace, owner: string): Promise<
   if (objects) return objects
   if (!settings) return openDiskObjects(join(folder, 'objects'), { owner })
   // Loaded here, as the driver of a shared database is.
-  const { openS3Objects } = await import('./s3/s3-objects.ts')
+  const { openS3Objects } = await import('./objects/s3/s3-objects.ts')
   return openS3Objects({
     ...{ settings, owner, signal, folder: join(folder, 'cache') },
     onWait: (reason) => log.warn(reason, 'the object store cannot be reached yet'),
@@ -198,7 +198,7 @@ async function openShared(
   objects: Objects,
 ): Promise<OpenDatabase> {
   // Loaded here: without this setting a start does not read the driver.
-  const { openPostgres } = await import('./postgres/postgres.ts')
+  const { openPostgres } = await import('./database/postgres/postgres.ts')
   return openPostgres(database, {
     version: 'migrate',
     signal,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sha256 } from '../../src/api/auth/auth.ts'
-import { insertKey } from '../../src/storage/keys.ts'
+import { insertKey } from '../../src/storage/accounts/keys.ts'
 import { kill, startChild } from '../support/child-server.ts'
 import { call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
-import { deleteKey } from '../../src/storage/keys.ts'
+import { deleteKey } from '../../src/storage/accounts/keys.ts'
 import { call, upload } from '../support/http-client.ts'
 import { hum } from '../support/recordings.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'

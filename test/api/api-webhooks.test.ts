@@ -9,8 +9,8 @@ import type {
   ApiEndpointList,
   ApiWebhookTest,
 } from '../../src/cli/server/api-types.ts'
+import type { Scope } from '../../src/storage/accounts/keys.ts'
 import { syncConfiguredWebhooks } from '../../src/storage/deliveries/endpoint-removal.ts'
-import type { Scope } from '../../src/storage/keys.ts'
 import {
   listDeliveries,
   listEndpoints,

@@ -17,7 +17,7 @@ import {
 } from '../../examples/telephony/stream-server.ts'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { deleteKey } from '../../src/storage/keys.ts'
+import { deleteKey } from '../../src/storage/accounts/keys.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
 import { call } from '../support/http-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'

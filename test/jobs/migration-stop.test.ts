@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
-import { statements } from '../../src/storage/migrations/0001-jobs.ts'
+import { statements } from '../../src/storage/database/migrations/0001-jobs.ts'
 import { startSteno } from '../support/run-steno.ts'
 import { makeFolder } from '../support/test-storage.ts'
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { insertKey, type Scope } from '../../src/storage/keys.ts'
+import { insertKey, type Scope } from '../../src/storage/accounts/keys.ts'
 import { call } from '../support/http-client.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 

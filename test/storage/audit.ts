@@ -5,12 +5,12 @@ import {
   deleteAudit,
   listAudit,
   noteAudit,
-} from '../../src/storage/audit/audit-log.ts'
-import { type Db, inTransaction } from '../../src/storage/db.ts'
+} from '../../src/storage/accounts/audit-log.ts'
+import { deleteKey, insertKey } from '../../src/storage/accounts/keys.ts'
+import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { failJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
-import { deleteKey, insertKey } from '../../src/storage/keys.ts'
 import { addJob, claim } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

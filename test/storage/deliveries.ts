@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import {
   bringForward,
   correctMoments,

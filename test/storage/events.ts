@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Db } from '../../src/storage/db.ts'
-import { inTransaction } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
+import { inTransaction } from '../../src/storage/database/db.ts'
 import {
   deleteEvents,
   type EventPlace,

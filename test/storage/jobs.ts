@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob, findJobs } from '../../src/storage/jobs/jobs.ts'

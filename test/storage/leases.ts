@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Db } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
 import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { type Lease, releaseJob, renewLease, retryJob } from '../../src/storage/jobs/lease.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
 import { createCallbackQueue } from '../../src/storage/live/live-callbacks.ts'
 import { beginLiveJob, failLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { beginNewLiveJob } from '../support/live/test-live-jobs.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { createJobWriter, findRepeated } from '../../src/storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { listJobs } from '../../src/storage/jobs/job-lists.ts'

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { DatabaseConfig } from '../../src/config/database.ts'
-import { openPostgres } from '../../src/storage/postgres/postgres.ts'
+import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
 import { openService } from '../support/test-service.ts'
 

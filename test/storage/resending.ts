@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { inTransaction } from '../../src/storage/db.ts'
+import { inTransaction } from '../../src/storage/database/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
 import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { resendDelivery, resendFailed } from '../../src/storage/deliveries/resending.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { inTransaction } from '../../src/storage/db.ts'
+import { inTransaction } from '../../src/storage/database/db.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
 import { addFile, addJob } from '../support/test-jobs.ts'
 import { createSuite } from './suite.ts'

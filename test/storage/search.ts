@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/db.ts'
-import { inTransaction } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
+import { inTransaction } from '../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { type SearchFilter, searchUtterances } from '../../src/storage/search/search-utterances.ts'
 import type { TermPhrase, TermQuery } from '../../src/storage/search/term-query.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { AppError } from '../../src/errors.ts'
-import { type Db, inTransaction } from '../../src/storage/db.ts'
+import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { cancelRecordedJob } from '../../src/storage/jobs/cancel-job.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'

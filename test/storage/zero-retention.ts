@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../src/storage/db.ts'
+import type { Db } from '../../src/storage/database/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
 import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import { enqueueJob } from '../../src/storage/jobs/queue.ts'
@@ -10,7 +10,7 @@ import {
   noteDelivered,
 } from '../../src/storage/jobs/zero-retention.ts'
 import { finishLiveJob } from '../../src/storage/live/live-jobs.ts'
-import { removeOrphanObjects } from '../../src/storage/objects/orphan-objects.ts'
+import { removeOrphanObjects } from '../../src/storage/objects/orphans/orphan-objects.ts'
 import {
   addWebhook,
   attemptAt,

@@ -1,6 +1,6 @@
 import { withoutCredentials } from '../../delivery/without-credentials.ts'
 import { AppError } from '../../errors.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import {
   type Attempt,
   type DeliveryId,

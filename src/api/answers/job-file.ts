@@ -1,6 +1,6 @@
 import { parse } from 'node:path'
 import { AppError } from '../../errors.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
 import { findFile } from '../../storage/recordings/recordings.ts'
 import type { SentFile } from './send-file.ts'

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { readConfig } from '../../config.ts'
-import { findKeyByHash, insertKey, type NewKey } from '../../storage/keys.ts'
+import { findKeyByHash, insertKey, type NewKey } from '../../storage/accounts/keys.ts'
 import { createAuthenticate, createFindKey, sha256 } from './auth.ts'
 
 const HASH = sha256('stored').toString('hex')

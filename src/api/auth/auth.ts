@@ -2,8 +2,8 @@ import { hash as hashOf } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
-import type { Db } from '../../storage/db.ts'
-import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/keys.ts'
+import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/accounts/keys.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { createKeyUse } from './key-use.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
-import type { Db } from '../../storage/db.ts'
-import { noteKeyUse, type StoredKey } from '../../storage/keys.ts'
+import { noteKeyUse, type StoredKey } from '../../storage/accounts/keys.ts'
+import type { Db } from '../../storage/database/db.ts'
 
 /**
  * Users want to know the day on which a key was last used; a write for each request would cost a

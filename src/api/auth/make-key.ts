@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { wallNow } from '../../clock.ts'
-import type { Actor } from '../../storage/audit/audit-log.ts'
-import type { Db } from '../../storage/db.ts'
-import { insertKey, type NewKey } from '../../storage/keys.ts'
+import type { Actor } from '../../storage/accounts/audit-log.ts'
+import { insertKey, type NewKey } from '../../storage/accounts/keys.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { sha256 } from './auth.ts'
 
 /** Shows people, and scanners for leaked secrets, what this text is. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Scope } from '../../storage/keys.ts'
+import type { Scope } from '../../storage/accounts/keys.ts'
 
 /**
  * Returns the account that a request names; undefined for `*`, all of them. Only `admin` opens

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Scope, scopes } from '../../storage/keys.ts'
+import { type Scope, scopes } from '../../storage/accounts/keys.ts'
 import { requireScope } from './scopes.ts'
 
 const needed: [method: string, route: string, scope: Scope][] = [

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Scope } from '../../storage/keys.ts'
+import type { Scope } from '../../storage/accounts/keys.ts'
 
 /**
  * Throws `scope_missing` unless `scopes` include what a request with this method to this route

@@ -10,7 +10,7 @@ import {
   findSignIn,
   insertSignIn,
   takeLink,
-} from '../../storage/sign-ins.ts'
+} from '../../storage/accounts/sign-ins.ts'
 import { baseUrlOf, originOf } from '../answers/urls.ts'
 import { type FindKey, type Key, sha256 } from './auth.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
-import { listAudit, type StoredAuditEntry } from '../../storage/audit/audit-log.ts'
+import { listAudit, type StoredAuditEntry } from '../../storage/accounts/audit-log.ts'
 import { baseUrlOf } from '../answers/urls.ts'
 import { pageUrls } from '../lists/job-list.ts'
 import { periodOf } from '../lists/list-query.ts'

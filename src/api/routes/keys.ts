@@ -12,7 +12,7 @@ import {
   listKeys,
   type Scope,
   type StoredKey,
-} from '../../storage/keys.ts'
+} from '../../storage/accounts/keys.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
 import { makeKey } from '../auth/make-key.ts'
 import type { Bodies } from '../bodies/bodies.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../server-parts.ts'
-import { listNodes, type Node } from '../../storage/nodes.ts'
+import { listNodes, type Node } from '../../storage/nodes/nodes.ts'
 import { NodeList, type NodeView } from '../schemas/node.ts'
 
 /** Lists the processes that share the database. Our extension of the API. */

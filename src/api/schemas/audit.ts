@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { auditActions, auditSources } from '../../storage/audit/audit-log.ts'
+import { auditActions, auditSources } from '../../storage/accounts/audit-log.ts'
 import { MAX_NAME_CHARS } from './limits.ts'
 import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
 import { Type } from './type.ts'

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { accountScopes, scopes } from '../../storage/keys.ts'
+import { accountScopes, scopes } from '../../storage/accounts/keys.ts'
 import { Type } from './type.ts'
 import { DateTime, Nullable, OneOf } from './values.ts'
 

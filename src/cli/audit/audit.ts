@@ -4,7 +4,7 @@ import {
   auditActions,
   listAudit,
   type StoredAuditEntry,
-} from '../../storage/audit/audit-log.ts'
+} from '../../storage/accounts/audit-log.ts'
 import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { formatMoment, readPast } from '../terminal/moments.ts'

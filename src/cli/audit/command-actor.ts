@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { Actor } from '../../storage/audit/audit-log.ts'
+import type { Actor } from '../../storage/accounts/audit-log.ts'
 
 /** Returns who runs a command, for the audit log. */
 export function commandActor(): Actor {

@@ -129,7 +129,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
 
 /** Checks whether other users of this machine can open the database or the recordings. */
 export async function checkPrivacy({ storage: { folder } }: Config): Promise<Finding> {
-  const { findOpenFiles } = await import('../../storage/objects/file-modes.ts')
+  const { findOpenFiles } = await import('../../storage/objects/disk/file-modes.ts')
   const open = await findOpenFiles(folder)
   if (open.length === 0) return { state: 'ok', text: 'data folder is closed to other users' }
   const text = `other users of this machine can open ${open.join(', ')}`
@@ -142,7 +142,9 @@ export async function checkPrivacy({ storage: { folder } }: Config): Promise<Fin
 
 /** Checks whether the server could open its database. */
 export async function checkDatabase({ storage }: Config): Promise<Finding> {
-  const { examineDatabase, examineShared } = await import('../../storage/offline-access.ts')
+  const { examineDatabase, examineShared } = await import(
+    '../../storage/database/offline-access.ts'
+  )
   const texts = {
     none: 'no database yet',
     free: 'database opens',
@@ -160,7 +162,7 @@ export async function checkDatabase({ storage }: Config): Promise<Finding> {
 /** Stores, reads and deletes a small object; undefined where objects are in the data folder. */
 export async function checkObjectStore({ storage }: Config): Promise<Finding | undefined> {
   if (!storage.objectStore) return undefined
-  const { examineS3 } = await import('../../storage/s3/s3-objects.ts')
+  const { examineS3 } = await import('../../storage/objects/s3/s3-objects.ts')
   try {
     return { state: 'ok', text: `object store ${await examineS3(storage.objectStore)} works` }
   } catch (error) {

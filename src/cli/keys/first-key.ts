@@ -1,6 +1,6 @@
 import { makeKey } from '../../api/auth/make-key.ts'
 import type { App } from '../../server-parts.ts'
-import { countKeys, scopes } from '../../storage/keys.ts'
+import { countKeys, scopes } from '../../storage/accounts/keys.ts'
 
 /** The default account of a new key, such as the one that the first start creates. */
 export const FIRST_ACCOUNT = 'default'

@@ -1,4 +1,4 @@
-import { accountScopes, type Scope, scopes } from '../../storage/keys.ts'
+import { accountScopes, type Scope, scopes } from '../../storage/accounts/keys.ts'
 import { UsageError } from '../arguments.ts'
 import { parseDate } from '../terminal/moments.ts'
 

@@ -1,6 +1,6 @@
 import { makeKey } from '../../api/auth/make-key.ts'
 import { readConfig } from '../../config.ts'
-import { deleteKey, listKeys, type StoredKey } from '../../storage/keys.ts'
+import { deleteKey, listKeys, type StoredKey } from '../../storage/accounts/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { nameOf, openDatabase } from '../server/open-database.ts'

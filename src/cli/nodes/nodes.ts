@@ -1,5 +1,5 @@
 import { readConfig } from '../../config.ts'
-import { listNodes, type Node } from '../../storage/nodes.ts'
+import { listNodes, type Node } from '../../storage/nodes/nodes.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
 import { formatMoment } from '../terminal/moments.ts'

@@ -1,5 +1,9 @@
-import { type OfflineDatabase, openOffline, type Place } from '../../storage/offline-access.ts'
-import type { MigrationProgress } from '../../storage/sqlite/migration-progress.ts'
+import {
+  type OfflineDatabase,
+  openOffline,
+  type Place,
+} from '../../storage/database/offline-access.ts'
+import type { MigrationProgress } from '../../storage/database/sqlite/migration-progress.ts'
 import type { Output, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
 

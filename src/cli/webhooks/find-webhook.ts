@@ -1,4 +1,4 @@
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 

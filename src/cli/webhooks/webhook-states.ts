@@ -1,6 +1,6 @@
 import { readConfig } from '../../config.ts'
-import { noteAudit } from '../../storage/audit/audit-log.ts'
-import type { Db } from '../../storage/db.ts'
+import { noteAudit } from '../../storage/accounts/audit-log.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
 import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
 import { removeEndpoint } from '../../storage/deliveries/endpoint-removal.ts'

@@ -11,8 +11,8 @@ import type {
   RecognizedSegment,
 } from '../../asr/speech-engine.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
-import { syncFile, syncFolder, writeDurably } from '../../storage/objects/durable-file.ts'
-import { throwStorageError } from '../../storage/sqlite/storage-error.ts'
+import { throwStorageError } from '../../storage/database/sqlite/storage-error.ts'
+import { syncFile, syncFolder, writeDurably } from '../../storage/objects/disk/durable-file.ts'
 import { type CheckpointFile, hashOf, openCheckpointFile } from './checkpoint-file.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { addJob, claim, returnLost } from '../../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 
 const log = createLog('silent')

@@ -1,7 +1,7 @@
 import { setInterval as ticks } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { type Lease, renewLease } from '../../storage/jobs/lease.ts'
 
 /** How long a job stays with its owner without a heartbeat. */

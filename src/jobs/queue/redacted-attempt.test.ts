@@ -8,7 +8,7 @@ import { openTestStorage } from '../../../test/support/test-storage.ts'
 import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../log.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { runAttempt } from './attempt.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
 import { dropResult, MAX_INLINE_RESULT_BYTES, storeResultText } from '../../storage/jobs/results.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'

@@ -1,7 +1,7 @@
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
-import { listNodes } from '../../storage/nodes.ts'
+import { listNodes } from '../../storage/nodes/nodes.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { accountsOver, findRefusal, type Load, type Refusal } from './capacity-shares.ts'
 import { findFreeNode, type OtherNode } from './placement.ts'

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { findLiveOwners } from '../../storage/live/live-jobs.ts'
 
 /** A client of this node whose session another node runs; `cut` has it connect anew. */

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { type Db, inTransaction } from '../../storage/db.ts'
+import { type Db, inTransaction } from '../../storage/database/db.ts'
 import { type Lease, renewLease } from '../../storage/jobs/lease.ts'
 
 /** How long a session stays with its server without a renewal: two renewals may fail. */

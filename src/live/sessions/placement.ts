@@ -1,6 +1,6 @@
-import type { Db } from '../../storage/db.ts'
+import type { Db } from '../../storage/database/db.ts'
 import { findLiveOwner } from '../../storage/live/live-jobs.ts'
-import { listNodes, type Node, type NodeLoad } from '../../storage/nodes.ts'
+import { listNodes, type Node, type NodeLoad } from '../../storage/nodes/nodes.ts'
 
 /** Another node, which runs a session or is to run it. */
 export type OtherNode = { nodeId: string; url: string }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import type { Db } from '../../storage/db.ts'
-import { findValidKeys, hasOtherAccounts } from '../../storage/keys.ts'
+import { findValidKeys, hasOtherAccounts } from '../../storage/accounts/keys.ts'
+import type { Db } from '../../storage/database/db.ts'
 
 /** Looks up the keys that created sessions. */
 export type ValidKeys = {

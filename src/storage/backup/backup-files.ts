@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
-import { DamagedFile } from '../encryption/encrypted-chunks.ts'
-import { syncFolder } from '../objects/durable-file.ts'
-import { storageError } from '../sqlite/storage-error.ts'
+import { storageError } from '../database/sqlite/storage-error.ts'
+import { syncFolder } from '../objects/disk/durable-file.ts'
+import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import type { Seal } from './sealed-bytes.ts'
 
 /** The size of content in bytes, and its fingerprint in hex. */

@@ -2,8 +2,8 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDataFolder } from '../data-folder.ts'
-import { writeDurably } from '../objects/durable-file.ts'
-import { FolderInUse, lockFolder } from '../sqlite/folder-lock.ts'
+import { FolderInUse, lockFolder } from '../database/sqlite/folder-lock.ts'
+import { writeDurably } from '../objects/disk/durable-file.ts'
 import { derive, plain, type Seal, sealWith } from './sealed-bytes.ts'
 
 /** A folder that holds backups: snapshots of a database, and the objects that they refer to. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DamagedFile } from '../encryption/encrypted-chunks.ts'
+import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import { type OnBytes, readChecked, type StoredFile } from './backup-files.ts'
 import { type BackupFolder, openBackupFolder } from './backup-folder.ts'
 import { listSnapshots, type Manifest, readManifest, snapshotFolder } from './manifest.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { SQLITE_VERSION } from '../sqlite/migrate.ts'
+import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
 
 /** Since this version rows have the sizes of all objects. */
 const MIN_VERSION = 8

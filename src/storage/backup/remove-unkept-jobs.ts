@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { SQLITE_VERSION } from '../sqlite/migrate.ts'
+import { SQLITE_VERSION } from '../database/sqlite/migrate.ts'
 
 const jobs = 'select id from jobs where zero_retention = 1'
 /** Rows of those jobs that triggers do not delete with them; attempts need the deliveries. */

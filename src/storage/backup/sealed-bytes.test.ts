@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import test from 'node:test'
-import { DamagedFile } from '../encryption/encrypted-chunks.ts'
+import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import { plain, type Seal, sealWith } from './sealed-bytes.ts'
 
 const seal = sealWith(Buffer.alloc(32, 7))

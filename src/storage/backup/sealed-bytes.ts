@@ -5,7 +5,7 @@ import {
   encryptChunks,
   encryptedSize,
   splitHead,
-} from '../encryption/encrypted-chunks.ts'
+} from '../objects/encryption/encrypted-chunks.ts'
 
 /** How a backup writes and reads its files, and what it compares their content by. */
 export type Seal = {

@@ -1,5 +1,5 @@
-import { type Actor, noteAudit } from '../audit/audit-log.ts'
-import type { Db } from '../db.ts'
+import { type Actor, noteAudit } from '../accounts/audit-log.ts'
+import type { Db } from '../database/db.ts'
 import { insertMissingWebhook, type NewWebhook } from './endpoints.ts'
 import { addSecret, makeSecret } from './signing-secrets.ts'
 

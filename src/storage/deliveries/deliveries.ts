@@ -1,6 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
-import type { DeliveryRow } from '../tables.ts'
+import { type Db, inTransaction } from '../database/db.ts'
+import type { DeliveryRow } from '../database/tables.ts'
 import { isPending, lockLane, promote } from './delivery-outbox.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
+import type { JobRow } from '../database/tables.ts'
 import { storedResult } from '../jobs/results.ts'
-import type { JobRow } from '../tables.ts'
 import type { Delivery } from './deliveries.ts'
 
 /** The exact bytes of a delivery: the same every time they are read. */

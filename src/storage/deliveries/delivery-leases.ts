@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { isAbandoned } from '../owners.ts'
-import type { DeliveryRow } from '../tables.ts'
+import type { Db } from '../database/db.ts'
+import type { DeliveryRow } from '../database/tables.ts'
+import { isAbandoned } from '../nodes/owners.ts'
 import { type Delivery, toDelivery } from './deliveries.ts'
 
 /** Which deliveries to take, and for how long: those of an endpoint that are due. */

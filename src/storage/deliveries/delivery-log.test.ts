@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/delivery/test-deliveries.ts'
 import { addJob } from '../../../test/support/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import { type DeliveryFilter, findDelivery, listDeliveries } from './delivery-log.ts'
 
 const params = callbackTo('https://app.example/hook')

@@ -1,6 +1,6 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
-import type { DeliveryRow } from '../tables.ts'
+import type { Db } from '../database/db.ts'
+import type { DeliveryRow } from '../database/tables.ts'
 import { type AttemptRecord, type Delivery, toDelivery } from './deliveries.ts'
 
 /** A delivery by its id within an account. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
-import { type Db, RowGone } from '../db.ts'
-import type { DeliveryRow, JobRow } from '../tables.ts'
+import { type Db, RowGone } from '../database/db.ts'
+import type { DeliveryRow, JobRow } from '../database/tables.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 
 /** The events that an account webhook can receive (contract 6.3). */

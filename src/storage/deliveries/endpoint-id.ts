@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { EndpointRow } from '../tables.ts'
+import type { EndpointRow } from '../database/tables.ts'
 
 /** Returns the id of an account's endpoint for a URL: always the same for the same arguments. */
 export function endpointIdOf(account: string, kind: EndpointRow['kind'], url: string): string {

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import { type Endpoint, toEndpoint } from './endpoints.ts'
 
 /** The state of an endpoint, in the words of the API. */

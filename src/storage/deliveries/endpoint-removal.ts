@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import { failEndpointDeliveries } from './deliveries.ts'
 import { disableEndpoint, insertMissingWebhook } from './endpoints.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openTestStorage } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import {
   disableEndpoint,
   type Endpoint,

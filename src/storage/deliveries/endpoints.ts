@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { Db } from '../db.ts'
-import type { EndpointRow } from '../tables.ts'
+import type { Db } from '../database/db.ts'
+import type { EndpointRow } from '../database/tables.ts'
 import type { WebhookEvent } from './delivery-outbox.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 

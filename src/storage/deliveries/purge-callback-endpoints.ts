@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import { MAX_GAP_MS } from './deliveries.ts'
 
 /** Endpoints checked per statement, so that others can write in between. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryId } from './delivery-log.ts'
 import { lockLane, promote } from './delivery-outbox.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Db } from '../db.ts'
-import type { SigningSecretRow } from '../tables.ts'
+import type { Db } from '../database/db.ts'
+import type { SigningSecretRow } from '../database/tables.ts'
 
 /** Only the database: commands that run beside a server have no objects. */
 type Rows = Pick<Db, 'sql'>

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import { type AttemptRecord, type Delivery, insertAttempt } from './deliveries.ts'
 
 /** The test delivery sent to a webhook to check whether it arrives. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { noteJobEnd, usageColumns } from '../usage/usage.ts'
 import { ended, type JobFailure } from './end-job.ts'

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import type { JobKind, JobStatus } from './jobs.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
-import { statement } from '../statement.ts'
-import type { JobRow } from '../tables.ts'
+import type { Db } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+import type { JobRow } from '../database/tables.ts'
 import { type RedactedAudio, readRedactedAudio } from './redacted-audio.ts'
 import { type StoredResult, storedResult } from './results.ts'
 

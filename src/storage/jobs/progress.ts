@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import type { JobId } from './jobs.ts'
 import { type Lease, whereLeased } from './lease.ts'
 

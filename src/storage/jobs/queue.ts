@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Db, inTurn } from '../db.ts'
+import { type Db, inTurn } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
+import type { JobRow } from '../database/tables.ts'
 import {
   liveCallbackBody,
   queueLiveCallbacks,
   queueWebhooks,
 } from '../deliveries/delivery-outbox.ts'
-import { statement } from '../statement.ts'
-import type { JobRow } from '../tables.ts'
 import { type JobFile, type JobKind, toJobFile } from './jobs.ts'
 import type { Lease } from './lease.ts'
 import { metadataTokens } from './metadata-tokens.ts'

@@ -1,4 +1,4 @@
-import type { JobRow } from '../tables.ts'
+import type { JobRow } from '../database/tables.ts'
 
 /** The recording kept for a job in place of the original: an object, and its size in bytes. */
 export type RedactedAudio = { object: string; size: number }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { wallNow } from '../../clock.ts'
-import { type Db, inTransaction } from '../db.ts'
-import { storageError } from '../sqlite/storage-error.ts'
-import type { JobRow } from '../tables.ts'
+import { type Db, inTransaction } from '../database/db.ts'
+import { storageError } from '../database/sqlite/storage-error.ts'
+import type { JobRow } from '../database/tables.ts'
 import { type LlmUsage, noteTokens } from '../usage/usage.ts'
 
 /** The result of a job as the API returns it. To this module it is only a JSON value. */

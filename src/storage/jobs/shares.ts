@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 
 /** A link that shows one job to whoever has it. Times are milliseconds since 1970. */
 export type Share = {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import { queueForSearch } from '../search/search-queue.ts'
 
 /** A version of a corrected transcript. Version 0, the machine's words, is not stored. */

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import { isPending } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import { deleteEndedJob } from './delete-job.ts'

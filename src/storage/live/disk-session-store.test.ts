@@ -32,9 +32,9 @@ import {
 } from '../../../test/support/live/session-store-conformance.ts'
 import { createRandom } from '../../../test/support/random.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
-import { openDiskObjects } from '../objects/disk-objects.ts'
+import { openDiskObjects } from '../objects/disk/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
-import { openOrphans } from '../objects/orphans.ts'
+import { openOrphans } from '../objects/orphans/orphans.ts'
 import {
   createDiskSessionStore,
   type DiskSessionStore,

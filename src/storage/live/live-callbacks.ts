@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { wallNow } from '../../clock.ts'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
+import { createGroupCommit } from '../database/group-commit.ts'
 import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
-import { createGroupCommit } from '../group-commit.ts'
 import type { Lease } from '../jobs/lease.ts'
 
 /**

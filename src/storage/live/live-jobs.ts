@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
+import type { JobRow } from '../database/tables.ts'
 import {
   type LiveCallback,
   lastLiveCallback,
@@ -12,9 +13,8 @@ import type { JobStatus } from '../jobs/jobs.ts'
 import { type Lease, whereLeased } from '../jobs/lease.ts'
 import type { SessionMessage } from '../jobs/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
-import { isAbandoned } from '../owners.ts'
+import { isAbandoned } from '../nodes/owners.ts'
 import { insertFile } from '../recordings/recordings.ts'
-import type { JobRow } from '../tables.ts'
 import { type JobUsage, type LlmUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { deleteBatches } from './session-batches.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 
 /** How long the token of an ended session is kept: its creation may be repeated for as long. */
 const KEPT_MS = 24 * 3_600_000

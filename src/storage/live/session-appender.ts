@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { writeAt } from '../objects/file-io.ts'
-import { storageError } from '../sqlite/storage-error.ts'
+import { storageError } from '../database/sqlite/storage-error.ts'
+import { writeAt } from '../objects/disk/file-io.ts'
 import type { SessionStore, StoredSizes } from './session-store.ts'
 
 /** The arguments of one `write` call. */

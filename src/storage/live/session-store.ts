@@ -1,4 +1,4 @@
-import type { LogLine } from '../objects/file-io.ts'
+import type { LogLine } from '../objects/disk/file-io.ts'
 
 /** How many bytes of audio and of the log of a session are stored. */
 export type StoredSizes = { audioBytes: number; logBytes: number }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { liveCopyFolder, liveFolder } from '../data-folder.ts'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import type { Lease } from '../jobs/lease.ts'
 import {
   createDiskSessionStore,

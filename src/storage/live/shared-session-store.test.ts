@@ -13,7 +13,7 @@ import {
 import { addLiveJob } from '../../../test/support/live/test-live-jobs.ts'
 import { noPostgres, openTestPostgres } from '../../../test/support/storage/test-postgres.ts'
 import { makeFolder } from '../../../test/support/test-storage.ts'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import { createDiskSessionStore, type DiskSessionStore } from './disk-session-store.ts'
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './session-batches.ts'
 import { copyLeftSession, openSharedStore } from './shared-session-store.ts'

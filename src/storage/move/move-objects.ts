@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { listDiskObjects, objectPath } from '../objects/disk-objects.ts'
+import { listDiskObjects, objectPath } from '../objects/disk/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
 import type { OnCount } from './move-rows.ts'
 

@@ -9,7 +9,7 @@ import { makeFolder } from '../../../test/support/test-storage.ts'
 import type { DatabaseConfig } from '../../config/database.ts'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { createLog } from '../../log.ts'
-import { createS3 } from '../s3/s3-client.ts'
+import { createS3 } from '../objects/s3/s3-client.ts'
 import { openStorage } from '../storage.ts'
 import { type MoveOptions, type MoveStage, moveStore } from './move.ts'
 

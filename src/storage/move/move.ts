@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { DatabaseConfig } from '../../config/database.ts'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { databaseFile } from '../data-folder.ts'
-import { lockFolder } from '../sqlite/folder-lock.ts'
-import { openSource, type SourceDatabase } from '../sqlite/source-database.ts'
+import { lockFolder } from '../database/sqlite/folder-lock.ts'
+import { openSource, type SourceDatabase } from '../database/sqlite/source-database.ts'
 import { copyObjects, countDifferences, type ObjectMove } from './move-objects.ts'
 import { copyRows, findDifferences, type RowMove } from './move-rows.ts'
 import {
@@ -73,8 +73,8 @@ type Bucket = Awaited<ReturnType<typeof openBucket>>
 
 /** Opens the place that objects move to; throws if it is in use. */
 async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: MoveIdentity) {
-  const { openS3Objects } = await import('../s3/s3-objects.ts')
-  const { openMoveMark } = await import('../s3/s3-move-mark.ts')
+  const { openS3Objects } = await import('../objects/s3/s3-objects.ts')
+  const { openMoveMark } = await import('../objects/s3/s3-move-mark.ts')
   const mark = await openMoveMark(settings)
   const folder = join(tmpdir(), `steno-move-${randomUUID()}`)
   const objects = await openS3Objects({ settings, folder, owner: 'move', isMove: true })

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { DatabaseConfig } from '../../config/database.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../database/tables.ts'
 import type { Position } from './move-rows.ts'
 import { filledTables } from './moved-tables.ts'
 
@@ -23,7 +23,7 @@ export async function openTarget(
   settings: DatabaseConfig,
   { source, isRestarted }: MoveIdentity,
 ): Promise<TargetDatabase> {
-  const { openPostgres } = await import('../postgres/postgres.ts')
+  const { openPostgres } = await import('../database/postgres/postgres.ts')
   const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
   try {
     const position = await begin(opened.sql, { source, isRestarted })
@@ -41,7 +41,7 @@ export async function keepPosition(tx: Kysely<Tables>, position: Position): Prom
 
 /** Ends the move: servers may use the database. */
 export async function closeTarget(settings: DatabaseConfig): Promise<void> {
-  const { openPostgres } = await import('../postgres/postgres.ts')
+  const { openPostgres } = await import('../database/postgres/postgres.ts')
   const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
   try {
     await sql`drop table if exists store_move`.execute(opened.sql)

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
-import type { Db } from '../db.ts'
-import { listNodes } from '../nodes.ts'
+import type { Db } from '../database/db.ts'
+import { listNodes } from '../nodes/nodes.ts'
 
 /**
  * Identifies where a process keeps objects: a bucket and prefix, or a data folder, by a file in it

@@ -1,4 +1,4 @@
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import { type Lease, whereLeased } from '../jobs/lease.ts'
 import { insertFile, type StoredFile } from './recordings.ts'
 

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
-import type { FileRow } from '../tables.ts'
+import { type Db, inTransaction } from '../database/db.ts'
+import type { FileRow } from '../database/tables.ts'
 
 /** A recording whose bytes are the object with the same id. */
 export type StoredFile = {

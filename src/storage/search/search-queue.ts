@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 
 /** Has a job indexed anew: its words have changed. */
 export async function queueForSearch(tx: Db, jobId: string): Promise<void> {

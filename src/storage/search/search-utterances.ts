@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../db.ts'
-import type { FoundUtterances } from '../dialect.ts'
+import type { Db } from '../database/db.ts'
+import type { FoundUtterances } from '../database/dialect.ts'
 import { hasMetadata, type JobFilter, listJobs, type Place } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import type { TermQuery } from './term-query.ts'

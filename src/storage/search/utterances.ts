@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../db.ts'
+import { type Db, inTransaction } from '../database/db.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import { findEditedSize } from '../jobs/transcript-edits.ts'
 

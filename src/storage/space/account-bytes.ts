@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 
 /** The bytes stored by one account, by all, and by the one that stores the most. */
 export type HeldBytes = { own: number; total: number; largest: number }

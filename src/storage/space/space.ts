@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import { countHeldBytes, type HeldBytes, listKeyAccounts } from './account-bytes.ts'
 import { type MeasureDisk, reserveOf } from './disk.ts'
 

@@ -1,4 +1,4 @@
-import type { Db } from '../db.ts'
+import type { Db } from '../database/db.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import { ADD_ON, type LlmUsage } from './usage.ts'
 

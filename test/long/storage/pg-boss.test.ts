@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from '../../../scripts/test-postgres.ts'
 import { createLog } from '../../../src/log.ts'
-import { inTransaction } from '../../../src/storage/db.ts'
+import { inTransaction } from '../../../src/storage/database/db.ts'
 import { finishJob } from '../../../src/storage/jobs/end-job.ts'
 import { type Lease, renewLease } from '../../../src/storage/jobs/lease.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'

@@ -13,7 +13,7 @@ import {
   startPostgres,
 } from '../../../scripts/test-postgres.ts'
 import { startS3, TEST_CREDENTIALS } from '../../../scripts/test-s3.ts'
-import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
+import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
 import { type ChildServer, kill, startChild } from '../child-server.ts'
 import { WEBHOOK_PATH } from '../delivery/expected-lanes.ts'
 import { openUnreliable, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'

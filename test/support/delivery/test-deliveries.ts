@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../../src/storage/db.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import type { EndpointRow } from '../../../src/storage/database/tables.ts'
 import {
   type AttemptRecord,
   type Delivery,
@@ -9,7 +10,6 @@ import {
 } from '../../../src/storage/deliveries/deliveries.ts'
 import { failJob, finishJob } from '../../../src/storage/jobs/end-job.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
-import type { EndpointRow } from '../../../src/storage/tables.ts'
 import { addJob, claim, type TestJob } from '../test-jobs.ts'
 
 /** Returns the parameters of a job with a callback to `url`. */

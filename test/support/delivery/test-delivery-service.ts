@@ -8,7 +8,7 @@ import {
 } from '../../../src/delivery/delivery-service.ts'
 import type { Clock } from '../../../src/delivery/system-clock.ts'
 import { createLog } from '../../../src/log.ts'
-import { inTransaction } from '../../../src/storage/db.ts'
+import { inTransaction } from '../../../src/storage/database/db.ts'
 import {
   type Delivery as QueuedDelivery,
   toDelivery,

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../../src/storage/live/session-store.ts'
-import type { LogLine } from '../../../src/storage/objects/file-io.ts'
+import type { LogLine } from '../../../src/storage/objects/disk/file-io.ts'
 
 /** What a session store in memory holds, for one store after the other. */
 export type StoredSession = { audio: Buffer; lines: string[] }

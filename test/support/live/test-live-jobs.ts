@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../../src/storage/db.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
 import { createJobWriter } from '../../../src/storage/jobs/create-job.ts'
 import type { NewLiveJob } from '../../../src/storage/jobs/queue.ts'
 import { beginLiveJob } from '../../../src/storage/live/live-jobs.ts'

@@ -1,11 +1,11 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import type { ConnectSqlite } from '../../../src/storage/sqlite/sqlite.ts'
-import { toOutcome } from '../../../src/storage/sqlite/sqlite-connection.ts'
+import type { ConnectSqlite } from '../../../src/storage/database/sqlite/sqlite.ts'
+import { toOutcome } from '../../../src/storage/database/sqlite/sqlite-connection.ts'
 import {
   openStatements,
   type SqliteStatements,
-} from '../../../src/storage/sqlite/sqlite-statements.ts'
-import { storageError } from '../../../src/storage/sqlite/storage-error.ts'
+} from '../../../src/storage/database/sqlite/sqlite-statements.ts'
+import { storageError } from '../../../src/storage/database/sqlite/storage-error.ts'
 
 /** The result code of a statement that must wait for another connection's transaction. */
 const SQLITE_BUSY = 5

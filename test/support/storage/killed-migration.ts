@@ -1,5 +1,5 @@
 /** Opens a database and kills itself before so many further statements of the migration. */
-import { openSqlite } from '../../../src/storage/sqlite/sqlite.ts'
+import { openSqlite } from '../../../src/storage/database/sqlite/sqlite.ts'
 
 const [file, statements] = process.argv.slice(2)
 let left = Number(statements)

@@ -10,7 +10,7 @@ import {
 } from '../../../scripts/test-postgres.ts'
 import type { DatabaseConfig } from '../../../src/config/database.ts'
 import { createLog } from '../../../src/log.ts'
-import { openPostgres } from '../../../src/storage/postgres/postgres.ts'
+import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { makeFolder } from '../test-storage.ts'
 

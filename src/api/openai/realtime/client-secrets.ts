@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
-import { countSignIns, findSignIn, insertSignIn } from '../../../storage/sign-ins.ts'
+import { countSignIns, findSignIn, insertSignIn } from '../../../storage/accounts/sign-ins.ts'
 import { sha256 } from '../../auth/auth.ts'
 import type { RealtimeSettings } from './session-settings.ts'
 

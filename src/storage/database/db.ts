@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Objects } from '../objects/objects.ts'
+import type { Dialect } from './dialect.ts'
+import type { Tables } from './tables.ts'
+
+/** Tells servers of one database that jobs may wait. Only a hint: a lost one costs a poll. */
+export type JobHints = {
+  /** Tells the others, soon; call it after the transaction. */
+  announce(): void
+  /** Calls `onHint` when another server announces, or may have; returns what ends that. */
+  listen(onHint: () => void): () => void
+}
+
+/** An open database: where rows are, and how it words statements. */
+export type Database = {
+  readonly sql: Kysely<Tables>
+  /** For queries that may take long: only other such queries wait for them. */
+  readonly readonly: Kysely<Tables>
+  readonly dialect: Dialect
+  /** Whether other servers work on it too. */
+  readonly isShared?: boolean
+  readonly jobHints?: JobHints
+  /**
+   * Adds up what grows with every change, and frees the space of deleted rows, if the database does
+   * not by itself; called with each heartbeat.
+   */
+  tidy?(): Promise<void>
+}
+
+/**
+ * The handle that every statement reads and writes through: rows in `sql`, and large values in
+ * `objects`, whose ids rows hold.
+ */
+export type Db = Database & {
+  readonly objects: Objects
+  /** The id under which this process claims what it works on. */
+  readonly owner: string
+}
+
+/** A row that a transaction refers to was deleted by another one: repeated, it finds out. */
+export class RowGone extends Error {}
+
+/** How often a transaction is repeated that failed only because of others. */
+const MAX_TRIES = 6
+/** The longest pause before the first repetition; doubled for each further one. */
+const PAUSE_MS = 10
+
+/**
+ * Runs `work` as one transaction, or as part of the one that `db` is. On SQLite nothing else
+ * reaches the connection until it has ended. On PostgreSQL others run beside it, so `work` runs
+ * again when they prevented its end.
+ */
+export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  if (db.sql.isTransaction) return work(db)
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db.sql.transaction().execute((sql) => work({ ...db, sql }))
+    } catch (error) {
+      const isPassing = error instanceof RowGone || db.dialect.isConflict(error)
+      if (!isPassing || tries === MAX_TRIES) throw error
+      await delay(Math.random() * PAUSE_MS * 2 ** tries)
+    }
+  }
+}
+
+/** Runs `work` when no other such work of the same name runs, in any process. */
+export async function inTurn<T>(db: Db, name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+  // Where one transaction runs at a time, so does a statement.
+  if (!db.dialect.lock) return work(db)
+  return inTransaction(db, async (tx) => {
+    await tx.dialect.lock?.(tx, name)
+    return work(tx)
+  })
+}

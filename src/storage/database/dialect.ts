@@ -1,0 +1,70 @@
+import type { Kysely, RawBuilder, SqlBool } from 'kysely'
+import type { TermQuery } from '../search/term-query.ts'
+import type { Tables } from './tables.ts'
+
+/** A full-text index of terms, each utterance with the term of its owner. */
+export type SearchDialect = {
+  /** The columns of `utterances` that hold terms, and what they hold of an utterance. */
+  readonly columns: RawBuilder<unknown>
+  values(owner: string, terms: readonly string[]): RawBuilder<unknown>
+  /** The utterances of an owner that a query finds: all, or those of some jobs. */
+  find(owner: string, query: TermQuery, jobIds?: readonly string[]): FoundUtterances
+  /** About how many a query finds; may stop counting where there are many. */
+  estimate(db: Transaction, owner: string, query: TermQuery): Promise<number>
+  /**
+   * Has the planner choose between the index of terms and those of the jobs, and sort; for a
+   * transaction on the connections for lists, which only walk indexes in order.
+   */
+  choosePlan?(tx: Transaction): Promise<void>
+}
+
+/** Parts of a `select` in which `u` is the utterance. */
+export type FoundUtterances = { from: RawBuilder<unknown>; where: RawBuilder<SqlBool> }
+
+type Transaction = { readonly sql: Kysely<Tables> }
+
+/**
+ * The parts of statements that databases word differently. Everything else is SQL that SQLite and
+ * PostgreSQL share. A driver returns counts and times as numbers, and JSON as text.
+ */
+export type Dialect = {
+  /** The database's clock, in milliseconds since 1970. */
+  now(): RawBuilder<number>
+  /** Whether `value` is one of `values`, of which there may be any number. */
+  isIn(value: RawBuilder<unknown>, values: readonly string[]): RawBuilder<SqlBool>
+  /** The JSON text of an object with these fields of the JSON text in `column`. */
+  jsonFields(column: string, fields: readonly string[]): RawBuilder<string>
+  /**
+   * Follows a table whose rows are to be found by an index, where the planner would take another.
+   */
+  byIndex(name: string): RawBuilder<unknown>
+  /** A column whose own index is not to be used, because another finds fewer rows. */
+  withoutIndex(column: string): RawBuilder<unknown>
+  /** Reads a selected condition. */
+  toBoolean(value: unknown): boolean
+  /**
+   * Has the transactions that lock the same name wait for each other, this one until it ends.
+   * Undefined, like what follows, where only one transaction runs at a time.
+   */
+  lock?(tx: Transaction, name: string): Promise<void>
+  /**
+   * Locks rows that the transaction is going to delete unless others refer to them: who refers to
+   * one right now ends first, and a later statement sees it.
+   */
+  lockRows?(tx: Transaction, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
+  /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */
+  readonly keepRows: RawBuilder<unknown>
+  /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
+  takeRows(table: string): RawBuilder<unknown>
+  /** How terms are stored with utterances, and how they are searched for. */
+  readonly search: SearchDialect
+  /** Whether no transaction that still runs can have a lower number than `tx`. */
+  isSettled(tx: string): RawBuilder<SqlBool>
+  /**
+   * Erases what deleted rows have left behind, now or soon, as far as the database can and no
+   * reader still needs it.
+   */
+  scrub(db: Transaction): Promise<void>
+  /** Whether a transaction failed only because of others, so that it may be repeated. */
+  isConflict(error: unknown): boolean
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test, { type TestContext } from 'node:test'
+import { makeFolder, openTestStorage } from '../../../test/support/test-storage.ts'
+import { countKeys, findKeyByHash, insertKey } from '../accounts/keys.ts'
+import { statements as jobs } from './migrations/0001-jobs.ts'
+import { openOffline } from './offline-access.ts'
+import { lockFolder } from './sqlite/folder-lock.ts'
+
+const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
+
+async function open(t: TestContext, folder: string, create = false) {
+  const db = await openOffline({ folder }, { create })
+  t.after(() => db.close())
+  return db
+}
+
+/** Creates a folder with the database of the first version, and a key in it. */
+async function makeOldFolder(t: TestContext): Promise<string> {
+  const folder = await makeFolder(t)
+  const old = new DatabaseSync(join(folder, 'steno.sqlite'))
+  for (const statement of jobs) old.exec(statement)
+  old.exec('create table schema_version (version integer not null)')
+  old.exec('insert into schema_version values (1)')
+  old.exec(`insert into keys values ('ab12', 'acme', 'steno_x', 7)`)
+  old.close()
+  return folder
+}
+
+test('beside a running server its rows are read and written', async (t) => {
+  const { db, folder } = await openTestStorage(t)
+  const beside = await open(t, folder)
+  await insertKey(beside, key)
+  assert.equal(await countKeys(db), 1)
+})
+
+test('a data folder that is not there is made only if that is wished, and is not kept locked', async (t) => {
+  const folder = join(await makeFolder(t), 'new/data')
+  await assert.rejects(openOffline({ folder }, { create: false }), /Cannot find a database in /)
+  assert.equal(await countKeys(await open(t, folder, true)), 0)
+  lockFolder(folder).release()
+})
+
+test('an old database is brought to this version, and its keys may do everything', async (t) => {
+  const db = await open(t, await makeOldFolder(t))
+  const rest = { name: null, expiresAt: null, lastUsedAt: null }
+  const stored = { ...key, ...rest, scopes: ['read', 'write', 'live'] }
+  assert.deepEqual(await findKeyByHash(db, key.hash), stored)
+})
+
+test('beside a server of another version nothing is changed', async (t) => {
+  const folder = await makeOldFolder(t)
+  const server = lockFolder(folder)
+  t.after(() => server.release())
+  await assert.rejects(open(t, folder), /Cannot open the database: it has version 1, /)
+  const file = new DatabaseSync(join(folder, 'steno.sqlite'))
+  t.after(() => file.close())
+  assert.deepEqual({ ...file.prepare('select * from schema_version').get() }, { version: 1 })
+})
+
+test('a server that has yet to make its database is not disturbed', async (t) => {
+  const folder = await makeFolder(t)
+  const server = lockFolder(folder)
+  t.after(() => server.release())
+  await assert.rejects(open(t, folder, true), /another server is using/)
+})

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import type { DatabaseConfig } from '../../config/database.ts'
+import { databaseFile, makeDataFolder, refuseMissingDatabase } from '../data-folder.ts'
+import type { Database } from './db.ts'
+import { FolderInUse, lockFolder } from './sqlite/folder-lock.ts'
+import type { MigrateOptions } from './sqlite/migration-progress.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
+import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
+
+/** Where the rows are: in a data folder, or in the shared database. */
+export type Place = { folder: string; database?: DatabaseConfig | undefined }
+
+/** An open database for statements that end soon. */
+export type OfflineDatabase = Pick<Database, 'sql' | 'dialect'> & { close(): Promise<void> }
+
+/** Opens the shared database if there is one, otherwise that of the data folder. */
+export async function openOffline(
+  { folder, database }: Place,
+  options: { create: boolean } & MigrateOptions,
+): Promise<OfflineDatabase> {
+  if (!database) {
+    const { sql } = await openFolder(folder, options)
+    return { sql, dialect: sqliteDialect, close: () => sql.destroy() }
+  }
+  const { openPostgres } = await import('./postgres/postgres.ts')
+  // An empty database may get its tables, as an empty folder does; another version is left alone.
+  const version = options.create ? 'create' : 'same'
+  return openPostgres({ ...database, connections: 2 }, { version, signal: options.signal })
+}
+
+/**
+ * Opens the database of a data folder on which a server may be running; with `create`, creates a
+ * missing one. Only the process that holds the lock of the folder may migrate: beside a running
+ * server the database must have the version of this program.
+ */
+async function openFolder(
+  folder: string,
+  { create, ...options }: { create: boolean } & MigrateOptions,
+): Promise<Pick<Database, 'sql'>> {
+  const file = databaseFile(folder)
+  if (create) await makeDataFolder(folder)
+  else if (!existsSync(file))
+    throw new Error(`Cannot find a database in ${folder} (STENO_DATA_DIR)`)
+  const lock = lockUnlessServed(folder, file)
+  try {
+    if (lock) await refuseMissingDatabase(folder)
+    return { sql: await openSqlite(file, { ...options, version: lock ? 'migrate' : 'same' }) }
+  } finally {
+    lock?.release()
+  }
+}
+
+/** Checks the shared database as `examineDatabase` does; throws what would stop a server. */
+export async function examineShared(database: DatabaseConfig): Promise<string> {
+  const { describe, openPostgres } = await import('./postgres/postgres.ts')
+  const settings = { ...database, connections: 2, startSeconds: 0 }
+  await (await openPostgres(settings, { version: 'known' })).close()
+  return describe(database.url)
+}
+
+/**
+ * Checks a data folder as a server does at its start, and throws whatever would stop the server.
+ * Returns whether there is a database, and whether a server has it open. Changes nothing.
+ */
+export async function examineDatabase(folder: string): Promise<'none' | 'free' | 'served'> {
+  const file = databaseFile(folder)
+  await refuseMissingDatabase(folder)
+  if (!existsSync(file)) return 'none'
+  const lock = lockUnlessServed(folder, file)
+  try {
+    await (await openSqlite(file, { version: 'known' })).destroy()
+    return lock ? 'free' : 'served'
+  } finally {
+    lock?.release()
+  }
+}
+
+/**
+ * Returns the lock, or nothing if a server holds it. A server that has not created its database yet
+ * is not disturbed.
+ */
+function lockUnlessServed(folder: string, file: string) {
+  try {
+    return lockFolder(folder)
+  } catch (error) {
+    if (error instanceof FolderInUse && existsSync(file)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+import { AppError } from '../../../errors.ts'
+
+/**
+ * SQLSTATE codes (postgresql.org/docs/current/errcodes-appendix.html): a transaction that failed
+ * only because of others, and succeeds when it is repeated.
+ */
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK_DETECTED = '40P01'
+
+/** No space on the disk of the database. */
+const DISK_FULL = '53100'
+/** The database cannot read or write its files, or found them damaged. */
+const UNREADABLE: ReadonlySet<string> = new Set(['58030', 'XX001', 'XX002'])
+/**
+ * The connection or the server behind it is gone, or takes no writes for now: a failed connection
+ * (class 08), too many connections, shutdowns, a start, a standby, a canceled statement, a lock
+ * that was not free in time, and a transaction that stood still.
+ */
+const AWAY: ReadonlySet<string> = new Set([
+  ...['53300', '57P01', '57P02', '57P03', '57P05', '25006', '57014', '55P03', '25P03', '25P04'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN', 'ENOENT'],
+])
+/** What the driver throws without a code. */
+const AWAY_TEXT =
+  /^(Connection terminated|Client has encountered a connection error|Query read timeout|timeout e|Client was closed|This socket has been ended)/
+
+/** Seconds after which a refused request may succeed: connections are made anew at once. */
+const RETRY_AFTER = 2
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+/** Whether an error of the driver says that the database cannot be reached or used right now. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.every(isAway)
+  const code = codeOf(error)
+  return code.startsWith('08') || AWAY.has(code) || AWAY_TEXT.test(error.message)
+}
+
+/** Whether the connection of a failed statement can be used again. */
+export function isBroken(error: unknown): boolean {
+  // A server that answers with an error of a statement is there.
+  const isAnswer = ['57014', '55P03', '53300', '25006'].includes(codeOf(error))
+  return isAway(error) && !isAnswer
+}
+
+/** Whether a transaction failed only because of others: it may be repeated as it is. */
+export function isConflict(error: unknown): boolean {
+  const { cause } = error as { cause?: unknown }
+  const code = codeOf(error instanceof AppError ? cause : error)
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED
+}
+
+/**
+ * Maps an error of the driver to the error table; returns any other unchanged. The texts of the
+ * driver name addresses, so they stay in the cause, which only the log shows.
+ */
+export function postgresError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error
+  const code = codeOf(error)
+  if (code === DISK_FULL) {
+    return new AppError('storage_full', 'the database has no space left', { cause: error })
+  }
+  if (UNREADABLE.has(code)) {
+    return new AppError('storage_unreadable', 'the database', { cause: error })
+  }
+  if (!isAway(error)) return error
+  const detail = /^[0-9A-Z]{5}$/.test(code) ? `SQLSTATE ${code}` : undefined
+  return new AppError('database_unavailable', detail, { cause: error, retryAfter: RETRY_AFTER })
+}

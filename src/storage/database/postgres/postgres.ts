@@ -1,0 +1,201 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  HandleEmptyInListsPlugin,
+  Kysely,
+  PostgresDialect,
+  replaceWithNoncontingentExpression,
+  sql,
+} from 'kysely'
+import type { DatabaseConfig } from '../../../config/database.ts'
+import { AppError } from '../../../errors.ts'
+import type { Database } from '../db.ts'
+import type { Tables } from '../tables.ts'
+import { wrongVersion } from '../wrong-version.ts'
+import { createJobHints } from './job-hints.ts'
+import { isCurrent, migrate, type OnMigration, POSTGRES_VERSION, readVersion } from './migrate.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { isAway } from './postgres-error.ts'
+import { createPool, type PoolOptions } from './postgres-pool.ts'
+import { createVacuum } from './vacuum.ts'
+
+/** How a database is opened. */
+export type OpenPostgresOptions = {
+  /**
+   * Only a server may change tables (`migrate`). A command needs those of its own version (`same`),
+   * or makes them in an empty database (`create`); a check accepts older ones (`known`). Only what
+   * moves a data folder there opens a database before the move has ended (`move`).
+   */
+  version: 'migrate' | 'create' | 'same' | 'known' | 'move'
+  signal?: AbortSignal | undefined
+  /** Called when the database cannot be reached and another try follows. */
+  onWait?: ((reason: { database: string; error: string }) => void) | undefined
+  onMigration?: OnMigration | undefined
+  /** Called before tables are made in an empty database. */
+  onEmpty?: (() => Promise<void>) | undefined
+  /** Called with errors of connections that no statement uses. */
+  onIdleError?: ((error: Error) => void) | undefined
+  /** Called when the space of deleted rows could not be freed; the next time follows. */
+  onVacuumError?: ((error: unknown) => void) | undefined
+}
+
+/** The share of the connections that is kept for lists, so that they delay nothing else. */
+const SEARCH_SHARE = 0.3
+/** Pause before another try to reach the database. */
+const RETRY_MS = 500
+/** PostgreSQL 15, as the server reports it. */
+const OLDEST = 150_000
+
+/** Lists walk indexes in their order and stop at the end of a page; nothing is sorted. */
+const SEARCHES = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+  max_parallel_workers_per_gather: '0',
+  default_transaction_read_only: 'on',
+}
+
+/**
+ * Opens the database, and migrates it if `version` says so. Waits for one that cannot be reached,
+ * as after a power cut that both machines survived. Throws a sentence that names host and database.
+ */
+export async function openPostgres(
+  settings: DatabaseConfig,
+  options: OpenPostgresOptions,
+): Promise<Database & { close(): Promise<void> }> {
+  const { url, connections, statementSeconds } = settings
+  const searches = Math.max(1, Math.floor(connections * SEARCH_SHARE))
+  const shared = { url, statementSeconds, onIdleError: options.onIdleError }
+  const main = open({ ...shared, connections: Math.max(1, connections - searches) })
+  const readonly = open({ ...shared, connections: searches, settings: SEARCHES })
+  const jobHints = createJobHints(url, main)
+  const own = { url, connections: 1, statementSeconds: 0 }
+  const vacuum = createVacuum({
+    main,
+    open: () => open({ ...own, onIdleError: options.onIdleError }),
+    onError: (error) => options.onVacuumError?.(error),
+  })
+  const close = async () => {
+    await jobHints.close()
+    await vacuum.close()
+    await Promise.all([main.destroy(), readonly.destroy()])
+  }
+  try {
+    await waitUntilThere(main, settings, options)
+    await prepare(main, settings, options)
+    const tidy = async () => {
+      vacuum.runIfDue()
+      await addUpBytes(main)
+    }
+    const dialect = { ...postgresDialect, scrub: async () => vacuum.note() }
+    const handles = { sql: main, readonly, jobHints }
+    return { ...handles, dialect, isShared: true, tidy, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function open({
+  onIdleError,
+  ...options
+}: Omit<PoolOptions, 'onIdleError'> & {
+  onIdleError: PoolOptions['onIdleError'] | undefined
+}): Kysely<Tables> {
+  const pool = createPool({ ...options, ...(onIdleError && { onIdleError }) })
+  const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })]
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }), plugins })
+}
+
+/**
+ * Waits until the database answers; throws when it has not for the time that the settings allow.
+ */
+async function waitUntilThere(
+  main: Kysely<Tables>,
+  { url, startSeconds }: DatabaseConfig,
+  { signal, onWait }: OpenPostgresOptions,
+): Promise<void> {
+  const database = describe(url)
+  const until = performance.now() + startSeconds * 1000
+  for (let tries = 1; ; tries++) {
+    try {
+      return await requireFeatures(main)
+    } catch (error) {
+      const reason = error instanceof AppError ? error.cause : error
+      const text = messageOf(reason)
+      if (!isAway(reason) || performance.now() >= until) {
+        throw new Error(`Cannot open the database ${database}: ${text} (STENO_DATABASE_URL)`)
+      }
+      if (tries === 1) onWait?.({ database, error: text })
+      await delay(RETRY_MS, undefined, { signal })
+    }
+  }
+}
+
+async function requireFeatures(database: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ version: string; encoding: string }>`
+    select current_setting('server_version_num') as version,
+      current_setting('server_encoding') as encoding`.execute(database)
+  const { version, encoding } = rows[0]!
+  if (Number(version) < OLDEST) throw new Error('it is older than PostgreSQL 15')
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`)
+}
+
+async function prepare(
+  main: Kysely<Tables>,
+  { url }: DatabaseConfig,
+  { version, signal, onMigration, onEmpty }: OpenPostgresOptions,
+): Promise<void> {
+  const found = await readVersion(main)
+  if (version !== 'move') await refuseMove(main)
+  if (isCurrent(found)) return
+  if (version === 'known') return
+  const isCreated = version === 'create' || version === 'move'
+  if (version === 'same' || (isCreated && found !== undefined))
+    throw wrongVersion(found, POSTGRES_VERSION)
+  if (found === undefined) await onEmpty?.()
+  // A migration may take longer than any statement of a request.
+  const unlimited = { idle_in_transaction_session_timeout: '0' }
+  const own = { url, connections: 1, statementSeconds: 0, settings: unlimited }
+  const migrator = open({ ...own, onIdleError: undefined })
+  try {
+    await migrate(migrator, { signal, onBegin: onMigration })
+  } finally {
+    await migrator.destroy()
+  }
+}
+
+/** Throws while a data folder is being moved into the database. */
+async function refuseMove(main: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ found: boolean }>`
+    select to_regclass('store_move') is not null as found`.execute(main)
+  if (!rows[0]!.found) return
+  throw new Error(
+    "Cannot open the database: a data folder is being moved into it; 'steno store migrate' ends that",
+  )
+}
+
+/** Rows that are added up at a time. */
+const BYTE_CHANGES = 20_000
+
+/** Replaces the changes of what accounts store by their sums; who reads meanwhile sees either. */
+async function addUpBytes(main: Kysely<Tables>): Promise<void> {
+  await sql`with gone as (
+      delete from account_byte_changes where ctid in (
+        select ctid from account_byte_changes limit ${BYTE_CHANGES} for update skip locked)
+      returning account, bytes)
+    insert into account_byte_changes (account, bytes)
+      select account, sum(bytes) from gone group by account having sum(bytes) <> 0`.execute(main)
+}
+
+/** Returns host, port and name of a database: what may be shown of its address. */
+export function describe(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url)
+  const host = hostname || searchParams.get('host') || 'localhost'
+  return `${decodeURIComponent(pathname.slice(1)) || 'postgres'} at ${host}:${port || 5432}`
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

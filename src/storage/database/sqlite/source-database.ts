@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import type { MovedTable, Row, Value } from '../../move/moved-tables.ts'
+import { SQLITE_VERSION } from './migrate.ts'
+
+/** The database of a data folder, for reading only. */
+export type SourceDatabase = Disposable & {
+  /** Counts the rows of a table, or those behind a key. */
+  count(table: MovedTable, after?: readonly Value[]): number
+  /** Yields the rows of a table behind a key, in the order of the keys. */
+  rows(table: MovedTable, after?: readonly Value[]): IterableIterator<Row>
+}
+
+/** Opens a database file for reading; throws unless it has the version of this program. */
+export function openSource(file: string): SourceDatabase {
+  if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
+  const database = new DatabaseSync(file, { readOnly: true })
+  const { version } = database.prepare('select version from schema_version').get() as {
+    version: number
+  }
+  if (version !== SQLITE_VERSION) {
+    database.close()
+    throw new Error(
+      `Cannot move the database ${file}: it has version ${version}, this program knows version ${SQLITE_VERSION}; start a server of this version on it first`,
+    )
+  }
+  return {
+    count(table, after) {
+      const statement = database.prepare(`select count(*) as count ${from(table, after)}`)
+      return (statement.get(...(after ?? [])) as { count: number }).count
+    },
+    rows(table, after) {
+      const order = table.key.join()
+      const statement = database.prepare(`select * ${from(table, after)} order by ${order}`)
+      return statement.iterate(...(after ?? [])) as IterableIterator<Row>
+    },
+    [Symbol.dispose]: () => database.close(),
+  }
+}
+
+function from({ name, key }: MovedTable, after: readonly Value[] | undefined): string {
+  if (!after) return `from ${name}`
+  return `from ${name} where (${key.join()}) > (${key.map(() => '?').join()})`
+}

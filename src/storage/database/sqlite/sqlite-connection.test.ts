@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'node:test'
+import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { openConnection } from './sqlite-connection.ts'
+
+test('closing waits for the statements under way, and refuses those that follow', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  await connection.run('create table t (x)', [])
+  const other = new DatabaseSync(file)
+  other.exec('begin immediate')
+  const waiting = connection.run('insert into t values (?)', [1])
+  const closed = connection.close()
+  other.exec('commit')
+  other.close()
+  assert.equal((await waiting).changes, 1)
+  await closed
+  await assert.rejects(connection.run('select 1', []), /the database is closed/)
+})
+
+test('a statement that fails tells its code, and the next one runs', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  t.after(() => connection.close())
+  const error = await connection.run('select * from missing', []).catch((error) => error)
+  assert.match(error.message, /no such table: missing/)
+  assert.equal(error.errcode, 1)
+  assert.deepEqual((await connection.run('select 1 as x', [])).rows[0], { x: 1 })
+})
+
+test('a value that cannot be sent fails its own statement, not those sent with it', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  t.after(() => connection.close())
+  const values = [1, () => {}, Buffer.from([2]), null]
+  const all = await Promise.allSettled(
+    values.map((value) => connection.run('select ? as x', [value])),
+  )
+  const rows = all.map((one) => (one.status === 'fulfilled' ? one.value.rows : one.reason.name))
+  assert.deepEqual(rows, [
+    [{ x: 1 }],
+    'DataCloneError',
+    [{ x: new Uint8Array([2]) }],
+    [{ x: null }],
+  ])
+})
+
+test('a database that cannot be opened fails its statements', async (t) => {
+  const connection = openConnection({ file: await makeFolder(t), readOnly: false })
+  await assert.rejects(connection.run('select 1', []), /unable to open database file/)
+  await connection.close()
+})

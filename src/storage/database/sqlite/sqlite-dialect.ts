@@ -1,0 +1,59 @@
+import { type SqlBool, sql } from 'kysely'
+import { toFts5 } from '../../search/term-query.ts'
+import type { Dialect } from '../dialect.ts'
+
+/** Counting as many takes some milliseconds. */
+const COUNTED_UTTERANCES = 10_000
+
+/** The wording of SQLite. */
+export const sqliteDialect: Dialect = {
+  now: () => sql`cast(unixepoch('subsec') * 1000 as integer)`,
+  // One parameter: a statement may have 32766.
+  isIn: (value, values) =>
+    sql`${value} in (select value from json_each(${JSON.stringify(values)}))`,
+  jsonFields(column, fields) {
+    const pairs = fields.map((field) => {
+      return sql`${sql.lit(field)}, json_extract(${sql.ref(column)}, ${sql.lit(`$.${field}`)})`
+    })
+    return sql`json_object(${sql.join(pairs)})`
+  },
+  byIndex: (name) => sql`indexed by ${sql.ref(name)}`,
+  withoutIndex: (column) => sql`${sql.ref(column)} || ''`,
+  // Conditions are 0 and 1.
+  toBoolean: (value) => value === 1,
+  keepRows: sql``,
+  takeRows: () => sql``,
+  search: {
+    columns: sql`owner, terms`,
+    values: (owner, terms) => sql`${owner}, ${terms.join(' ')}`,
+    find(owner, query, jobIds) {
+      const from = sql`utterance_terms join utterances u on u.id = utterance_terms.rowid`
+      const where = sql<SqlBool>`utterance_terms match ${toFts5(owner, query)}`
+      if (!jobIds) return { from, where }
+      // The utterances of a job have ids in a row, but for those that were indexed at the same
+      // time. The beginning of words is looked up once: each look-up gathers all words that have
+      // it.
+      const isOneRange = query.some(({ must }) => must.some(({ isPrefix }) => isPrefix))
+      const each = sql.raw(isOneRange ? "''" : 'job_id')
+      const ranges = sql`(select ${each} as job, min(id) as first, max(id) as last from utterances
+        where ${sqliteDialect.isIn(sql`job_id`, jobIds)} group by job) as range`
+      const isInJob = isOneRange
+        ? sqliteDialect.isIn(sql`u.job_id`, jobIds)
+        : sql`u.job_id = range.job`
+      const inRange = sql<SqlBool>`${where} and utterance_terms.rowid >= range.first
+        and utterance_terms.rowid <= range.last and ${isInJob}`
+      return { from: sql`${ranges} cross join ${from}`, where: inRange }
+    },
+    async estimate({ sql: database }, owner, query) {
+      const { rows } = await sql<{ count: number }>`select count(*) as count from (
+        select 1 from utterance_terms where utterance_terms match ${toFts5(owner, query)}
+        limit ${COUNTED_UTTERANCES})`.execute(database)
+      return rows[0]!.count
+    },
+  },
+  async scrub({ sql: database }) {
+    await sql`pragma wal_checkpoint(truncate)`.execute(database)
+  },
+  isSettled: () => sql`1 = 1`,
+  isConflict: () => false,
+}

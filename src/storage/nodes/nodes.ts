@@ -1,0 +1,96 @@
+import { hostname } from 'node:os'
+import { type SqlBool, sql } from 'kysely'
+import type { Role } from '../../config/node.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../database/db.ts'
+import { hasDied, type OwnerInfo } from './owners.ts'
+
+/** The live sessions of a node, in sessions of continuous speech. */
+export type NodeLoad = { capacity: number; load: number; sessions: number }
+
+/** What a node tells the others about itself. */
+export type NodeState = {
+  roles: readonly Role[]
+  version: string
+  /** It stops: nothing new is sent to it. */
+  isDraining: boolean
+  /** Where it keeps objects; see `findObjectPlace`. */
+  objects?: string
+  /** Absent on a node that runs no live sessions. */
+  live?: NodeLoad
+}
+
+/** A process on this database, as its row tells. */
+export type Node = NodeState & {
+  id: string
+  host: string
+  pid: number
+  /** The address by which other nodes reach it; null while it does not listen. */
+  url: string | null
+  /** Both in milliseconds since 1970, by the clock of the database. */
+  startedAt: number
+  heartbeatAt: number
+}
+
+/** This process among the nodes: what it reports, the others read. */
+export class OwnNode implements OwnerInfo {
+  readonly #log: Log
+  #db: Db | undefined
+  #url: string | null = null
+  #state: NodeState
+  #written = ''
+
+  constructor(state: NodeState, log: Log) {
+    this.#state = state
+    this.#log = log
+  }
+
+  /** Its row, which is written with each heartbeat, too. */
+  get row(): OwnerInfo['row'] {
+    return {
+      host: hostname(),
+      pid: process.pid,
+      url: this.#url,
+      state: JSON.stringify(this.#state),
+    }
+  }
+
+  /** The row exists: from now on, changes are written to it. */
+  registered(db: Db): void {
+    this.#db = db
+    this.#written = JSON.stringify(this.row)
+  }
+
+  /** Writes what has changed. A failure is only logged: the next heartbeat writes it. */
+  async report({ url, ...state }: Partial<NodeState> & { url?: string }): Promise<void> {
+    this.#state = { ...this.#state, ...state }
+    this.#url = url ?? this.#url
+    const { row } = this
+    const text = JSON.stringify(row)
+    if (!this.#db || text === this.#written) return
+    try {
+      await this.#db.sql.updateTable('owners').set(row).where('id', '=', this.#db.owner).execute()
+      this.#written = text
+    } catch (err) {
+      this.#log.warn({ err }, 'cannot report this node to others')
+    }
+  }
+}
+
+/** Returns all nodes whose heartbeat goes on, oldest first. */
+export async function listNodes(db: Pick<Db, 'sql' | 'dialect'>): Promise<Node[]> {
+  const rows = await db.sql
+    .selectFrom('owners')
+    .selectAll()
+    .where(sql<SqlBool>`not (${hasDied(db)})`)
+    .orderBy('started_at')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id, host, pid, url, started_at, heartbeat_at, state }) => {
+    const known = { id, host, pid, url, startedAt: started_at, heartbeatAt: heartbeat_at }
+    return { ...unknownState, ...(JSON.parse(state) as Partial<NodeState>), ...known }
+  })
+}
+
+/** The state of a process of an earlier version. */
+const unknownState: NodeState = { roles: [], version: '', isDraining: false }

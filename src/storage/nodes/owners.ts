@@ -1,0 +1,123 @@
+import { type SqlBool, sql } from 'kysely'
+import { followClock } from '../../clock.ts'
+import type { Log } from '../../log.ts'
+import { type Db, inTransaction } from '../database/db.ts'
+
+/** How often an owner says that it is alive. */
+const HEARTBEAT_MS = 10_000
+/** Two heartbeats may fail before an owner counts as dead. */
+const OWNER_TIMEOUT_MS = 3 * HEARTBEAT_MS
+
+/** What others read about an owner: the columns of `owners` that it decides itself. */
+export type OwnerInfo = {
+  readonly row: { host: string; pid: number; url: string | null; state: string }
+  /** Called when it is entered. */
+  registered(db: Db): void
+}
+
+/** How an owner begins, and what it does about others. */
+export type OwnerOptions = {
+  log: Log
+  /** Nothing else can have the database open, so every earlier owner is dead. */
+  isAlone: boolean
+  /** Called when other owners have died. */
+  onDeaths: () => void
+  /** What others read about this process. */
+  node: OwnerInfo
+  heartbeatMs?: number | undefined
+}
+
+/**
+ * Enters this process, as `db.owner`, among the owners, and keeps its heartbeat until the returned
+ * function is called, which removes it.
+ */
+export async function registerOwner(
+  db: Db,
+  { log, isAlone, onDeaths, node, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
+): Promise<() => Promise<void>> {
+  await inTransaction(db, async (tx) => {
+    await removeOwners(tx, isAlone ? sql<SqlBool>`true` : hasDied(tx))
+    await renewOwner(tx, node)
+  })
+  node.registered(db)
+
+  let corrected = 0
+  /** Renews the heartbeat, and follows the clock of a shared database. */
+  async function renew(): Promise<void> {
+    const ask = () => renewOwner(db, node)
+    if (!db.isShared) return void (await ask())
+    const seconds = Math.round((await followClock(ask)) / 1000)
+    if (seconds === corrected) return
+    corrected = seconds
+    log.warn({ seconds }, 'the clock of this machine is wrong: using that of the database')
+  }
+  await renew()
+
+  async function beat(): Promise<void> {
+    try {
+      await renew()
+      await db.tidy?.()
+      const died = await removeOwners(db, hasDied(db))
+      if (died === 0) return
+      log.warn({ died }, 'other servers on this database have died')
+      onDeaths()
+    } catch (err) {
+      log.warn({ err }, 'heartbeat not written')
+    }
+  }
+
+  let beating = Promise.resolve()
+  const timer = setInterval(() => {
+    beating = beating.then(beat)
+  }, heartbeatMs).unref()
+  return async () => {
+    clearInterval(timer)
+    await beating
+    await removeOwners(db, sql<SqlBool>`id = ${db.owner}`)
+  }
+}
+
+/**
+ * Renews the heartbeat of this process, and returns when that was by the clock of the database. An
+ * owner that was taken for dead, as after a long sleep of the machine, enters itself again.
+ */
+export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<number> {
+  const now = db.dialect.now()
+  const { row } = node
+  const { heartbeat_at } = await db.sql
+    .insertInto('owners')
+    .values({ id: db.owner, started_at: now, heartbeat_at: now, ...row })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ heartbeat_at: now, ...row }))
+    .returning('heartbeat_at')
+    .executeTakeFirstOrThrow()
+  return heartbeat_at
+}
+
+/** Whether an owner has not renewed its heartbeat in time. */
+export function hasDied({ dialect }: Pick<Db, 'dialect'>) {
+  return sql<SqlBool>`heartbeat_at < ${dialect.now()} - ${OWNER_TIMEOUT_MS}`
+}
+
+async function removeOwners(db: Db, which: ReturnType<typeof sql<SqlBool>>): Promise<number> {
+  const { numDeletedRows } = await db.sql.deleteFrom('owners').where(which).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The owners that are alive: their ids, and when the first of them started. */
+export type LiveOwners = { ids: string[]; since: number }
+
+/** Returns the owners whose heartbeat goes on, this process among them. */
+export async function findOwners(db: Db): Promise<LiveOwners> {
+  const rows = await db.sql.selectFrom('owners').select(['id', 'started_at']).execute()
+  const started = rows.map(({ started_at }) => started_at)
+  return { ids: rows.map(({ id }) => id), since: Math.min(...started) }
+}
+
+/** Returns whether this process is the only one that is alive. */
+export async function isOnlyOwner(db: Db): Promise<boolean> {
+  return (await findOwners(db)).ids.every((id) => id === db.owner)
+}
+
+/** Whether no live owner holds the lease of a row; for statements about `jobs` and `deliveries`. */
+export const isAbandoned = sql<SqlBool>`(lease_owner is null
+  or not exists (select 1 from owners where owners.id = lease_owner))`

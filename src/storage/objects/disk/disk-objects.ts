@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError } from '../../../errors.ts'
+import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
+import { checkedSource } from '../checked-source.ts'
+import { isObjectId, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
+import { linkOrCopy, syncFolder } from './durable-file.ts'
+
+/**
+ * Stores objects as files below `folder`, spread over folders named by the first two digits of the
+ * id. `owner` is the process that writes.
+ */
+export async function openDiskObjects(
+  folder: string,
+  { owner = randomUUID() as string }: { owner?: string } = {},
+): Promise<Objects> {
+  const unfinished = join(folder, 'unfinished')
+  await mkdir(unfinished, { recursive: true })
+
+  const path = (id: string) => objectPath(folder, id)
+
+  /** Moves what `make` writes under a temporary name to the place of the object. */
+  async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
+    const target = path(id)
+    const temporary = join(unfinished, `${owner}.${randomUUID()}`)
+    try {
+      const made = await make(temporary)
+      await makeFolder(dirname(target))
+      await rename(temporary, target)
+      await syncFolder(dirname(target))
+      return made
+    } catch (error) {
+      throw storageError(error)
+    } finally {
+      // If both names link to the same file, rename removes neither.
+      await rm(temporary, { force: true })
+    }
+  }
+
+  async function check(id: string): Promise<{ size: number; storedAt: number }> {
+    const handle = await open(path(id)).catch(throwStorageError)
+    try {
+      const { size, mtimeMs } = await handle.stat()
+      return { size, storedAt: mtimeMs }
+    } finally {
+      await handle.close()
+    }
+  }
+
+  return {
+    async write(id, source, options) {
+      const size = await place(id, (temporary) => writeFile(temporary, source, options))
+      return { size }
+    },
+    async replace(id, source, { signal }) {
+      await check(id)
+      const limits = { signal, maxBytes: Number.POSITIVE_INFINITY }
+      await place(id, (temporary) => writeFile(temporary, source, limits))
+    },
+    adopt: (id, file) => place(id, (temporary) => linkOrCopy(file, temporary)),
+    check,
+    async materialize(id) {
+      await check(id)
+      return { path: path(id), [Symbol.asyncDispose]: async () => {} }
+    },
+    async read(id, range) {
+      const handle = await open(path(id)).catch(throwStorageError)
+      try {
+        const { size } = await handle.stat()
+        return { size, body: handle.createReadStream(range) }
+      } catch (error) {
+        await handle.close()
+        throw storageError(error)
+      }
+    },
+    async delete(id) {
+      const file = path(id)
+      try {
+        await unlink(file)
+        await syncFolder(dirname(file))
+      } catch (error) {
+        ignoreMissing(error)
+      }
+    },
+    async removeUnfinished({ owners }) {
+      for (const name of await readdir(unfinished)) {
+        const isWritten = owners.some((owner) => name.startsWith(`${owner}.`))
+        if (!isWritten) await rm(join(unfinished, name), { recursive: true, force: true })
+      }
+    },
+    list: () => listDiskObjects(folder),
+  }
+}
+
+/** Returns the file of an object below `folder`; throws `file_not_found` if `id` is not a UUID. */
+export function objectPath(folder: string, id: string): string {
+  // Ids become paths, so only a valid id may pass.
+  if (!isObjectId(id)) throw new AppError('file_not_found', 'the id is not a UUID')
+  return join(folder, id.slice(0, 2), id)
+}
+
+/** Yields the ids of all objects below `folder`, which may be missing, `LIST_SIZE` at a time. */
+export async function* listDiskObjects(folder: string): AsyncGenerator<string[]> {
+  const names = await readdir(folder).catch(ignoreMissing)
+  for (const name of names ?? []) {
+    if (name.length !== 2) continue
+    const ids = (await readdir(join(folder, name))).filter(isObjectId)
+    for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
+  }
+}
+
+async function writeFile(
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+  options: WriteOptions,
+): Promise<number> {
+  const handle = await open(path, 'wx')
+  try {
+    let size = 0
+    for await (const bytes of checkedSource(source, options)) {
+      await writeAll(handle, bytes)
+      size += bytes.byteLength
+    }
+    await handle.sync()
+    return size
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    done += (await handle.write(bytes, done)).bytesWritten
+  }
+}
+
+/** A new folder is only durable once the folder above it is on disk too. */
+async function makeFolder(path: string): Promise<void> {
+  if (await mkdir(path, { recursive: true })) await syncFolder(dirname(path))
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== 'ENOENT') throw storageError(error)
+}

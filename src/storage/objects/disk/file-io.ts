@@ -1,0 +1,68 @@
+import type { FileHandle } from 'node:fs/promises'
+import { throwStorageError } from '../../database/sqlite/storage-error.ts'
+
+/** Writes all bytes consecutively, starting at `position`. */
+export async function writeAt(
+  handle: FileHandle,
+  bytes: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  let rest = bytes.filter(({ length }) => length > 0)
+  for (let at = position; rest.length > 0; ) {
+    let { bytesWritten } = await handle.writev(rest, at)
+    at += bytesWritten
+    rest = rest.flatMap((part) => {
+      const left = part.subarray(bytesWritten)
+      bytesWritten = Math.max(0, bytesWritten - part.length)
+      return left.length > 0 ? [left] : []
+    })
+  }
+}
+
+/** Returns the bytes from `from` up to `to`, fewer if the file ends before. */
+export async function readAt(
+  handle: FileHandle,
+  { from, to }: { from: number; to: number },
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(to - from)
+  let length = 0
+  while (length < bytes.length) {
+    const { bytesRead } = await handle
+      .read(bytes, length, bytes.length - length, from + length)
+      .catch(throwStorageError)
+    if (bytesRead === 0) break
+    length += bytesRead
+  }
+  return bytes.subarray(0, length)
+}
+
+/** Some hundred lines are read at once: parsing them must not block the event loop. */
+const PIECE_BYTES = 64 * 1024
+const NEWLINE = 10
+
+/** A line of a log, and the byte of the log where it ends. */
+export type LogLine = { text: string; end: number }
+
+/** Yields the complete lines of a log from byte `start`, where a line begins, up to byte `size`. */
+export async function* readLog(
+  log: FileHandle,
+  { start: first = 0, size }: { start?: number; size: number },
+): AsyncGenerator<LogLine[]> {
+  let length = PIECE_BYTES
+  for (let from = first; from < size; ) {
+    const piece = await readAt(log, { from, to: Math.min(size, from + length) })
+    const lines: LogLine[] = []
+    let start = 0
+    for (;;) {
+      const end = piece.indexOf(NEWLINE, start)
+      if (end === -1) break
+      lines.push({ text: piece.toString('utf8', start, end), end: from + end + 1 })
+      start = end + 1
+    }
+    if (lines.length > 0) yield lines
+    else if (from + length >= size) return
+    // A line that is longer than a chunk is read again in a larger one.
+    length = lines.length > 0 ? PIECE_BYTES : 2 * length
+    from += start
+  }
+}

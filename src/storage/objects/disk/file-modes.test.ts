@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { captureLog } from '../../../../test/support/captured-log.ts'
+import { addFile } from '../../../../test/support/test-jobs.ts'
+import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { openStorage } from '../../storage.ts'
+import { objectPath } from './disk-objects.ts'
+import { closeToOthers, findOpenFiles } from './file-modes.ts'
+
+const OBJECT = '00000000-0000-4000-8000-000000000000'
+
+/** Creates a data folder as a program with a loose umask would. */
+async function makeOpenFolder(folder: string): Promise<void> {
+  for (const name of ['.', 'objects', 'objects/00', 'live', 'work']) {
+    await mkdir(join(folder, name), { recursive: true })
+    await chmod(join(folder, name), 0o755)
+  }
+  for (const name of ['steno.sqlite', 'server.lock', `objects/00/${OBJECT}`]) {
+    await writeFile(join(folder, name), '', { mode: 0o644 })
+    await chmod(join(folder, name), 0o644)
+  }
+}
+
+async function modeOf(...path: string[]): Promise<number> {
+  return (await stat(join(...path))).mode & 0o777
+}
+
+test('a data folder that was open to others is closed, with what is in it', async (t) => {
+  const folder = await makeFolder(t)
+  await makeOpenFolder(folder)
+  const open = await closeToOthers(folder)
+  const names = ['', '/live', '/objects', '/server.lock', '/steno.sqlite', '/work']
+  assert.deepEqual(
+    open.toSorted(),
+    names.map((name) => folder + name),
+  )
+  for (const name of ['.', 'objects', 'live', 'work'])
+    assert.equal(await modeOf(folder, name), 0o700)
+  for (const name of ['steno.sqlite', 'server.lock'])
+    assert.equal(await modeOf(folder, name), 0o600)
+  assert.deepEqual(await findOpenFiles(folder), [])
+})
+
+test('a folder that holds other things too stays open, what is ours in it does not', async (t) => {
+  const folder = await makeFolder(t)
+  await makeOpenFolder(folder)
+  await writeFile(join(folder, 'notes.txt'), '')
+  await chmod(join(folder, 'notes.txt'), 0o644)
+  await closeToOthers(folder)
+  assert.equal(await modeOf(folder), 0o755)
+  assert.equal(await modeOf(folder, 'notes.txt'), 0o644)
+  assert.equal(await modeOf(folder, 'objects'), 0o700)
+  assert.equal(await modeOf(folder, 'steno.sqlite'), 0o600)
+})
+
+test('a start closes the folder, says so once, and closes each recording behind it', async (t) => {
+  const folder = await makeFolder(t)
+  const { log, lines } = captureLog()
+  const first = await openStorage({ folder, log })
+  const id = await addFile(first.db)
+  const path = objectPath(join(folder, 'objects'), id)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, 'x')
+  await first.close()
+  for (const one of [folder, join(folder, 'objects'), dirname(path)]) await chmod(one, 0o755)
+  for (const one of [path, join(folder, 'steno.sqlite')]) await chmod(one, 0o644)
+
+  const second = await openStorage({ folder, log })
+  await second.swept
+  assert.equal(await modeOf(folder), 0o700)
+  assert.equal(await modeOf(folder, 'steno.sqlite'), 0o600)
+  assert.equal(await modeOf(dirname(path)), 0o700)
+  assert.equal(await modeOf(path), 0o600)
+  await second.close()
+  const before = lines.length
+  await (await openStorage({ folder, log })).close()
+  assert.equal(lines[before - 1]?.msg, 'closed what other users could open')
+  assert.equal(lines.length, before)
+})

@@ -1,0 +1,64 @@
+import type { Db } from '../../database/db.ts'
+import { findKnownObjects } from '../../recordings/recordings.ts'
+import type { Objects } from '../objects.ts'
+import { encryptObjects, keyIdOf } from './encrypted-objects.ts'
+import type { ObjectKeys } from './object-keys.ts'
+import { keepOnlyKey, noteObjectKeys } from './used-keys.ts'
+
+/** A store whose objects are to be encrypted with the current key. */
+export type EncryptStoreOptions = {
+  db: Pick<Db, 'sql'>
+  /** As they are stored, without decryption. */
+  stored: Objects
+  keys: ObjectKeys
+  /** Objects that were looked at, of all. */
+  onProgress?(done: number, total: number): void
+  signal: AbortSignal
+}
+
+/** How many objects were encrypted anew, of how many. */
+export type EncryptOutcome = { encrypted: number; total: number }
+
+/**
+ * Encrypts all objects that rows refer to with the current key: those that are not encrypted, and
+ * those with another key, which must still be there. Servers may run, if all of them were started
+ * with this current key. After an interruption it goes on where it was. Once all are done, servers
+ * start without the other keys.
+ */
+export async function encryptStore(options: EncryptStoreOptions): Promise<EncryptOutcome> {
+  const { db, stored, keys, onProgress, signal } = options
+  await noteObjectKeys(db, keys)
+  const all = (await Array.fromAsync(stored.list())).flat()
+  const objects = encryptObjects(stored, { keys, folder: '', owner: '' })
+  let encrypted = 0
+  for (const [done, id] of all.entries()) {
+    signal.throwIfAborted()
+    onProgress?.(done, all.length)
+    if (!(await isKnown(db, id)) || (await isCurrent(options, id))) continue
+    try {
+      const { body } = await objects.read(id)
+      await objects.replace(id, body, { signal })
+      encrypted++
+    } catch (error) {
+      // A server has deleted it meanwhile.
+      if ((error as { code?: unknown }).code !== 'file_not_found') throw error
+    }
+    if (!(await isKnown(db, id))) await stored.delete(id)
+  }
+  onProgress?.(all.length, all.length)
+  await keepOnlyKey(db, keys.current.id)
+  return { encrypted, total: all.length }
+}
+
+async function isKnown(db: Pick<Db, 'sql'>, id: string): Promise<boolean> {
+  return (await findKnownObjects(db, [id])).has(id)
+}
+
+async function isCurrent({ stored, keys }: EncryptStoreOptions, id: string): Promise<boolean> {
+  try {
+    return (await keyIdOf(stored, id)) === keys.current.id
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'file_not_found') return true
+    throw error
+  }
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import test, { type TestContext } from 'node:test'
+import { createMemoryObjects } from '../../../../test/support/storage/memory-objects.ts'
+import { bytesOf, testObjects } from '../../../../test/support/storage/objects-conformance.ts'
+import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { openDiskObjects } from '../disk/disk-objects.ts'
+import type { Objects } from '../objects.ts'
+import { encryptObjects, keyIdOf } from './encrypted-objects.ts'
+import { parseObjectKeys } from './object-keys.ts'
+
+const CHUNK = 64 * 1024
+const { signal } = new AbortController()
+const limits = { maxBytes: 1e9, signal }
+const owner = 'me'
+
+const newKey = () => randomBytes(32).toString('base64')
+const keysOf = (...lines: string[]) => parseObjectKeys(lines.join('\n'), 'the file')
+const key = newKey()
+
+/** Returns encrypted objects, what they are stored in, and the folder of decrypted files. */
+async function openBoth(t: TestContext, lines = [key]) {
+  const stored = createMemoryObjects(await makeFolder(t))
+  const folder = join(await makeFolder(t), 'decrypted')
+  const objects = encryptObjects(stored, { keys: keysOf(...lines), folder, owner })
+  return { stored, objects, folder }
+}
+
+async function write(objects: Objects, content: Buffer): Promise<string> {
+  const id = randomUUID()
+  await objects.write(id, Readable.from([content]), limits)
+  return id
+}
+
+const contentOf = async (objects: Objects, id: string) => buffer((await objects.read(id)).body)
+
+testObjects('encrypted, in memory', async (t) => (await openBoth(t)).objects)
+testObjects('encrypted, on disk', async (t) => {
+  const stored = await openDiskObjects(await makeFolder(t))
+  return encryptObjects(stored, { keys: keysOf(key), folder: await makeFolder(t), owner })
+})
+
+test('any size and any range is read as it was written', async (t) => {
+  const { objects } = await openBoth(t)
+  for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5]) {
+    const content = randomBytes(size)
+    const id = await write(objects, content)
+    assert.deepEqual(await contentOf(objects, id), content)
+    assert.equal((await objects.check(id)).size, size)
+    for (const start of [0, 1, CHUNK - 1, CHUNK, size - 1]) {
+      for (const end of [start, start + CHUNK, CHUNK * 2 - 1, size - 1, size + 10]) {
+        if (start < 0 || start >= size || end < start) continue
+        const part = await objects.read(id, { start, end })
+        assert.equal(part.size, size)
+        const bytes = await buffer(part.body)
+        assert.deepEqual(bytes, content.subarray(start, end + 1), `${size} ${start} ${end}`)
+      }
+    }
+  }
+})
+
+test('what is stored holds nothing of the content, and opens under its own id only', async (t) => {
+  const { objects, stored } = await openBoth(t)
+  const content = Buffer.from('secret words '.repeat(100))
+  const id = await write(objects, content)
+  const raw = await contentOf(stored, id)
+  assert.equal(raw.includes('secret'), false)
+  const other = randomUUID()
+  await stored.write(other, Readable.from([raw]), limits)
+  await assert.rejects(contentOf(objects, other), { code: 'storage_unreadable' })
+})
+
+test('a changed or cut object cannot be read, whole or in part', async (t) => {
+  const { objects, stored } = await openBoth(t)
+  const id = await write(objects, randomBytes(2 * CHUNK))
+  const raw = await contentOf(stored, id)
+  const changed = Buffer.from(raw)
+  changed[CHUNK]! ^= 1
+  const unreadable = { code: 'storage_unreadable' }
+  for (const bytes of [changed, raw.subarray(0, -1), raw.subarray(0, CHUNK + 64)]) {
+    await stored.write(id, Readable.from([bytes]), limits)
+    await assert.rejects(contentOf(objects, id), unreadable)
+    await assert.rejects(objects.materialize(id, { signal }), unreadable)
+  }
+  await stored.write(id, Readable.from([changed]), limits)
+  const { body } = await objects.read(id, { start: 10, end: 20 })
+  await assert.rejects(buffer(body), unreadable)
+})
+
+test('objects without encryption are read as they are', async (t) => {
+  const { objects, stored, folder } = await openBoth(t)
+  for (const content of [Buffer.alloc(0), Buffer.from('short'), randomBytes(CHUNK)]) {
+    const id = await write(stored, content)
+    assert.deepEqual(await contentOf(objects, id), content)
+    assert.equal((await objects.check(id)).size, content.length)
+    await using file = await objects.materialize(id, { signal })
+    assert.equal(file.path.startsWith(folder), false)
+  }
+})
+
+test('an older key still opens what it encrypted; without it nothing does', async (t) => {
+  const { objects, stored, folder } = await openBoth(t)
+  const id = await write(objects, Buffer.from('old'))
+  const next = newKey()
+  const both = encryptObjects(stored, { keys: keysOf(next, key), folder, owner })
+  assert.deepEqual(await contentOf(both, id), Buffer.from('old'))
+  await both.replace(id, bytesOf('old'), { signal })
+  assert.equal(await keyIdOf(stored, id), keysOf(next).current.id)
+  await assert.rejects(contentOf(objects, id), { code: 'storage_unreadable' })
+})
+
+test('a decrypted file goes with its use, and one of a process that is no more at a start', async (t) => {
+  const { objects, stored, folder } = await openBoth(t)
+  const id = await write(objects, Buffer.from('x'))
+  const keys = keysOf(key)
+  const dead = encryptObjects(stored, { keys, folder, owner: 'dead' })
+  const left = await dead.materialize(id, { signal })
+  {
+    await using _ = await objects.materialize(id, { signal })
+    assert.equal((await readdir(folder)).length, 2)
+    await objects.removeUnfinished({ owners: ['me'], since: 0 })
+    assert.equal((await readdir(folder)).length, 1)
+  }
+  assert.deepEqual(await readdir(folder), [])
+  await left[Symbol.asyncDispose]()
+})

@@ -1,0 +1,32 @@
+import { wallNow } from '../../../clock.ts'
+import type { Db } from '../../database/db.ts'
+import type { ObjectKeys } from './object-keys.ts'
+
+/**
+ * Notes the key that new objects are encrypted with. Throws a sentence if one of the keys is
+ * missing that objects were encrypted with: without it they are lost.
+ */
+export async function noteObjectKeys(
+  db: Pick<Db, 'sql'>,
+  keys: ObjectKeys | undefined,
+): Promise<void> {
+  const used = await db.sql.selectFrom('object_keys').select('id').execute()
+  const missing = used.filter(({ id }) => !keys?.find(id)).map(({ id }) => id)
+  if (missing.length > 0) {
+    throw new Error(
+      `Objects are encrypted with the keys ${missing.join(', ')}, which STENO_OBJECT_KEY_FILE or ` +
+        'STENO_OBJECT_KEY_COMMAND must provide; see docs/data-protection.md',
+    )
+  }
+  if (!keys) return
+  await db.sql
+    .insertInto('object_keys')
+    .values({ id: keys.current.id, used_at: wallNow() })
+    .onConflict((row) => row.column('id').doNothing())
+    .execute()
+}
+
+/** Forgets all keys but one: no object is encrypted with the others any more. */
+export async function keepOnlyKey(db: Pick<Db, 'sql'>, id: string): Promise<void> {
+  await db.sql.deleteFrom('object_keys').where('id', '<>', id).execute()
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { addLiveJob, beginNewLiveJob } from '../../../../test/support/live/test-live-jobs.ts'
+import { addFile, addJob } from '../../../../test/support/test-jobs.ts'
+import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { createLog } from '../../../log.ts'
+import { finishLiveJob } from '../../live/live-jobs.ts'
+import { openStorage } from '../../storage.ts'
+import { objectPath } from '../disk/disk-objects.ts'
+import type { Objects } from '../objects.ts'
+
+const log = createLog('silent')
+
+/** Stores an object as a write would, but without waiting for the disk. */
+async function store(folder: string, id: string = randomUUID()): Promise<string> {
+  const path = objectPath(join(folder, 'objects'), id)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, 'x')
+  return id
+}
+
+async function count(objects: Objects): Promise<number> {
+  return (await Array.fromAsync(objects.list())).flat().length
+}
+
+test('a start does not wait until lost objects are gone, and none goes that is stored meanwhile', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  for (let n = 0; n < 300; n++) await store(folder)
+  await first.close()
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  assert.ok((await count(second.objects)) > 0, 'it was open before they were gone')
+  const fresh = await store(folder)
+  await second.swept
+  assert.deepEqual(await Array.fromAsync(second.objects.list()), [[fresh]])
+})
+
+test('a close does not wait for the rest, which the next start removes', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  for (let n = 0; n < 300; n++) await store(folder)
+  await first.close()
+  const second = await openStorage({ folder, log })
+  await second.close()
+  assert.ok((await count(second.objects)) > 0)
+  const third = await openStorage({ folder, log })
+  t.after(() => third.close())
+  await third.swept
+  assert.equal(await count(third.objects), 0)
+})
+
+test('what a killed server had fetched for a job goes before the job can fetch it again', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  await addJob(first.db)
+  const row = await first.db.sql.selectFrom('jobs').select('file_id').executeTakeFirstOrThrow()
+  const id = await store(folder, row.file_id!)
+  await first.close()
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await assert.rejects(second.objects.check(id), { code: 'file_not_found' })
+  assert.deepEqual(await Array.fromAsync(second.orphans!.list()), [[id]])
+  await store(folder, id)
+  await second.swept
+  await second.objects.check(id)
+})
+
+test('the recording of a session that was cut off while it ended goes before it can be kept again', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  await addLiveJob(first.db)
+  await beginNewLiveJob(first.db)
+  const jobs = await first.db.sql.selectFrom('jobs').select(['file_id', 'status']).execute()
+  assert.deepEqual(jobs.map(({ status }) => status).sort(), ['processing', 'queued'])
+  for (const { file_id } of jobs) await store(folder, file_id!)
+  await first.close()
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  assert.equal(await count(second.objects), 0)
+  for (const { file_id } of jobs) await store(folder, file_id!)
+  await second.swept
+  assert.equal(await count(second.objects), 2)
+})
+
+test('the recording of a session that has ended stays', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const { lease } = await beginNewLiveJob(first.db)
+  const row = await first.db.sql.selectFrom('jobs').select('file_id').executeTakeFirstOrThrow()
+  const id = await store(folder, row.file_id!)
+  const result = { result: '{}', result_object: null, result_size: null }
+  const file = { size: 1, duration: 0, channels: 1 }
+  assert.ok(await finishLiveJob(first.db, lease, { result, file, at: 2000 }))
+  await first.close()
+
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.swept
+  await second.objects.check(id)
+})
+
+test('what a restored database does not know waits beside, and comes back with the newer one', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const id = await addFile(first.db)
+  await store(folder, id)
+  const row = await first.db.sql.selectFrom('files').selectAll().executeTakeFirstOrThrow()
+  await first.db.sql.deleteFrom('files').execute()
+  await first.close()
+
+  const restored = await openStorage({ folder, log })
+  await restored.swept
+  assert.equal(await count(restored.objects), 0)
+  assert.equal(await readFile(join(folder, 'orphans', id), 'utf8'), 'x')
+  await restored.db.sql.insertInto('files').values(row).execute()
+  await restored.close()
+
+  const newer = await openStorage({ folder, log })
+  t.after(() => newer.close())
+  await newer.objects.check(id)
+  assert.deepEqual(await Array.fromAsync(newer.orphans!.list()), [])
+})
+
+test('orphans go when their time is over, which begins when they are moved', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const id = await store(folder)
+  await utimes(objectPath(join(folder, 'objects'), id), 1, 1)
+  await first.close()
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.swept
+  const { signal } = new AbortController()
+  assert.equal(await second.orphans!.deleteBefore(Date.now() - 60_000, { signal }), 0)
+  assert.equal(await second.orphans!.deleteBefore(Date.now() + 60_000, { signal }), 1)
+  assert.deepEqual(await readdir(join(folder, 'orphans')), [])
+})
+
+test('where no orphans are kept, what nothing refers to is deleted', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  await store(folder)
+  await first.close()
+  const second = await openStorage({ folder, log, keepOrphans: false })
+  t.after(() => second.close())
+  await second.swept
+  assert.equal(await count(second.objects), 0)
+  await assert.rejects(readdir(join(folder, 'orphans')), { code: 'ENOENT' })
+})
+
+test('an original that a redacted recording has replaced is deleted, not kept', async (t) => {
+  const folder = await makeFolder(t)
+  const first = await openStorage({ folder, log })
+  const fileId = await addFile(first.db)
+  await addJob(first.db, { fileId })
+  await store(folder, fileId)
+  await first.db.sql.deleteFrom('files').execute()
+  await first.db.sql.updateTable('jobs').set({ redacted_object: randomUUID() }).execute()
+  await first.close()
+  const second = await openStorage({ folder, log })
+  t.after(() => second.close())
+  await second.swept
+  assert.equal(await count(second.objects), 0)
+  assert.deepEqual(await Array.fromAsync(second.orphans!.list()), [])
+})

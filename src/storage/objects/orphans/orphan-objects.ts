@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import type { Db } from '../../database/db.ts'
+import { isAbandoned } from '../../nodes/owners.ts'
+import { findGivenUpRecordings, findKnownObjects } from '../../recordings/recordings.ts'
+import type { Orphans } from './orphans.ts'
+
+/**
+ * Where objects are, and where those that nothing refers to are moved; without `orphans` they are
+ * deleted.
+ */
+export type OrphanOptions = {
+  orphans: Orphans | undefined
+  /**
+   * Only what was stored before this time is moved, in milliseconds since 1970: since then a
+   * process that is alive may have stored what it has not referred to yet.
+   */
+  before?: number | undefined
+  signal: AbortSignal
+}
+
+/**
+ * Lists every object that a dead process may have stored. None of those can get a row any more, so
+ * those without one may be moved later, while this process stores others. Ids are never reused,
+ * except for the recordings of jobs that are still to be fetched or recognized to the end, possibly
+ * again; these are moved immediately.
+ */
+export async function listEarlierObjects(db: Db, options: OrphanOptions): Promise<string[][]> {
+  const earlier = await Array.fromAsync(db.objects.list())
+  const { rows } = await sql<{ id: string }>`
+    select file_id as id from jobs
+    where (status = 'queued' or status = 'processing')
+      and (kind = 'live' or (kind = 'pre-recorded' and file_source is not null))
+      and not exists (select 1 from files where files.id = jobs.file_id)
+      and ${isAbandoned}`.execute(db.sql)
+  const awaited = new Set(rows.map(({ id }) => id))
+  for (const id of earlier.flat()) {
+    if (awaited.has(id)) await removeOne(db, id, options)
+  }
+  return earlier.map((ids) => ids.filter((id) => !awaited.has(id)))
+}
+
+/**
+ * Returns which of these objects are recordings that a job is still to have, so that a process may
+ * be writing them.
+ */
+export async function findAwaitedObjects(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.sql
+    .selectFrom('jobs')
+    .select('file_id as id')
+    .where('file_id', 'in', ids)
+    .where('status', 'in', ['queued', 'processing'])
+    .$narrowType<{ id: string }>()
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Moves those of the given earlier objects that nothing refers to; resolves to how many.
+ * Recordings that jobs have given up are deleted: those still name them, so a restored older
+ * database cannot be the reason.
+ */
+export async function removeOrphanObjects(
+  db: Db,
+  earlier: readonly string[][],
+  options: OrphanOptions,
+): Promise<number> {
+  const { orphans, signal } = options
+  let removed = 0
+  for (const ids of earlier) {
+    if (signal.aborted) break
+    const known = await findKnownObjects(db, ids)
+    const lost = ids.filter((id) => !known.has(id))
+    const givenUp = await findGivenUpRecordings(db, lost)
+    for (const id of lost) {
+      if (signal.aborted) break
+      const isKept = orphans && !givenUp.has(id)
+      if (await removeOne(db, id, isKept ? options : { ...options, orphans: undefined })) removed++
+    }
+  }
+  return removed
+}
+
+/** Moves or deletes one object, unless it is too new; returns whether it did. */
+async function removeOne(
+  db: Db,
+  id: string,
+  { orphans, before, signal }: OrphanOptions,
+): Promise<boolean> {
+  if (before !== undefined) {
+    const found = await db.objects.check(id).catch(() => undefined)
+    if (!found || found.storedAt >= before) return false
+  }
+  await (orphans ? orphans.add(id, { signal }) : db.objects.delete(id))
+  return true
+}
+
+/**
+ * Moves back orphans that a row refers to again, because a newer database was restored; resolves to
+ * how many.
+ */
+export async function takeBackObjects(db: Db, orphans: Orphans): Promise<number> {
+  let taken = 0
+  for await (const ids of orphans.list()) {
+    for (const id of await findKnownObjects(db, ids)) {
+      await orphans.takeBack(id)
+      taken++
+    }
+  }
+  return taken
+}

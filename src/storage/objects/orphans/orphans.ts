@@ -1,0 +1,102 @@
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { AppError } from '../../../errors.ts'
+import { linkOrCopy, syncFolder } from '../disk/durable-file.ts'
+import { isObjectId, LIST_SIZE, type Objects, type OrphanObjects } from '../objects.ts'
+
+/**
+ * Objects that no row refers to, and the folders of such sessions. They are kept for a time because
+ * the database may be a restored older one; they come back with the newer one.
+ */
+export type Orphans = OrphanObjects & {
+  /** Moves the folder of a live session here, likewise. */
+  addSession(folder: string): Promise<void>
+  /** Moves the folder of a live session back, unless it exists; does nothing if it is not here. */
+  takeSessionBack(folder: string): Promise<void>
+}
+
+/** Precedes the id of a session, whose folder lies among the files of objects. */
+const SESSION_PREFIX = 'live-'
+
+/**
+ * Stores orphans of `objects` as files in `folder`, which is created when needed; where the store
+ * of the objects keeps them itself, only sessions are there.
+ */
+export function openOrphans(folder: string, objects: Objects): Orphans {
+  const local = openLocalOrphans(folder, objects)
+  const { orphans: stored } = objects
+  if (!stored) return local
+  return {
+    ...{ ...local, ...stored },
+    async deleteBefore(moment, options) {
+      const deleted = await local.deleteBefore(moment, options)
+      return deleted + (await stored.deleteBefore(moment, options))
+    },
+  }
+}
+
+function openLocalOrphans(folder: string, objects: Objects): Orphans {
+  async function* list(): AsyncGenerator<string[]> {
+    const ids = (await readdir(folder).catch(() => [])).filter(isObjectId)
+    for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
+  }
+
+  const sessionPath = (session: string) => join(folder, SESSION_PREFIX + basename(session))
+
+  return {
+    list,
+    async add(id, { signal }) {
+      const orphan = join(folder, id)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      try {
+        await using file = await objects.materialize(id, { signal })
+        // A kill may have left it here before the object was deleted.
+        await rm(orphan, { force: true })
+        await linkOrCopy(file.path, orphan)
+      } catch (error) {
+        if (isMissing(error)) return
+        throw error
+      }
+      await utimes(orphan, new Date(), new Date())
+      await syncFolder(folder)
+      await objects.delete(id)
+    },
+    async addSession(session) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await utimes(session, new Date(), new Date())
+      await rename(session, sessionPath(session))
+    },
+    async takeSessionBack(session) {
+      if (await stat(session).catch(() => undefined)) return
+      await rename(sessionPath(session), session).catch((error) => {
+        if (error.code !== 'ENOENT') throw error
+      })
+    },
+    async takeBack(id) {
+      if (await objects.check(id).catch(ignoreMissing)) return
+      await objects.adopt(id, join(folder, id))
+      await rm(join(folder, id), { force: true })
+    },
+    async deleteBefore(moment, { signal }) {
+      let deleted = 0
+      for (const name of await readdir(folder).catch(() => [])) {
+        if (signal.aborted) break
+        if (!isObjectId(name) && !name.startsWith(SESSION_PREFIX)) continue
+        const path = join(folder, name)
+        const { mtimeMs } = (await stat(path).catch(() => undefined)) ?? {}
+        if (mtimeMs === undefined || mtimeMs >= moment) continue
+        await rm(path, { recursive: true, force: true })
+        deleted++
+      }
+      return deleted
+    },
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'file_not_found'
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error
+}

@@ -1,0 +1,74 @@
+import type { Log } from '../../../log.ts'
+import type { Db } from '../../database/db.ts'
+import { findOwners } from '../../nodes/owners.ts'
+import { measureOldResults } from '../../space/account-bytes.ts'
+import type { LivingOwners } from '../objects.ts'
+import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
+import type { Orphans } from './orphans.ts'
+
+/** What a sweep works on, and what stops it. */
+export type SweepOptions = {
+  db: Db
+  log: Log
+  orphans: Orphans | undefined
+  signal: AbortSignal
+}
+
+/**
+ * Begins to move away what dead processes left: unfinished writes, and objects that nothing refers
+ * to. Resolves when no write of this process can collide with one of theirs; `done` resolves when
+ * all is moved. With `isAlone`, all that is there was left by dead processes.
+ */
+export async function beginSweep(
+  options: SweepOptions,
+  { isAlone }: { isAlone: boolean },
+): Promise<{ done: Promise<void> }> {
+  const { db } = options
+  const living = await findLiving(db)
+  const { clockMarginMs } = db.objects
+  // Listing a bucket takes minutes too; there, a time tells what dead processes have left.
+  if (clockMarginMs !== undefined) {
+    const before = living.since - clockMarginMs
+    return { done: finishSweep(options, () => sweepByTime({ ...options, before }, living)) }
+  }
+  await db.objects.removeUnfinished(living)
+  const given = { ...options, before: isAlone ? undefined : living.since }
+  const earlier = await listEarlierObjects(db, given)
+  // In the background: looking up every object takes minutes if there are millions on a slow disk.
+  return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, given)) }
+}
+
+async function findLiving(db: Db): Promise<LivingOwners> {
+  const { ids, since } = await findOwners(db)
+  return { owners: ids, since }
+}
+
+async function sweepByTime(
+  options: SweepOptions & { before: number },
+  living: LivingOwners,
+): Promise<number> {
+  const { db, signal } = options
+  await db.objects.removeUnfinished(living)
+  let removed = 0
+  for await (const ids of db.objects.list()) {
+    if (signal.aborted) break
+    const awaited = await findAwaitedObjects(db, ids)
+    removed += await removeOrphanObjects(db, [ids.filter((id) => !awaited.has(id))], options)
+  }
+  return removed
+}
+
+async function finishSweep(options: SweepOptions, remove: () => Promise<number>): Promise<void> {
+  const { db, log, orphans, signal } = options
+  try {
+    const removed = await remove()
+    const msg = orphans
+      ? 'moved objects that nothing refers to'
+      : 'removed objects that nothing refers to'
+    if (removed > 0) log.warn({ removed, ...(orphans && { to: 'orphans' }) }, msg)
+    const measured = await measureOldResults(db, { signal })
+    if (measured > 0) log.info({ measured }, 'recorded the sizes of results')
+  } catch (error) {
+    log.error({ err: error }, 'cannot remove orphaned objects')
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LocalFile } from '../objects.ts'
+
+/** A file with the bytes of an object, which some programs may be using; 0 bytes until `made`. */
+type Copy = { path: string; size: number; made: Promise<void>; users: number }
+
+/**
+ * Files with the bytes of objects, for programs that need a path. Copies that nobody uses are kept
+ * up to `maxBytes` together; the ones used longest ago go first. The folder is for one process.
+ */
+export class LocalCopies {
+  readonly #folder: string
+  readonly #maxBytes: number
+  /** By the name of a version of an object; the one used last is last. */
+  readonly #copies = new Map<string, Copy>()
+
+  constructor(folder: string, { maxBytes }: { maxBytes: number }) {
+    this.#folder = folder
+    this.#maxBytes = maxBytes
+  }
+
+  /** Returns a path for a new file in the folder. */
+  async newPath(): Promise<string> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    return join(this.#folder, randomUUID())
+  }
+
+  /** Keeps a file of `newPath` as the copy of a version. */
+  async keep(version: string, file: { path: string; size: number }): Promise<void> {
+    if (this.#copies.has(version)) return rm(file.path, { force: true })
+    this.#copies.set(version, { ...file, made: Promise.resolve(), users: 0 })
+    await this.#shrink()
+  }
+
+  /**
+   * Returns the copy of a version until it is disposed of. Without one, `make` writes it to a path
+   * and resolves to its size; others who need it wait for that, and make it themselves if it fails.
+   */
+  async use(version: string, make: (path: string) => Promise<number>): Promise<LocalFile> {
+    const path = await this.newPath()
+    for (;;) {
+      const found = this.#copies.get(version)
+      const copy = found ?? { path, size: 0, made: Promise.resolve(), users: 0 }
+      copy.users++
+      if (!found) {
+        copy.made = make(path).then((size) => {
+          copy.size = size
+        })
+      }
+      this.#copies.delete(version)
+      this.#copies.set(version, copy)
+      try {
+        await copy.made
+        return { path: copy.path, [Symbol.asyncDispose]: () => this.#release(copy) }
+      } catch (error) {
+        if (this.#copies.get(version) === copy) this.#copies.delete(version)
+        if (found) continue
+        await rm(path, { force: true })
+        throw error
+      }
+    }
+  }
+
+  /** Removes the folder with all copies. */
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #release(copy: Copy): Promise<void> {
+    copy.users--
+    await this.#shrink()
+  }
+
+  async #shrink(): Promise<void> {
+    let total = 0
+    for (const { size } of this.#copies.values()) total += size
+    for (const [version, { users, size, path }] of [...this.#copies]) {
+      if (total <= this.#maxBytes) return
+      if (users > 0 || !this.#copies.delete(version)) continue
+      total -= size
+      await rm(path, { force: true })
+    }
+  }
+}
+
+/** Removes the folders in `parent` of processes that are none of `owners`. */
+export async function removeOtherCopies(parent: string, owners: readonly string[]): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (!owners.includes(name)) await rm(join(parent, name), { recursive: true, force: true })
+  }
+}

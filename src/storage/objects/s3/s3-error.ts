@@ -1,0 +1,75 @@
+import { AppError } from '../../../errors.ts'
+import { storageError } from '../../database/sqlite/storage-error.ts'
+
+/** Seconds after which a refused request may succeed. */
+const RETRY_AFTER = 5
+
+/** Codes of servers that have no space left; there is no common one. */
+const FULL: ReadonlySet<string> = new Set([
+  ...['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'InsufficientCapacity'],
+  'StorageFull',
+])
+const MISSING: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound'])
+const REFUSED: ReadonlySet<string> = new Set([
+  ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken'],
+  ...['InvalidToken', 'TokenRefreshRequired', 'AllAccessDisabled', 'Forbidden'],
+  'TokenProviderError',
+])
+
+/** What the client throws: the answer of a server, or why there was none. */
+type ClientError = Error & {
+  code?: unknown
+  $metadata?: { httpStatusCode?: number }
+  $response?: unknown
+}
+
+/**
+ * Returns the code of an answer of the server, such as `NoSuchKey`; that of the error otherwise.
+ */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  const { name, code } = error as ClientError
+  return typeof code === 'string' && name === 'Error' ? code : name
+}
+
+/** Whether the object of a request does not exist. */
+export function isMissing(error: unknown): boolean {
+  return MISSING.has(codeOf(error))
+}
+
+/**
+ * Maps an error of the client to the error table, and one of local files as usual. The texts of
+ * servers name addresses and keys, so they stay in the cause, which only the log shows.
+ */
+export function s3Error(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof AppError || error.name === 'AbortError') {
+    return error
+  }
+  const code = codeOf(error)
+  if (MISSING.has(code)) return new AppError('file_not_found', undefined, { cause: error })
+  const status = (error as ClientError).$metadata?.httpStatusCode
+  if (FULL.has(code) || status === 507) {
+    return new AppError('storage_full', 'the object store has no space left', { cause: error })
+  }
+  const isLocal = status === undefined && (error as NodeJS.ErrnoException).path !== undefined
+  if (isLocal || code === 'ENOSPC' || code === 'EDQUOT') return storageError(error)
+  return unavailable(reasonOf(code, status), error)
+}
+
+/** Throws what `s3Error` returns; for `catch`. */
+export function throwS3Error(error: unknown): never {
+  throw s3Error(error)
+}
+
+function reasonOf(code: string, status: number | undefined): string {
+  if (code === 'CredentialsProviderError') return 'there are no credentials'
+  if (code === 'NoSuchBucket') return 'its bucket does not exist'
+  if (REFUSED.has(code) || status === 401 || status === 403) {
+    return `it refuses the credentials (${code})`
+  }
+  return status === undefined ? code : `it answers ${status} (${code})`
+}
+
+function unavailable(detail: string, cause: Error): AppError {
+  return new AppError('object_store_unavailable', detail, { cause, retryAfter: RETRY_AFTER })
+}

@@ -1,0 +1,58 @@
+import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import { createS3, type S3 } from './s3-client.ts'
+import { isMissing, throwS3Error } from './s3-error.ts'
+
+/** Which data folder is being moved here, and whether all was copied and compared. */
+export type Move = { source: string; isCompared: boolean }
+
+/** The small object that says so; it is there until the move has ended. */
+export type MoveMark = {
+  read(): Promise<Move | undefined>
+  write(move: Move): Promise<void>
+  remove(): Promise<void>
+  close(): void
+}
+
+function placeOf({ bucket, prefix }: S3): { Bucket: string; Key: string } {
+  return { Bucket: bucket, Key: `${prefix}move.json` }
+}
+
+/** Opens the mark of a place. */
+export async function openMoveMark(settings: ObjectStoreConfig): Promise<MoveMark> {
+  const s3 = await createS3(settings)
+  const { client, commands, encryption } = s3
+  const place = placeOf(s3)
+  return {
+    async read() {
+      try {
+        const { Body } = await client.send(new commands.GetObjectCommand(place))
+        return JSON.parse(await Body!.transformToString()) as Move
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        return throwS3Error(error)
+      }
+    },
+    async write(move) {
+      const put = { ...place, ...encryption, Body: JSON.stringify(move) }
+      await client.send(new commands.PutObjectCommand(put)).catch(throwS3Error)
+    },
+    async remove() {
+      await client.send(new commands.DeleteObjectCommand(place)).catch(throwS3Error)
+    },
+    close: () => client.destroy(),
+  }
+}
+
+/** Throws while a data folder is being moved to the place. */
+export async function refuseMove(s3: S3): Promise<void> {
+  const { client, commands } = s3
+  try {
+    await client.send(new commands.HeadObjectCommand(placeOf(s3)))
+  } catch (error) {
+    if (isMissing(error)) return
+    throwS3Error(error)
+  }
+  throw new Error(
+    "Cannot use the object store: a data folder is being moved into it; 'steno store migrate' ends that",
+  )
+}

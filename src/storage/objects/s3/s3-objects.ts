@@ -1,0 +1,307 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { wallNow } from '../../../clock.ts'
+import type { ObjectStoreConfig } from '../../../config/object-store.ts'
+import { AppError } from '../../../errors.ts'
+import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
+import { checkedSource } from '../checked-source.ts'
+import { LIST_SIZE, type LivingOwners, type Objects, type WriteOptions } from '../objects.ts'
+import { LocalCopies, removeOtherCopies } from './local-copies.ts'
+import { createS3, describeS3, type S3 } from './s3-client.ts'
+import { s3Error, throwS3Error } from './s3-error.ts'
+import { epochOf, findKeys, idOf, keyOf, listKeys, withKey } from './s3-keys.ts'
+import { refuseMove } from './s3-move-mark.ts'
+import { openS3Orphans } from './s3-orphans.ts'
+import { openRead } from './s3-read.ts'
+import { type Uploaded, upload } from './s3-upload.ts'
+
+/** How S3-compatible storage is opened. */
+export type OpenS3Options = {
+  settings: ObjectStoreConfig
+  /** The folder of local copies; each process has one of its own in it. */
+  folder: string
+  owner: string
+  /** Opens a place into which a data folder is being moved, which is refused otherwise. */
+  isMove?: boolean
+  signal?: AbortSignal | undefined
+  /** Called when the server cannot be reached and another try follows. */
+  onWait?: ((reason: { store: string; error: string }) => void) | undefined
+}
+
+/** Clocks of the storage and of the database may differ by this. */
+const CLOCK_MARGIN_MS = 15 * 60_000
+/** No upload takes longer. */
+const LONGEST_UPLOAD_MS = 24 * 3600_000
+/** The server must answer readiness checks within this. */
+const CHECK_MS = 5000
+/** An answer this old is still valid. */
+const CHECKED_FOR_MS = 5000
+/** Pause before another try to reach the server at a start. */
+const RETRY_MS = 1000
+
+/**
+ * Opens objects in S3-compatible storage. Waits for a server that cannot be reached; throws a
+ * sentence that names bucket and server if it stays away, or refuses.
+ */
+export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
+  const { settings, folder, owner } = options
+  const s3 = await createS3(settings)
+  try {
+    await waitUntilThere(s3, options)
+    if (!options.isMove) await refuseMove(s3)
+  } catch (error) {
+    s3.client.destroy()
+    throw error
+  }
+  const copies = new LocalCopies(join(folder, owner), { maxBytes: settings.cacheBytes })
+  return {
+    ...writingOf(s3, copies),
+    ...readingOf(s3, copies),
+    orphans: openS3Orphans(s3),
+    clockMarginMs: CLOCK_MARGIN_MS,
+    list: () => listIds(s3, `${s3.prefix}objects/`),
+    checkAvailable: createCheck(s3),
+    async removeUnfinished(living) {
+      await removeOtherCopies(folder, [...living.owners, owner])
+      await abortOldUploads(s3, living)
+    },
+    async close() {
+      s3.client.destroy()
+      await copies.close()
+    },
+  }
+}
+
+type Reading = Pick<Objects, 'check' | 'read' | 'materialize'>
+
+function readingOf(s3: S3, copies: LocalCopies): Reading {
+  const { client, commands, bucket } = s3
+  const head = async (Key: string) => {
+    const found = await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
+    return { key: Key, ...found }
+  }
+  return {
+    async check(id) {
+      const { ContentLength = 0, LastModified } = await withKey(s3, id, head)
+      return { size: ContentLength, storedAt: LastModified?.getTime() ?? 0 }
+    },
+    read: (id, range) => withKey(s3, id, (key) => openRead(s3, key, range)),
+    async materialize(id, { signal }) {
+      const { key, ETag } = await withKey(s3, id, head)
+      const download = async (path: string) => {
+        const { size, body } = await openRead(s3, key, undefined)
+        await pipeline(body, createWriteStream(path, { mode: 0o600 }), { signal })
+        return size
+      }
+      try {
+        return await copies.use(versionOf(key, ETag), download)
+      } catch (error) {
+        signal.throwIfAborted()
+        throw s3Error(error)
+      }
+    },
+  }
+}
+
+function versionOf(key: string, etag: string | undefined): string {
+  return `${key} ${etag}`
+}
+
+type Writing = Pick<Objects, 'write' | 'adopt' | 'replace' | 'delete'>
+
+function writingOf(s3: S3, copies: LocalCopies): Writing {
+  const { client, commands, bucket } = s3
+  const remove = async (Key: string) => {
+    const request = { Bucket: bucket, Key }
+    await client.send(new commands.DeleteObjectCommand(request)).catch(throwS3Error)
+  }
+
+  /** Stores the source, and removes what an attempt with a lower epoch stored. */
+  async function store(id: string, source: AsyncIterable<Uint8Array>, limits: WriteLimits) {
+    const { epoch, signal } = limits
+    const key = keyOf(s3, id, epoch)
+    const stored = await upload(s3, source, { key, signal })
+    if (epoch !== undefined) {
+      const keys = await findKeys(s3, 'objects', id)
+      for (const other of keys.slice(0, -1)) await remove(other.key)
+    }
+    return { ...stored, key }
+  }
+
+  return {
+    async write(id, source, options) {
+      const failed = new AbortController()
+      const signal = AbortSignal.any([options.signal, failed.signal])
+      const checked = checkedSource(source, { ...options, signal })
+      const limits = { epoch: options.epoch, signal }
+      try {
+        if (options.isNeededHere) {
+          return await storeAndKeep(copies, checked, (copied) => store(id, copied, limits))
+        }
+        const { size } = await store(id, checked, limits)
+        return { size }
+      } catch (error) {
+        // A source that stands still is left.
+        failed.abort(error)
+        throw options.signal.aborted ? options.signal.reason : storageError(error)
+      }
+    },
+    async adopt(id, file, { epoch } = {}) {
+      const { signal } = new AbortController()
+      await store(id, createReadStream(file), { epoch, signal }).catch(throwStorageError)
+    },
+    async replace(id, source, { signal }) {
+      const limits = { maxBytes: Number.POSITIVE_INFINITY, signal }
+      const head = async (Key: string) => {
+        await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
+        return Key
+      }
+      const key = await withKey(s3, id, head)
+      await upload(s3, checkedSource(source, limits), { key, signal }).catch(throwStorageError)
+    },
+    async delete(id, { epoch = Number.POSITIVE_INFINITY } = {}) {
+      const keys = await findKeys(s3, 'objects', id)
+      for (const { key } of keys) if (epochOf(key) <= epoch) await remove(key)
+    },
+  }
+}
+
+type WriteLimits = Pick<WriteOptions, 'epoch' | 'signal'>
+
+/** Stores a source, and keeps its bytes as a local copy too. */
+async function storeAndKeep(
+  copies: LocalCopies,
+  source: AsyncIterable<Uint8Array>,
+  store: (source: AsyncIterable<Uint8Array>) => Promise<Uploaded & { key: string }>,
+): Promise<{ size: number }> {
+  const path = await copies.newPath()
+  const handle = await open(path, 'wx', 0o600)
+  async function* copied(): AsyncGenerator<Uint8Array> {
+    for await (const bytes of source) {
+      await handle.appendFile(bytes)
+      yield bytes
+    }
+  }
+  try {
+    const { key, etag, size } = await store(copied())
+    await copies.keep(versionOf(key, etag), { path, size })
+    return { size }
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Yields the ids of objects below a folder, each once. */
+async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
+  let last: string | undefined
+  for await (const page of listKeys(s3, start)) {
+    const ids: string[] = []
+    for (const { key } of page) {
+      const id = idOf(key)
+      if (id !== undefined && id !== last) ids.push(id)
+      last = id
+    }
+    for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
+  }
+}
+
+/** Aborts uploads that began before any living process, or that nothing can still be sending. */
+async function abortOldUploads(
+  { client, commands, bucket, prefix }: S3,
+  { since }: Pick<LivingOwners, 'since'>,
+): Promise<void> {
+  const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - LONGEST_UPLOAD_MS)
+  const place = { Bucket: bucket, Prefix: `${prefix}objects/` }
+  let from: { KeyMarker?: string; UploadIdMarker?: string } = {}
+  for (;;) {
+    const list = new commands.ListMultipartUploadsCommand({ ...place, ...from })
+    const page = await client.send(list).catch(throwS3Error)
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      if (!Initiated || Initiated.getTime() >= before) continue
+      const abort = { Bucket: bucket, Key, UploadId }
+      // Another process may have aborted it.
+      await client.send(new commands.AbortMultipartUploadCommand(abort)).catch(() => {})
+    }
+    const { IsTruncated, NextKeyMarker, NextUploadIdMarker } = page
+    if (!IsTruncated || !NextKeyMarker) return
+    from = {
+      KeyMarker: NextKeyMarker,
+      ...(NextUploadIdMarker && { UploadIdMarker: NextUploadIdMarker }),
+    }
+  }
+}
+
+async function ask({ client, commands, bucket, prefix }: S3): Promise<void> {
+  const list = new commands.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
+  try {
+    await client.send(list, { abortSignal: AbortSignal.timeout(CHECK_MS) })
+  } catch (error) {
+    const { name } = error as Error
+    const isLate = name === 'TimeoutError' || name === 'AbortError'
+    throw isLate ? tooLate(error) : s3Error(error)
+  }
+}
+
+function tooLate(cause: unknown): AppError {
+  return new AppError('object_store_unavailable', 'it gives no answer', { cause, retryAfter: 5 })
+}
+
+/** Creates a check that asks the server at most once at a time, and not while its answer is new. */
+function createCheck(s3: S3): () => Promise<void> {
+  let answer: Promise<void> | undefined
+  return () => {
+    answer ??= ask(s3).finally(() => {
+      setTimeout(() => {
+        answer = undefined
+      }, CHECKED_FOR_MS).unref()
+    })
+    return answer
+  }
+}
+
+async function waitUntilThere(s3: S3, options: OpenS3Options): Promise<void> {
+  const { settings, signal, onWait } = options
+  const store = describeS3(settings)
+  const until = performance.now() + settings.startSeconds * 1000
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask(s3)
+    } catch (error) {
+      const text = error instanceof Error ? error.message.replace(/^[^:]*: /, '') : String(error)
+      const isFinal = /bucket does not exist|refuses the credentials|no credentials/.test(text)
+      if (isFinal || performance.now() >= until) {
+        throw new Error(`Cannot use the object store ${store}: ${text} (STENO_OBJECT_STORE)`, {
+          cause: error,
+        })
+      }
+      if (tries === 1) onWait?.({ store, error: text })
+      await delay(RETRY_MS, undefined, { signal })
+    }
+  }
+}
+
+/** Stores, reads and deletes a small object; resolves to what may be shown of the place. */
+export async function examineS3(settings: ObjectStoreConfig): Promise<string> {
+  const s3 = await createS3(settings)
+  try {
+    await waitUntilThere(s3, { settings: { ...settings, startSeconds: 0 }, folder: '', owner: '' })
+    const { client, commands, bucket, prefix, encryption } = s3
+    const place = { Bucket: bucket, Key: `${prefix}check` }
+    await client.send(new commands.PutObjectCommand({ ...place, Body: 'steno', ...encryption }))
+    await client.send(new commands.GetObjectCommand(place))
+    await client.send(new commands.DeleteObjectCommand(place))
+    return describeS3(settings)
+  } catch (error) {
+    const found = s3Error(error)
+    if (found === error) throw error
+    throw new Error(`object store ${describeS3(settings)}: ${(found as Error).message}`)
+  } finally {
+    s3.client.destroy()
+  }
+}
