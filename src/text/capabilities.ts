@@ -1,6 +1,6 @@
 import { addOns } from './add-ons.ts'
 import { type EntityCapability, entityCapabilities } from './entities/capabilities.ts'
-import { entityGroups } from './entities/groups.ts'
+import { entityGroups } from './entities/entity-groups.ts'
 import { withoutEngine } from './result/not-configured.ts'
 import { isRepeatable } from './result/retry.ts'
 import { transforms } from './transforms.ts'

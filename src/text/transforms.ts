@@ -9,9 +9,9 @@ import {
   formatNumbers,
   type NumberFormattingConfig,
   languages as numberLanguages,
-} from './words/number-style.ts'
+} from './words/numbers/number-style.ts'
 import { maskProfanity, languages as profanityLanguages } from './words/profanity.ts'
-import { enhancePunctuation } from './words/punctuation.ts'
+import { enhancePunctuation } from './words/sentences/punctuation.ts'
 import { type CustomSpellingConfig, createSpelling } from './words/spelling.ts'
 import type { Replacing } from './words/text-growth.ts'
 

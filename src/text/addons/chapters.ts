@@ -4,7 +4,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-on.ts'
 import { cutTopics } from '../chapters/topics.ts'
 import { termsOf } from '../summary/terms.ts'
-import { cutSentences, type Sentence } from '../words/sentences.ts'
+import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
 import { summarize } from './summarization.ts'
 
 /** A part of a recording about one topic. Times are seconds. */

@@ -3,7 +3,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { cueWeight, isGreeting } from '../summary/cues.ts'
 import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from '../summary/lexrank.ts'
 import { termsOf } from '../summary/terms.ts'
-import { cutSentences, type Sentence } from '../words/sentences.ts'
+import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
 
 /** The styles of contract 2.3.1. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'

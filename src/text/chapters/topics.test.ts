@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import { cutSentences, type Sentence } from '../words/sentences.ts'
+import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
 import { cutTopics } from './topics.ts'
 
 const ROOF = `The roof of the school leaks in the east wing. Rain came through the ceiling of two classrooms in March.

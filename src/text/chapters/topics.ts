@@ -1,7 +1,7 @@
 import { announcesTopic } from '../summary/cues.ts'
 import { cosine, type Vector, vectorsOf } from '../summary/lexrank.ts'
 import { termsOf } from '../summary/terms.ts'
-import type { Sentence } from '../words/sentences.ts'
+import type { Sentence } from '../words/sentences/sentences.ts'
 
 /** Sentences on each side of a place that are compared. */
 const BLOCK = 10

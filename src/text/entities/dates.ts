@@ -1,6 +1,6 @@
+import { amount } from './amounts/quantities.ts'
 import type { Entity } from './entity-types.ts'
 import { before, lead, matchPatterns, type Pattern } from './matching.ts'
-import { amount } from './quantities.ts'
 
 const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
 const teen = '(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)'

@@ -1,8 +1,8 @@
-import { withoutAccents } from '../entities/accents.ts'
-import { digitRuns } from '../entities/digit-runs.ts'
+import { digitRuns } from '../entities/digits/digit-runs.ts'
+import { type Lexeme, lexemesOf } from '../entities/digits/spoken-digits.ts'
 import type { EntityType } from '../entities/entity-types.ts'
-import { isCommon } from '../entities/name-words.ts'
-import { type Lexeme, lexemesOf } from '../entities/spoken-digits.ts'
+import { withoutAccents } from '../entities/names/accents.ts'
+import { isCommon } from '../entities/names/name-words.ts'
 
 /** A masked entity and its original text. */
 export type KnownText = { type: EntityType; original: string }

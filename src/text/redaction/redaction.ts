@@ -1,5 +1,5 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
-import { expandTypes } from '../entities/groups.ts'
+import { expandTypes } from '../entities/entity-groups.ts'
 import { languages } from '../entities/languages.ts'
 import { AddOnFailure } from '../result/envelope.ts'
 import { hideEntities } from './hide-entities.ts'

@@ -1,7 +1,7 @@
-import { withoutAccents } from '../entities/accents.ts'
+import type { Lexeme } from '../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
-import { isMonthName, isRareWord } from '../entities/name-words.ts'
-import type { Lexeme } from '../entities/spoken-digits.ts'
+import { withoutAccents } from '../entities/names/accents.ts'
+import { isMonthName, isRareWord } from '../entities/names/name-words.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 
 /** The names of a transcript, in lower case and without accents. */

@@ -1,5 +1,5 @@
-import { isGrouped } from '../entities/amount-runs.ts'
-import type { DigitRun } from '../entities/digit-runs.ts'
+import { isGrouped } from '../entities/amounts/amount-runs.ts'
+import type { DigitRun } from '../entities/digits/digit-runs.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { FEWEST_KNOWN, type KnownNumber } from './known-words.ts'
 import { findNumbers } from './stray-numbers.ts'

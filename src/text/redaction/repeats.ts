@@ -1,4 +1,4 @@
-import type { DigitRun } from '../entities/digit-runs.ts'
+import type { DigitRun } from '../entities/digits/digit-runs.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { type KnownWords, wordsOf } from './known-words.ts'
 import { findNamesAgain } from './repeated-names.ts'

@@ -1,9 +1,9 @@
-import { isGrouped, isMeasured, isRound } from '../entities/amount-runs.ts'
-import { isLuhn } from '../entities/checksums.ts'
-import { type DigitRun, digitRuns } from '../entities/digit-runs.ts'
+import { isGrouped, isMeasured, isRound } from '../entities/amounts/amount-runs.ts'
+import { isLuhn } from '../entities/digits/checksums.ts'
+import { type DigitRun, digitRuns } from '../entities/digits/digit-runs.ts'
+import { lexemesOf } from '../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { before } from '../entities/matching.ts'
-import { lexemesOf } from '../entities/spoken-digits.ts'
 
 type Range = { type: EntityType; digits: readonly [number, number] }
 

@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Document } from '../document.ts'
-import { foldDigits } from '../entities/digit-forms.ts'
+import { foldDigits } from '../entities/digits/digit-forms.ts'
 import { maskOf } from './mask.ts'
 import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
 

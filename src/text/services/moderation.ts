@@ -7,7 +7,7 @@ import {
   writeModeration,
 } from '../addons/moderation.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
-import { cutSentences } from '../words/sentences.ts'
+import { cutSentences } from '../words/sentences/sentences.ts'
 import { errorOf, readAnswer, requireOne } from './answers.ts'
 
 /** What the categories are, for a model. */

@@ -4,14 +4,14 @@ import { AddOnFailure } from '../result/envelope.ts'
 import type { Answered } from '../result/run-service-add-on.ts'
 import type { ServiceRequest } from '../service-add-on.ts'
 import type { Transform } from '../transform.ts'
-import { findLookAlikes } from '../words/look-alike-names.ts'
+import { findLookAlikes } from '../words/names/look-alike-names.ts'
 import {
   languages,
   makeNamesConsistent,
   type NameChange,
   rename,
   writeNameChanges,
-} from '../words/name-consistency.ts'
+} from '../words/names/name-consistency.ts'
 import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
 
 const name = 'name_consistency'

@@ -1,6 +1,6 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import { isFiller } from './clause-continuation.ts'
 import { capitalize } from './letter-case.ts'
+import { isFiller } from './sentences/clause-continuation.ts'
 
 /** The languages whose filled pauses are known. In others the same letters may be a word. */
 export const languages = ['en'] as const

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { subtitles } from '../addons/subtitles.ts'
 import { localeOf } from './locale.ts'
-import { cutSentences } from './sentences.ts'
+import { cutSentences } from './sentences/sentences.ts'
 
 test('a language keeps its code, one that is none becomes the root locale', () => {
   assert.deepEqual(['en', 'zh', '??', ''].map(localeOf), ['en', 'zh', 'und', 'und'])

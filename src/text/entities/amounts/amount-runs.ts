@@ -1,0 +1,27 @@
+import type { DigitRun } from '../digits/digit-runs.ts'
+
+const units =
+  /^\s?(?:%|percent|per cent|dollars?|bucks|euros?|pounds?|cents?|years?|months?|weeks?|days?|hours?|minutes?|seconds?|people|miles|kilomet\w+|met(?:er|re)s|feet|degrees|million|thousand|billion|trillion|square|tons?)\b/i
+
+/**
+ * Returns whether digits measure something: they are money, have a unit behind them, or contain a
+ * decimal point.
+ */
+export function isMeasured(text: string, { from, to, spoken }: DigitRun): boolean {
+  if (/[$€£]\s?$/.test(text.slice(Math.max(0, from - 2), from))) return true
+  if (units.test(text.slice(to, to + 20))) return true
+  return !spoken && /^(?:\d+|\d{1,3}(?:,\d{3})+)\.\d+$/.test(text.slice(from, to))
+}
+
+/**
+ * Returns whether digits are written as an amount, "12,345,678". Recognizers also print digits so
+ * that were read aloud.
+ */
+export function isGrouped(text: string, { from, to }: DigitRun): boolean {
+  return /^\d{1,3}(?:,\d{3})+$/.test(text.slice(from, to))
+}
+
+/** Returns whether a number is in millions, as no personal number is. */
+export function isRound(digits: string): boolean {
+  return digits.endsWith('000000')
+}

@@ -1,0 +1,129 @@
+import type { Entity } from '../entity-types.ts'
+import { before, matchPatterns, type Pattern } from '../matching.ts'
+import { amount } from './quantities.ts'
+
+const unitOfTime = '(?:second|minute|hour|day|night|week|weekend|month|year|decade)s?'
+const currency =
+  '(?:dollars?|bucks|quid|grand|euros?|pounds(?: sterling)?|yen|francs|pesos|rupees|yuan|kroner|cents|pence|USD|EUR|GBP)'
+const about = `(?:(?:a couple of|a few|several|half an?|a|an|${amount})(?: and a half)?)`
+const dose =
+  '(?:milligrams?|mg|micrograms?|mcg|grams?|millilit(?:er|re)s?|ml|tablets?|pills?|capsules?|units?|drops|puffs|teaspoons?|tablespoons?|cc)'
+
+const digit = '(?:one|two|three|four|five|six|seven|eight|nine)'
+const tens = `(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ]${digit})?)`
+const dollars = `(?:(?:${digit} (?:hundred (?:and )?)?)?(?:${tens}|${digit}))`
+
+function pattern(type: Pattern['type'], source: string, flags = 'gi'): Pattern {
+  return { type, pattern: new RegExp(source, flags), score: 0.95 }
+}
+
+const patterns: Pattern[] = [
+  pattern(
+    'MONEY',
+    `[$€£¥]\\s?\\d+(?:,\\d{3})*(?:\\.\\d+)?(?:\\s?(?:hundred|thousand|million|billion|trillion|k|m|bn)\\b)?`,
+  ),
+  pattern('MONEY', `\\b(?:${amount}|a) ${currency}\\b(?:(?: and)? ${amount} (?:cents|pence)\\b)?`),
+  // "Nineteen ninety-nine a month": dollars and cents without their words.
+  pattern(
+    'MONEY',
+    `\\b${dollars} (?:oh ${digit}|${tens})(?= (?:a|per|each|every) (?:month|year|week|night|person|piece|share|seat|user)|,? (?:plus|including|before|after) (?:tax|taxes|shipping|tip|fees)|,? (?:each|per month|monthly|in total|total)\\b)`,
+  ),
+  pattern(
+    'MONEY',
+    `\\b(?:charged (?:me|us|him|her|them|you)|costs?(?: me| us)?|cost is|price (?:is|was)|paid|pay|total (?:is|was|comes to|of)|that'll be|that will be|fee (?:is|of)|bill (?:is|was)) (?:only |about |around |just )?(?<e>${dollars} (?:oh ${digit}|${tens}))\\b(?! ${digit}\\b| (?:percent|people|times))`,
+  ),
+  pattern('STATISTICS', `(?<![\\w.])${amount}\\s?(?:%|(?:percent|per cent|percentage points?)\\b)`),
+  pattern('AGE', `\\b${amount}[- ](?:years?|months?|weeks?|days?)[- ]olds?\\b`),
+  pattern(
+    'AGE',
+    `\\b(?:aged|age of|age is|turn(?:ed|s|ing)|turned) (?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|dollars|degrees|miles|minutes|hours|days|times))`,
+  ),
+  pattern(
+    'AGE',
+    `\\b(?:I'm|I am|he's|he is|she's|she is|is only|was only) (?<e>(?:\\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?))(?=[.,?!]|$| and | now\\b)`,
+  ),
+  pattern(
+    'AGE',
+    `\\b(?:son|daughter|child|kid|baby|boy|girl|brother|sister|wife|husband|mother|father|mom|dad)(?:'s| is| was| just turned) (?:now |only |almost )?(?<e>${amount})(?=[.,?!]|$| and | now\\b)`,
+  ),
+  pattern(
+    'MONEY',
+    `\\b(?:rent|salary|mortgage|payments?|premium|deductible|co-?pay|fee|price|bill|balance|budget|deposit|refund|invoice) (?:is|was|of|went up to|will be|would be|comes to) (?:only |about |around |just )?(?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|days?|weeks?|months?|years?|hours?|minutes?|people|times|to|or|in))`,
+  ),
+  pattern(
+    'MARITAL_STATUS',
+    "\\b(?:I'm|I am|he's|he is|she's|she is|they're|status(?: is)?|(?:brother|sister|son|daughter|mother|father|mom|dad|friend) is)(?: currently| still| recently| now)? (?<e>single|engaged|separated)(?=[.,?!]|$| (?:and|but|now|again)\\b)",
+  ),
+  pattern(
+    'AGE',
+    `\\b(?:when|since|until|before|after) (?:I|you|he|she|we|they) (?:was|were|turned) (?:only |just |about |almost )?(?<e>${amount})(?=[.,?!]|$| (?:and|or|when|but|I|he|she)\\b)`,
+  ),
+  pattern(
+    'AGE',
+    `\\bhow old (?:are|is|was) [\\w' ]{2,25}\\?(?: (?:uh|um|well|she's|he's|I'm|I am|he is|she is|it's|about|just|almost|turned),?){0,3} (?<e>${amount})(?![\\w%-]|,?\\d)`,
+  ),
+  pattern(
+    'AGE',
+    '\\bin (?:my|his|her|their) (?:early |mid |mid-|late )?(?<e>(?:twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties|teens))\\b',
+  ),
+  pattern(
+    'DURATION',
+    `\\b(?:${amount}|half an?|a couple of|several|a few)(?: (?:more|business|working|full|whole))?[ -](?:half[ -])?${unitOfTime}(?: and (?:a half|${amount} ${unitOfTime}))?\\b(?! ?-?old)(?! later than)`,
+  ),
+  pattern('DOSE', `\\b(?:${about}|one|two) ?${dose}\\b(?! of (?:sugar|water|flour|milk|salt))`),
+  pattern(
+    'LOCATION_COORDINATE',
+    '(?<![\\d.])-?\\d{1,3}\\.\\d{3,}°?(?: ?[NS])?,? (?:and )?-?\\d{1,3}\\.\\d{3,}°?(?: ?[EW]\\b)?',
+  ),
+  pattern(
+    'LOCATION_COORDINATE',
+    `\\b(?:latitude|longitude)(?: is| of|:)? (?<e>(?:minus )?${amount}(?: (?:degrees|point)[ \\w]{0,40}?(?:north|south|east|west))?)`,
+  ),
+  pattern(
+    'PHYSICAL_ATTRIBUTE',
+    `\\b(?:weighs?|weighed) (?<e>${amount} (?:pounds|kilos|kilograms|kg|stone))\\b`,
+  ),
+  pattern(
+    'PHYSICAL_ATTRIBUTE',
+    `\\b${amount} (?:feet|foot)(?: ${amount}(?: inch(?:es)?)?)?(?= tall\\b)`,
+  ),
+  pattern(
+    'PHYSICAL_ATTRIBUTE',
+    `\\b(?:I'm|I am|he's|he is|she's|she is|height is|stands) (?<e>${amount} (?:feet|foot) ${amount})(?=[.,?!]|$| and\\b)`,
+  ),
+  pattern(
+    'PHYSICAL_ATTRIBUTE',
+    '\\b(?:blue|brown|green|hazel|gr[ae]y) eyes\\b|\\b(?:blond|blonde|brown|black|red|gr[ae]y|curly|dark) hair\\b|\\bleft-handed\\b',
+  ),
+  pattern('BLOOD_TYPE', '\\b(?:AB|A|B|O)[ -](?:positive|negative)\\b', 'g'),
+  pattern(
+    'BLOOD_TYPE',
+    '\\bblood (?:type|group)(?: is|:)? (?<e>(?:AB|A|B|O)(?:[+−-]| ?(?:positive|negative|plus|minus))?)(?![\\w])',
+    'g',
+  ),
+  pattern(
+    'CORPORATE_ACTION',
+    '\\b(?:mergers?|acquisitions?|initial public offering|stock split|share buyback|hostile takeover|spin-?off)\\b',
+  ),
+  pattern(
+    'FINANCIAL_METRIC',
+    '\\b(?:earnings per share|net income|gross margin|operating margin|EBITDA|return on equity|cash flow|price to earnings ratio)\\b',
+  ),
+  pattern(
+    'PROJECT',
+    '\\b(?:[Pp]roject (?:is )?(?:called|named|code-?named) (?<e>[A-Z][\\w-]+(?: [A-Z][\\w-]+)?))',
+    'g',
+  ),
+  pattern('PROJECT', '\\b(?<=[a-z,] )Project (?<e>[A-Z][a-z]+)\\b', 'g'),
+]
+
+/** Finds money, percentages, ages, durations, doses and other amounts, in figures or words. */
+export function findAmounts(text: string): Entity[] {
+  return matchPatterns(text, patterns).filter(({ type, from, to }) => {
+    const weight =
+      /pounds$/.test(text.slice(from, to)) &&
+      /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(before(text, from))
+    if (type === 'MONEY' && weight) return false
+    return !(type === 'DURATION' && /^(?:one|a) (?:day|second|minute)$/i.test(text.slice(from, to)))
+  })
+}

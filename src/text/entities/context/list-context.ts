@@ -1,0 +1,131 @@
+import type { Entity } from '../entity-types.ts'
+import { isCommon, isFamily } from '../names/name-words.ts'
+import type { Piece } from '../pieces.ts'
+import { tagsOf } from '../word-lists.ts'
+
+type Place = { text: string; pieces: readonly Piece[]; at: number; count: number }
+
+/**
+ * Returns a listed entity if its context supports it. Everyday words among companies, products and
+ * peoples count only inside a sentence, or with a cue.
+ */
+export function inContext(entity: Entity, { text, pieces, at, count }: Place): Entity[] {
+  const { type } = entity
+  const left = text.slice(Math.max(0, entity.from - 40), entity.from).toLowerCase()
+  const first = pieces[at]!
+  if (type === 'ORGANIZATION' && noCompanies.has(first.lower)) return []
+  if (type === 'LANGUAGE')
+    return [{ ...entity, type: isLanguage(left, text.slice(entity.to)) ? type : 'ORIGIN' }]
+  if (
+    type === 'GENDER' &&
+    !/\b(?:i'm|i am|is|as|a|old|adult|elderly|young|identif\w+|gender|sex)\W+(?:a )?$/.test(left)
+  )
+    return []
+  if (
+    type === 'ZODIAC_SIGN' &&
+    !/\b(?:sign|zodiac|i'm|i am|an?|he's|she's|is|and)\W+(?:is )?(?:an? )?$/.test(left)
+  )
+    return []
+  if (
+    type === 'OCCUPATION' &&
+    actions.has(first.lower) &&
+    !/\b(?:an?|the|my|our|your|his|her|their|as|former|head|chief|this|that|another|every|no) $/.test(
+      left,
+    )
+  )
+    return []
+  if (count > 1) return [entity]
+  // "Ask Baker": a family name that only its capital distinguishes from a trade.
+  if (type === 'OCCUPATION' && first.capital && !first.initial && isFamily(first.lower)) return []
+  if (type === 'NAME') return []
+  const everyday =
+    tagsOf(first.lower).some((tag) => everydayTags.has(tag)) || everydayWords.has(first.lower)
+  const usual = everyday || isCommon(first.lower)
+  const company = acts.test(text.slice(entity.to, entity.to + 20))
+  if (type === 'PRODUCT' && first.initial && usual) return []
+  if (type === 'ORGANIZATION' && ((first.initial && usual && !company) || first.text.length < 2))
+    return []
+  if (type === 'LOCATION_CITY' && everyday && first.initial) return []
+  if (type === 'LOCATION' && everyday) return []
+  return [entity]
+}
+
+/** Actions of a company, not of a thing. */
+const acts =
+  /^(?:['’]s (?:CEO|new|latest|stock|shares|quarterly)|,? (?:has |have |just |recently )?(?:announce[sd]?|releas(?:es|ed)|launch(?:es|ed)|report(?:s|ed)|acquire[sd]|bought|hired|rais(?:es|ed)|said|says|unveil(?:s|ed)|stock|shares|customer service))\b/
+
+/** Words for people that are also verbs: "I cook". */
+const actions = new Set(
+  'anchor author broker coach cook doctor guide judge model nurse tailor tutor vet host'.split(' '),
+)
+
+/** Listed as companies, but used for things. */
+const noCompanies = new Set([
+  'visa',
+  'medicare',
+  'medicaid',
+  'internet',
+  'co',
+  'ltd',
+  'inc',
+  'dept',
+])
+/** Lexicon tags of words that describe things. */
+export const everydayTags = new Set([
+  'Noun',
+  'Singular',
+  'Plural',
+  'Infinitive',
+  'Adjective',
+  'Comparative',
+  'Verb',
+  'PresentTense',
+  'Uncountable',
+  'Actor',
+])
+/** Names that are also everyday words. */
+export const everydayWords = new Set([
+  'target',
+  'apple',
+  'oracle',
+  'sprint',
+  'visa',
+  'subway',
+  'chase',
+  'meta',
+  'delta',
+  'fidelity',
+  'nice',
+  'mobile',
+  'reading',
+  'mesa',
+  'orange',
+  'gap',
+  'shell',
+  'ford',
+  'cork',
+  'bath',
+  'best',
+  'queens',
+  'split',
+  'male',
+  'tours',
+  'man',
+  'most',
+  'turkey',
+  'polish',
+  'jersey',
+  'chile',
+  'guinea',
+])
+
+function isLanguage(left: string, right: string): boolean {
+  return (
+    /\b(?:speaks?|speaking|spoke|spoken|fluent(?:ly)?|in|into|learn(?:ing|ed)?|stud(?:y|ied|ying)|translat\w+|language|understands?|little|some|and|or|teach(?:es|ing)?|read|write|say|from)\W+(?:is )?(?:a (?:little|bit of) |some |both |to )?$/.test(
+      left,
+    ) &&
+    !/^\s+(?:customers?|people|man|woman|men|women|citizens?|company|companies|passport|food|restaurant|market|family|government|president|army|car|students?|immigrants?|ancestry|descent|heritage|friends?|team|border)\b/.test(
+      right,
+    )
+  )
+}

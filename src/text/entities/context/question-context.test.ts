@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findEntities } from '../find-entities.ts'
+
+/** Returns the entities in answers, each with what the other channel said before it. */
+function answered(...turns: [phrase: string, answer: string][]): string[] {
+  let text = ''
+  const interjections = turns.map(([phrase, answer]) => {
+    const at = text.length
+    text += `${answer} `
+    return { at, text: phrase }
+  })
+  const entities = findEntities({ text, interjections })
+  return entities.map(({ type, from, to }) => `${type} ${text.slice(from, to)}`)
+}
+
+test('a question of another channel is a cue for the answer', () => {
+  const born = answered(["What's your date of birth?", 'April twelfth, nineteen ninety.'])
+  assert.deepEqual(born, ['DOB April twelfth, nineteen ninety'])
+  assert.deepEqual(answered(['And your zip?', 'One zero zero two five.']), [
+    'LOCATION_ZIP One zero zero two five',
+  ])
+  assert.deepEqual(answered(['Your last name, please.', 'Castellanos.']), [
+    'NAME_FAMILY Castellanos',
+  ])
+})
+
+const answers: [question: string, answer: string, found: string][] = [
+  ["What's your address?", 'Ten Downing Street.', 'LOCATION_ADDRESS_STREET Ten Downing Street'],
+  [
+    'Where do you live?',
+    'Forty two Maple Avenue.',
+    'LOCATION_ADDRESS_STREET Forty two Maple Avenue',
+  ],
+  [
+    'Your date of birth?',
+    'The fifth of the sixth, eighty four.',
+    'DOB The fifth of the sixth, eighty four',
+  ],
+  ['Your date of birth?', 'The fifth of June, eighty four.', 'DOB The fifth of June, eighty four'],
+  ['And your postcode?', 'S W one A one A A.', 'LOCATION_ZIP S W one A one A A'],
+  ['And your e-mail?', "It's john dot smith.", 'EMAIL_ADDRESS john dot smith'],
+]
+for (const [question, answer, expected] of answers) {
+  test(`${expected} answers: ${question}`, () => {
+    assert.deepEqual(answered([question, answer]), [expected])
+  })
+}
+
+test('an ordinal of another is no birthday unless one is asked for', () => {
+  assert.deepEqual(answered(['Which one?', 'The fifth of the sixth, eighty four.']), [])
+})
+
+test('numbers that answer two questions are two', () => {
+  const found = answered(
+    ['The number of the card?', 'Four two four two. Four two four two. Four two four three.'],
+    ['And the expiration date?', 'Oh nine twenty seven.'],
+    ['And the three digits on the back?', 'Eight zero four.'],
+  )
+  assert.deepEqual(found, [
+    'CREDIT_CARD Four two four two. Four two four two. Four two four three',
+    'CREDIT_CARD_EXPIRATION Oh nine twenty seven',
+    'CVV Eight zero four',
+  ])
+})
+
+test('what is no question does not cut a number', () => {
+  const found = answered(
+    ['Mm-hm.', 'It is four one five.'],
+    ['Yes?', 'Five five five, oh one two two.'],
+  )
+  assert.deepEqual(found, ['PHONE_NUMBER four one five. Five five five, oh one two two'])
+})
+
+test('only the last sentence of a speech asks, and nothing that it says itself is found', () => {
+  assert.deepEqual(answered(['What is your date of birth? I am Lena.', 'May first.']), [
+    'DATE May first',
+  ])
+})
+
+test('an entity across a question is found on both sides of it', () => {
+  const found = answered(
+    ['What is the address?', 'I live at 15 Elm Street.'],
+    ['And the city?', 'Denver, Colorado.'],
+  )
+  assert.deepEqual(found, ['LOCATION_ADDRESS 15 Elm Street. Denver, Colorado'])
+})

@@ -1,0 +1,59 @@
+import type { Interjection } from '../../document.ts'
+import { trailingFrom } from '../../words/trailing.ts'
+import type { Entity } from '../entity-types.ts'
+
+/**
+ * A text with the questions that it answers inserted, and `own` to map entities back to its own
+ * offsets.
+ */
+export type Answered = { text: string; own(entity: Entity): Entity[] }
+
+/** Long enough for a question, too short for a speech in which cues refer to something else. */
+const REACH = 120
+/** Requests without a question mark: "And the last name, please." */
+const asks =
+  /\b(?:name|number|e-?mail|address|birth|code|zip|password|expir\w+|spell|digits|tell me|give me|read me)\b/i
+
+/**
+ * Inserts the questions of other channels before their answers, so that "What is your date of
+ * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
+ * a number that is being dictated.
+ */
+export function withQuestions(text: string, interjections: readonly Interjection[]): Answered {
+  let merged = ''
+  let done = 0
+  const pieces: { own: number; merged: number; length: number }[] = []
+  for (const { at, text: phrase } of interjections) {
+    const question = questionOf(phrase)
+    if (question === undefined) continue
+    pieces.push({ own: done, merged: merged.length, length: at - done })
+    merged += `${text.slice(done, at)}${question} `
+    done = at
+  }
+  if (done === 0 && merged === '') return { text, own: (entity) => [entity] }
+  pieces.push({ own: done, merged: merged.length, length: text.length - done })
+  merged += text.slice(done)
+  return {
+    text: merged,
+    own: (entity) =>
+      pieces.flatMap((piece) => {
+        const from = Math.max(entity.from, piece.merged)
+        const to = Math.min(entity.to, piece.merged + piece.length)
+        const shift = piece.own - piece.merged
+        return from < to ? [{ ...entity, from: from + shift, to: to + shift }] : []
+      }),
+  }
+}
+
+/** What redaction puts in the place of an entity: its label is no cue. */
+const MARKERS = /\[[A-Z_]+_\d+\]/g
+
+/** Returns the last sentence of a turn when it asks for something. */
+function questionOf(phrase: string): string | undefined {
+  const text = phrase.replace(MARKERS, '#').trimEnd()
+  const marks = trailingFrom(text, /[.?!]/)
+  const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)
+  const last = text.slice(from).trim().slice(-REACH)
+  if (!asks.test(last) && !(last.endsWith('?') && last.includes(' '))) return undefined
+  return /[.?!]$/.test(last) ? last : `${last}?`
+}

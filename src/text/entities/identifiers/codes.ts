@@ -1,0 +1,139 @@
+import { isIban, isMedicareIdentifier, isVin } from '../digits/checksums.ts'
+import { isSpokenConnector } from '../digits/digit-runs.ts'
+import { type Lexeme, readDigits } from '../digits/spoken-digits.ts'
+import type { Entity, EntityType } from '../entity-types.ts'
+
+/** Words that announce an identifier of letters and digits. */
+const cues: { type: EntityType; words: RegExp }[] = [
+  { type: 'PASSPORT_NUMBER', words: /\bpassport(?: number| no\.?)?\b/gi },
+  { type: 'DRIVER_LICENSE', words: /\b(?:driver'?s?|driving) licen[cs]e(?: number)?\b/gi },
+  {
+    type: 'HEALTHCARE_NUMBER',
+    words:
+      /\b(?:medicare|medicaid|(?:member|subscriber|group|patient|insurance|health plan) (?:id|number)|policy(?: number)?|mrn)\b/gi,
+  },
+  {
+    type: 'VEHICLE_ID',
+    words:
+      /\b(?:vin|vehicle identification number|licen[cs]e plate|plate number|number plate|registration plate)\b/gi,
+  },
+  { type: 'BANK_ACCOUNT', words: /\biban\b/gi },
+  { type: 'LOCATION_ZIP', words: /\b(?:postal|post|zip) ?code\b/gi },
+  { type: 'ACCOUNT_NUMBER', words: /\baccount (?:number|id)\b/gi },
+  {
+    type: 'MEDICAL_CODE',
+    words: /\b(?:icd(?:[- ]?(?:10|ten))?|cpt|diagnosis|procedure) codes?\b/gi,
+  },
+  {
+    type: 'NUMERICAL_PII',
+    words:
+      /\b(?:confirmation|reference|booking|order|tracking|ticket|case|serial|employee|customer|record|invoice|claim|reservation|badge|student|membership|loyalty|authorization|gate|access|unlock|promo)(?: (?:locator|number|code|id|reference))+\b/gi,
+  },
+  { type: 'NUMERICAL_PII', words: /\b(?:the|my|your|his|her|a) (?:code|id|number)\b/gi },
+]
+
+const phrase =
+  /^(?:number|starts?|begins?|please|yes|yeah|sure|okay|uh|um|well|on|for|your|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows)$/
+const marks = new Set(['-', ',', '.', ':', '?'])
+
+const affirmed = /^(?:please|yes|yeah|sure|okay|ok|well)$/
+
+type Code = { text: string; from: number; to: number }
+
+/**
+ * Finds identifiers of letters and digits after their cue, and those that their checksum or shape
+ * gives away.
+ */
+export function findCodes(text: string, lexemes: readonly Lexeme[]): Entity[] {
+  const cued = cues.flatMap(({ type, words }) =>
+    Array.from(text.matchAll(words), ({ 0: cue, index }) => {
+      const code = readCode(lexemes, afterFillers(lexemes, index + cue.length))
+      return code && isCode(code.text) ? [{ type, from: code.from, to: code.to, score: 0.9 }] : []
+    }).flat(),
+  )
+  return [...cued, ...findWritten(text)]
+}
+
+const written = /\b(?=[A-Z\d -]{0,40}\d)[A-Z\d]{2,34}(?:[ -][A-Z\d]{1,7}){0,9}\b/g
+
+function findWritten(text: string): Entity[] {
+  return Array.from(text.matchAll(written), ({ 0: part, index }) => {
+    const type = typeOfWritten(part.replace(/[ -]/g, ''))
+    return type ? [{ type, from: index, to: index + part.length, score: 1 }] : []
+  }).flat()
+}
+
+function typeOfWritten(code: string): EntityType | undefined {
+  if (isIban(code)) return 'BANK_ACCOUNT'
+  if (isVin(code)) return 'VEHICLE_ID'
+  return isMedicareIdentifier(code) ? 'HEALTHCARE_NUMBER' : undefined
+}
+
+/**
+ * Returns whether a text is a code: at least four characters, with a digit and a letter. For digits
+ * alone see numbers.ts.
+ */
+function isCode(code: string): boolean {
+  return code.length >= 4 && /\d/.test(code) && /[A-Z]/.test(code)
+}
+
+function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
+  let at = lexemes.findIndex(({ from }) => from >= offset)
+  if (at < 0) return lexemes.length
+  for (let passed = 0; passed < 8; passed++) {
+    const { text, lower } = lexemes[at] ?? { text: '', lower: '' }
+    if (!phrase.test(lower) && !marks.has(text)) break
+    // A capital A is part of the code. A full stop ends the sentence of the cue, except after a
+    // "Yes."
+    if (text === 'A' || (text === '.' && !affirmed.test(lexemes[at - 1]?.lower ?? ''))) break
+    at++
+  }
+  return at
+}
+
+/** Reads a row of capitals, digits, spelled letters ("B as in boy") and spoken digits. */
+function readCode(lexemes: readonly Lexeme[], begin: number): Code | undefined {
+  let at = begin
+  let text = ''
+  let to = 0
+  while (at < lexemes.length && text.length < 40) {
+    const read = readSign(lexemes, at, text !== '')
+    if (read) {
+      text += read.sign
+      at += read.count
+      to = lexemes[at - 1]!.to
+    } else if (text !== '' && isJoint(lexemes, at)) at++
+    else break
+  }
+  return text === '' ? undefined : { text, from: lexemes[begin]!.from, to }
+}
+
+/** Words of the spelling alphabet of radio and telephone (ICAO Annex 10). */
+const radioWords = new Set([
+  ...['alpha', 'alfa', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot', 'golf', 'hotel', 'india'],
+  ...['juliet', 'juliett', 'kilo', 'lima', 'mike', 'november', 'oscar', 'papa', 'quebec', 'romeo'],
+  ...['sierra', 'tango', 'uniform', 'victor', 'whiskey', 'whisky', 'x-ray', 'yankee', 'zulu'],
+])
+
+function isJoint(lexemes: readonly Lexeme[], at: number): boolean {
+  const { text, lower } = lexemes[at]!
+  return (marks.has(text) && text !== ':' && text !== '?') || isSpokenConnector(lower)
+}
+
+function readSign(lexemes: readonly Lexeme[], at: number, inside: boolean) {
+  const digits = readDigits(lexemes, at, inside)
+  if (digits) return { sign: digits.digits, count: digits.count }
+  const { text, lower } = lexemes[at]!
+  const spelled =
+    (lexemes[at + 1]?.lower === 'as' && lexemes[at + 2]?.lower === 'in' && 4) ||
+    (lexemes[at + 1]?.lower === 'for' && /^\p{Lu}/u.test(lexemes[at + 2]?.text ?? '') && 3)
+  if (radioWords.has(lower)) return { sign: lower[0]!.toUpperCase(), count: 1 }
+  if (/^\p{L}$/u.test(text) && spelled) return { sign: text.toUpperCase(), count: spelled }
+  const next = lexemes[at + 1]
+  if (/^[A-Z]$/.test(text) && (!/^[a-z]/.test(next?.text ?? '') || isSpokenConnector(next!.lower)))
+    return { sign: text, count: 1 }
+  if (/^[A-Z]$/.test(text) && readDigits(lexemes, at + 1, false)) return { sign: text, count: 1 }
+  const following = next?.text === '-' ? lexemes[at + 2] : next
+  const besideDigits = /^\d/.test(following?.text ?? '') || /^\d/.test(lexemes[at - 1]?.text ?? '')
+  return /^[A-Z]{2,6}$/.test(text) && besideDigits ? { sign: text, count: 1 } : undefined
+}

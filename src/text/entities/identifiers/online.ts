@@ -1,0 +1,160 @@
+import { lexemesOf } from '../digits/spoken-digits.ts'
+import type { Entity } from '../entity-types.ts'
+import { before, matchPatterns, type Pattern } from '../matching.ts'
+import { findMailParts } from './email-parts.ts'
+
+const tld =
+  '(?:com|org|net|io|edu|gov|mil|info|biz|co|uk|us|ca|de|fr|es|it|nl|ch|at|eu|au|jp|cn|in|br|se|no|dk|fi|pl|ru|me|tv|ai|app|dev|cloud|online|site|shop|blog|health|example|test)'
+/** Top-level domains that are also everyday words. Spoken, they need an address before them. */
+const spokenTld =
+  '(?:com|org|net|io|i o|edu|gov|info|biz|co|uk|us|ca|de|fr|es|nl|ch|eu|au|jp|cn|br|se|dk|fi|pl|ru|tv|ai|app|dev|cloud|example)'
+const domain = `[\\p{L}\\d-]{1,63}(?:\\s{1,8}(?:dash|hyphen)\\s{1,8}[\\p{L}\\d]+){0,3}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)[\\p{L}\\d-]+){0,4}?(?:\\s{1,8}dot\\s{1,8}|\\.)${spokenTld}(?:(?:\\s{1,8}dot\\s{1,8}|\\.)(?:uk|au|jp|br|com))?`
+const octet = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
+const documentEnding =
+  '(?:pdf|docx?|xlsx?|pptx?|txt|csv|zip|jpe?g|png|gif|mp3|mp4|wav|json|xml|html|exe|py|js|ts)'
+
+const patterns: Pattern[] = [
+  {
+    type: 'EMAIL_ADDRESS',
+    pattern:
+      /(?<![\p{L}\d._%+-])[\p{L}\d][\p{L}\d._%+-]{0,63}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]+){1,8}/gu,
+    score: 1,
+  },
+  { type: 'URL', pattern: /\bhttps?:\/\/[^\s<>"]*[^\s<>".,;:!?')]/gi, score: 1 },
+  {
+    type: 'URL',
+    pattern: new RegExp(
+      `(?<![@\\p{L}\\d.-])(?:www\\.)?[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){0,5}\\.${tld}(?![\\p{L}\\d@-])(?:/[^\\s<>"]*[^\\s<>".,;:!?')])?`,
+      'giu',
+    ),
+    score: 0.95,
+  },
+  {
+    type: 'URL',
+    pattern: new RegExp(
+      `(?<![@\\p{L}\\d.-])(?:https?\\s{1,8}colon\\s{1,8}slash\\s{1,8}slash\\s{1,8})?(?:(?:www|w w w|triple w)\\s{1,8}dot\\s{1,8})?${domain}(?![\\p{L}\\d@]|\\s{1,8}dot\\s{1,8}\\p{L})(?:\\s{1,8}(?:forward\\s{1,8})?slash\\s{1,8}[\\p{L}\\d-]+){0,8}`,
+      'giu',
+    ),
+    score: 0.9,
+  },
+  {
+    type: 'IP_ADDRESS',
+    pattern: new RegExp(`(?<![\\d.])${octet}(?:\\.${octet}){3}(?!\\.?\\d)`, 'g'),
+    score: 1,
+  },
+  {
+    type: 'IP_ADDRESS',
+    pattern:
+      /(?<![\w:])(?:[\da-f]{1,4}:){7}[\da-f]{1,4}(?![\w:])|(?<![\w:])(?:[\da-f]{1,4}:){1,7}(?::[\da-f]{1,4}){1,7}(?![\w:])/gi,
+    score: 1,
+  },
+  {
+    type: 'FILENAME',
+    pattern: new RegExp(
+      `(?<![\\p{L}\\d./@])[\\p{L}\\d][\\p{L}\\d_-]{0,80}(?:\\.|\\s{1,8}dot\\s{1,8})${documentEnding}(?!\\p{L}|\\d|\\.\\p{L})`,
+      'giu',
+    ),
+    score: 0.95,
+  },
+  {
+    type: 'USERNAME',
+    pattern:
+      /\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>(?:at (?=\p{L}+ (?:underscore|dot|dash|\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|your|different|unknown)\b)(?:(?:(?!(?:and|or|is|the|with|at|to)\b)\p{L}+ ){1,3}(?:\d+|zero|one|two|three|four|five|six|seven|eight|nine)\b(?: (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*|[\p{L}\d][\p{L}\d_.-]*[\p{L}\d](?: (?:underscore|dot|dash|hyphen) [\p{L}\d]+| (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*))/giu,
+    score: 0.9,
+  },
+  { type: 'USERNAME', pattern: /(?<![\p{L}\d.])(?<e>@[\p{L}\d_]{2,30})/gu, score: 0.9 },
+  {
+    type: 'PASSWORD',
+    pattern:
+      /\b(?:pass ?word|pass ?phrase|pass ?code)(?: is| was| to|:|,| would be| should be|'s)+ (?<e>(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\b)\p{L}+ ){1,4}(?=\d|(?:zero|one|two|three|four|five|six|seven|eight|nine)\b))?[\p{L}\d][^\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|zero|one|two|three|four|five|six|seven|eight|nine|\d+|\p{L})\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\p{L}\d]+)?)*)/giu,
+    score: 0.9,
+  },
+]
+
+const spokenAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
+/** Words before "at" that make no address: "look at …", "find us at …". */
+const noAddress =
+  /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
+const joints = new Set([
+  'dot',
+  'underscore',
+  'dash',
+  'hyphen',
+  'plus',
+  'minus',
+  'period',
+  '.',
+  '_',
+  '-',
+])
+const stops =
+  /^(?:is|it|its|it's|that's|to|my|email|mail|(?:e?mail|address)['’]s|e-mail|address|the|and|at|me|us|him|her|as|that|or|um|uh|so|on|for|yes|yeah|okay|ok|sure|send|write|reach|with|by|be|contact|from|you|can|are|was|please|use|called|just|of)$/
+
+/** Finds e-mail, web and network addresses, file names and credentials, written or read aloud. */
+export function findOnline(text: string): Entity[] {
+  return [
+    ...matchPatterns(text, patterns),
+    ...spokenMail(text),
+    ...findMailParts(text),
+    ...spokenIp(text),
+  ]
+}
+
+function spokenMail(text: string): Entity[] {
+  return Array.from(text.matchAll(spokenAt), ({ 0: part, index }) => {
+    const from = localPart(text, index)
+    if (from === undefined) return []
+    return [{ type: 'EMAIL_ADDRESS' as const, from, to: index + part.length, score: 0.95 }]
+  }).flat()
+}
+
+/**
+ * Returns where the name before "at" begins: words joined by "dot" and the like, and after the word
+ * e-mail plain words too.
+ */
+function localPart(text: string, end: number): number | undefined {
+  const reach = Math.max(0, end - 120)
+  const left = lexemesOf(text.slice(reach, end))
+  const mail = /\be-?mail\b/i.test(before(text, end, 100))
+  let at = left.length - 1
+  if (
+    at < 0 ||
+    noAddress.test(left[at]!.lower) ||
+    !/[\p{L}\d]$/u.test(text.slice(Math.max(0, end - 2), end))
+  )
+    return undefined
+  while (at > 0) {
+    const previous = left[at - 1]!
+    if (joints.has(previous.lower) && at > 1 && !/^[.]$/.test(previous.lower)) at -= 2
+    else if (previous.text === '.' && previous.to === left[at]!.from && at > 1) at -= 2
+    else if (
+      previous.text === ',' &&
+      at > 1 &&
+      isPart(left[at]!.text) &&
+      isPart(left[at - 2]!.text)
+    )
+      at -= 2
+    else if (!/[\p{L}\d]/u.test(previous.text) || stops.test(previous.lower)) break
+    else if (mail || isPart(previous.text) || isPart(left[at]!.text)) at -= 1
+    else break
+  }
+  return reach + left[at]!.from
+}
+
+function isPart(word: string): boolean {
+  return new RegExp(`^(?:\\p{L}|\\d+|double|triple|${numberWord})$`, 'iu').test(word)
+}
+
+const numberWord =
+  '(?:zero|nought|naught|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
+const part = `${numberWord}(?:[\\s-]+${numberWord}){0,4}`
+const dottedNumbers = new RegExp(
+  `\\b${part}(?:,?\\s{1,8}(?:dot|point|period),?\\s{1,8}${part}){3}\\b`,
+  'gi',
+)
+
+function spokenIp(text: string): Entity[] {
+  return Array.from(text.matchAll(dottedNumbers), ({ 0: phrase, index }) => {
+    return { type: 'IP_ADDRESS' as const, from: index, to: index + phrase.length, score: 0.95 }
+  })
+}

@@ -1,0 +1,122 @@
+import { everydayTags, everydayWords, inContext } from '../context/list-context.ts'
+import type { Entity, EntityType } from '../entity-types.ts'
+import { isUncased, type Piece } from '../pieces.ts'
+import { taggedWith, tagsOf, wordList } from '../word-lists.ts'
+import { withoutAccents } from './accents.ts'
+import { isCommon, isFamily } from './name-words.ts'
+
+type Source = {
+  type: EntityType
+  lists: string[]
+  tags?: string[]
+  /** Also matches in lower case: everything that is no proper noun. */
+  small?: true
+}
+
+/** Where a phrase is in several lists, the later one wins. */
+const sources: Source[] = [
+  { type: 'NAME', lists: [], tags: ['Person'] },
+  { type: 'ORGANIZATION', lists: ['names/organizations'], tags: ['Organization', 'SportsTeam'] },
+  { type: 'LOCATION', lists: ['places/regions'], tags: ['Region'] },
+  { type: 'LOCATION_CITY', lists: ['places/cities-world', 'places/cities'], tags: ['City'] },
+  { type: 'LOCATION_COUNTRY', lists: ['places/countries'], tags: ['Country'] },
+  { type: 'LOCATION_STATE', lists: ['places/us-states'] },
+  { type: 'ORIGIN', lists: ['people/nationalities'], tags: ['Demonym'] },
+  { type: 'LANGUAGE', lists: ['people/languages'] },
+  { type: 'RELIGION', lists: ['people/religions'], small: true },
+  { type: 'POLITICAL_AFFILIATION', lists: ['people/politics'], small: true },
+  { type: 'ZODIAC_SIGN', lists: ['people/zodiac'] },
+  { type: 'MARITAL_STATUS', lists: ['people/marital'], small: true },
+  { type: 'GENDER', lists: ['people/genders'], small: true },
+  { type: 'SEXUALITY', lists: ['people/sexualities'], small: true },
+  { type: 'DRUG', lists: ['medical/drugs'], small: true },
+  { type: 'CONDITION', lists: ['medical/conditions'], small: true },
+  { type: 'INJURY', lists: ['medical/injuries'], small: true },
+  { type: 'MEDICAL_PROCESS', lists: ['medical/medical-processes'], small: true },
+  { type: 'OCCUPATION', lists: ['people/occupations'], small: true },
+  { type: 'PRODUCT', lists: ['names/products'] },
+  { type: 'EVENT', lists: ['names/events'] },
+]
+
+/** A listed phrase. `letters` marks an acronym that is a common word in lower case: WHO, AIDS. */
+type Listed = { type: EntityType; small: boolean; letters: boolean }
+
+let phrases: Map<string, Listed> | undefined
+const LONGEST = 4
+
+function loadPhrases(): Map<string, Listed> {
+  const all = new Map<string, Listed>()
+  for (const { type, lists, tags = [], small = false } of sources) {
+    const listed = [...lists.flatMap(wordList), ...tags.flatMap(taggedWith)]
+    for (const phrase of listed) {
+      const letters = /^\p{Lu}{2,5}$/u.test(phrase)
+      all.set(withoutAccents(phrase), { type, small, letters })
+      // A piece has no possessive: "Parkinson's" arrives here as "Parkinson".
+      if (/['’]s$/.test(phrase))
+        all.set(withoutAccents(phrase.slice(0, -2)), { type, small, letters })
+    }
+  }
+  return all
+}
+
+/**
+ * Returns whether a row of words is a listed place, such as "Ann Arbor", which looks like a name.
+ */
+export function isListedPlace(pieces: readonly Piece[]): boolean {
+  phrases ??= loadPhrases()
+  const phrase = withoutAccents(pieces.map(({ lower }) => lower).join(' '))
+  return phrases.get(phrase)?.type.startsWith('LOCATION') ?? false
+}
+
+/**
+ * Finds the entries of the word lists: places, peoples, beliefs, medicine, occupations, companies.
+ */
+export function findListed(text: string, pieces: readonly Piece[]): Entity[] {
+  phrases ??= loadPhrases()
+  const found: Entity[] = []
+  const cased = !isUncased(text)
+  for (let at = 0; at < pieces.length; at++) {
+    for (let count = Math.min(LONGEST, pieces.length - at); count > 0; count--) {
+      const entity = listedAt(pieces.slice(at, at + count), cased)
+      if (!entity) continue
+      found.push(...inContext(entity, { text, pieces, at, count }))
+      at += count - 1
+      break
+    }
+  }
+  return found
+}
+
+function listedAt(part: readonly Piece[], cased: boolean): Entity | undefined {
+  if (part.slice(0, -1).some(({ closed }) => closed)) return undefined
+  const phrase = withoutAccents(part.map(({ lower }) => lower).join(' '))
+  const listed = phrases!.get(phrase) ?? plural(phrase)
+  if (!listed) return undefined
+  const last = part.at(-1)!
+  if (cased && listed.letters && last.text !== last.text.toUpperCase()) return undefined
+  if (!cased && !listed.small && !isClearlySmall(phrase, listed)) return undefined
+  if (cased && !listed.small && !(part[0]!.capital || part[0]!.lower === 'the')) return undefined
+  if (cased && !listed.small && !last.capital) return undefined
+  return { type: listed.type, from: part[0]!.from, to: last.to, score: 0.8 }
+}
+
+/**
+ * Returns whether a proper noun cannot be confused with another word in a text without capitals.
+ */
+function isClearlySmall(phrase: string, { type }: Listed): boolean {
+  if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
+  if (phrase.includes(' ')) return !phrase.split(' ').every(isCommon)
+  if (type === 'ORGANIZATION' || everydayWords.has(phrase) || isFamily(phrase)) return false
+  return !isCommon(phrase) && !tagsOf(phrase).some((tag) => everydayTags.has(tag))
+}
+
+/**
+ * Looks up the singular of a plural, only for types that describe people, and drugs: "nurses",
+ * "Germans", "Catholics".
+ */
+function plural(phrase: string): Listed | undefined {
+  const listed = phrase.endsWith('s') ? phrases!.get(phrase.slice(0, -1)) : undefined
+  return listed && ['OCCUPATION', 'ORIGIN', 'RELIGION', 'DRUG'].includes(listed.type)
+    ? listed
+    : undefined
+}

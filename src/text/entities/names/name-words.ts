@@ -1,0 +1,173 @@
+import type { Piece } from '../pieces.ts'
+import { tagsOf, wordList } from '../word-lists.ts'
+import { withoutAccents } from './accents.ts'
+
+let given: Set<string> | undefined
+let usualGiven: Set<string> | undefined
+let family: Set<string> | undefined
+let wordLike: Set<string> | undefined
+let common: Set<string> | undefined
+
+const setOf = (...names: string[]) =>
+  new Set(names.flatMap((name) => wordList(name).map((entry) => entry.toLowerCase())))
+
+/** Returns whether a lower-case word is a given name. */
+export function isGiven(word: string): boolean {
+  given ??= setOf('names/given-names-world')
+  if (word.includes('-')) return word.split('-').every(isGiven)
+  return given.has(withoutAccents(word)) || isUsualGiven(word)
+}
+
+/** Returns whether a lower-case word is a given name that is common among English speakers. */
+export function isUsualGiven(word: string): boolean {
+  usualGiven ??= setOf('names/given-names')
+  return usualGiven.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
+}
+
+/** Returns whether a lower-case word is a family name. */
+export function isFamily(word: string): boolean {
+  family ??= setOf('names/family-names', 'names/family-names-world')
+  if (word.includes('-')) return word.split('-').every(isFamily)
+  return family.has(withoutAccents(word)) || family.has(word) || hasTag(word, 'LastName')
+}
+
+/** Returns whether a lower-case word is both a name and an everyday word or a place. */
+export function isWordLike(word: string): boolean {
+  wordLike ??= setOf('names/name-like-words')
+  return wordLike.has(word)
+}
+
+/** Returns whether a lower-case word is a common one of English. */
+export function isCommon(word: string): boolean {
+  common ??= setOf('common-english-words')
+  return common.has(word)
+}
+
+function hasTag(word: string, ...tags: string[]): boolean {
+  return tagsOf(word).some((tag) => tags.includes(tag))
+}
+
+const personTags = new Set([
+  'MaleName',
+  'FemaleName',
+  'FirstName',
+  'LastName',
+  'Person',
+  'ProperNoun',
+])
+/** Words that a capital does not make a name: they begin sentences, or name days and streets. */
+export const small = new Set(
+  "i i'm i'll i've i'd the a an and or but so yes no yeah okay ok well oh hi hello hey thanks thank please sorry sure right this that these those it it's there here what who when where why how if then my your his her our their we you he she they is are was were do does did can could would should not now just let's also maybe perhaps good great mister street avenue road lane drive court boulevard university hospital bank inc corporation company monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december god internet english".split(
+    ' ',
+  ),
+)
+
+/** Returns whether a lower-case word is so rare that it counts as a name even without a capital. */
+export function isRareWord(word: string): boolean {
+  if (isWordLike(word) || isMonthName(word) || small.has(word)) return false
+  const tags = tagsOf(word)
+  if (!tags.every((tag) => personTags.has(tag))) return false
+  // Lists of common words contain "smith", too.
+  return tags.length > 0 || !isCommon(word)
+}
+
+/** Returns whether a word can be part of a name though no list has it. */
+export function isUnknown({ lower, capital, text }: Piece): boolean {
+  if (!capital || small.has(lower) || (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower)))
+    return false
+  if (/\d/.test(text) || (/^\p{Lu}{2,}$/u.test(text) && text.length < 5)) return false
+  return tagsOf(lower).every((tag) => personTags.has(tag))
+}
+
+/**
+ * Returns whether a word is an abbreviation for a kind of number, and no name: "my IBAN", "the
+ * VIN".
+ */
+export function isAcronym({ text }: Piece): boolean {
+  return /^(?:IBAN|VIN|PIN|SSN|DOB|CVV|CVC|ABA|MRN|NHS|EIN|VAT|BIC|SWIFT)$/.test(text)
+}
+
+const isInitial = ({ text, lower }: Piece) => /^\p{Lu}$/u.test(text) && lower !== 'i'
+/** Lower-case particles inside family names. */
+export const particles = new Set([
+  'van',
+  'von',
+  'de',
+  'der',
+  'den',
+  'la',
+  'del',
+  'di',
+  'da',
+  'bin',
+  'al',
+  'el',
+  'dos',
+])
+
+/**
+ * Returns whether a word can follow a given name as its family name: a known one, an unknown word,
+ * or any capitalized word in a sentence.
+ */
+function continues(piece: Piece): boolean {
+  if (namedAfter.test(piece.lower) || isAcronym(piece)) return false
+  return piece.capital && (isFamily(piece.lower) || isGiven(piece.lower) || isUnknown(piece))
+}
+
+/** Things named after people and places, such as the Paris Agreement and the Carter Center. */
+const namedAfter =
+  /^(?:agreement|accords?|act|airport|awards?|bridge|cent(?:er|re)|climate|conference|cup|festival|foundation|hotel|museum|open|podcast|project|protocol|restaurant|school|show|stadium|summit|theat(?:er|re)|tower|treaty|trophy)$/
+
+/**
+ * Returns whether a word is an everyday word with a capital inside a sentence, such as "Gates"
+ * after "Bill".
+ */
+function isProper({ lower, capital, initial, text }: Piece): boolean {
+  if (!capital || initial || small.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text)) return false
+  if (namedAfter.test(lower)) return false
+  return !hasTag(
+    lower,
+    'Place',
+    'City',
+    'Country',
+    'Region',
+    'Organization',
+    'Demonym',
+    'WeekDay',
+    'Month',
+  )
+}
+
+/** Returns the index after the last word of a name that begins at `begin`. */
+export function endOfName(pieces: readonly Piece[], begin: number): number {
+  let at = begin
+  while (at < pieces.length && at - begin < 4) {
+    const previous = pieces[at - 1]
+    if (at > begin && previous?.closed) break
+    const piece = pieces[at]!
+    const next = pieces[at + 1]
+    if (
+      continues(piece) ||
+      (at === begin + 1 && isGiven(previous!.lower) && isProper(piece)) ||
+      (at > begin && isInitial(piece) && next && continues(next) && !piece.closed)
+    )
+      at++
+    else if ((at > begin || piece.capital) && particles.has(piece.lower) && next && continues(next))
+      at++
+    else break
+  }
+  return at
+}
+
+/** Returns whether a name is also a place. */
+export function isPlaceName({ lower }: Piece): boolean {
+  return (
+    hasTag(lower, 'City', 'Country', 'Region', 'Place') ||
+    ['austin', 'georgia', 'virginia', 'dallas', 'brooklyn', 'phoenix', 'jordan'].includes(lower)
+  )
+}
+
+/** Returns whether a lower-case word is a name and a month or season. */
+export function isMonthName(word: string): boolean {
+  return /^(?:april|may|june|august|march|january|july|summer|autumn|winter)$/.test(word)
+}

@@ -1,0 +1,148 @@
+import { amount } from '../amounts/quantities.ts'
+import type { Entity } from '../entity-types.ts'
+import { before, matchPatterns, type Pattern } from '../matching.ts'
+import { wordList } from '../word-lists.ts'
+import { isCommon } from './name-words.ts'
+
+const street =
+  '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent)'
+const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
+const company =
+  '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
+
+/** House numbers are read like other numbers, or digit by digit: "nine oh one". */
+const phrase =
+  '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
+const more = `(?:[ -](?:and )?(?:${phrase}|hundred|zero|nought|oh))`
+const firstMentions = phrase.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+/** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
+const house = `(?:${phrase}${more}{1,6}|${firstMentions}${more}{0,6})(?!\\p{L})`
+
+/**
+ * Words of a pattern have a length limit: in an endless word each letter would be tried against all
+ * the others.
+ */
+const patterns: Pattern[] = [
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern: new RegExp(
+      `\\b(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,5}${street}(?![\\p{L}])(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      'gu',
+    ),
+    score: 0.9,
+  },
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern:
+      /\bP\.? ?O\.? [Bb]ox (?:\d+|\w+(?: (?:one|two|three|four|five|six|seven|eight|nine|zero))*)/g,
+    score: 0.9,
+  },
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern: new RegExp(
+      `\\b(?:[Oo]n|[Aa]t|[Ii]n|live|lives|along|of|and|near|off|down|to|from) (?<e>(?:${cap} ){1,2}(?:Street|Avenue|Road|Lane|Boulevard|Drive))(?![\\p{L}])`,
+      'gu',
+    ),
+    score: 0.8,
+  },
+  {
+    type: 'ORGANIZATION_MEDICAL_FACILITY',
+    pattern:
+      /(?<!\p{L})(?:(?:St\.|Saint|[A-Z]\p{L}{1,40}(?:['’]s)?) ){1,3}(?:(?:General|Community|Memorial|Children's|University) )?(?:Hospital|Clinic|Medical Center|Medical Centre|Health Center|Hospice|Infirmary|Pharmacy)(?!\p{L})/gu,
+    score: 0.9,
+  },
+  {
+    type: 'ORGANIZATION',
+    pattern: new RegExp(
+      `(?<![\\p{L}])(?!(?:The|This|That|My|Your|Our|Their|His|Her|A|An|Is|In|At|To|And|Or) )(?:[A-Z][\\p{L}&-]{1,40} ){1,3}${company}(?![\\p{L}])`,
+      'gu',
+    ),
+    score: 0.8,
+  },
+  {
+    type: 'ORGANIZATION',
+    pattern:
+      /(?<!\p{L})(?:University|Bank|Department|Ministry|Institute|College|Church) of (?:[A-Z]\p{L}{1,40})(?: [A-Z]\p{L}{1,40})?/gu,
+    score: 0.85,
+  },
+  {
+    type: 'ORGANIZATION',
+    pattern:
+      /\b(?:works? (?:for|at)|worked (?:for|at)|working (?:for|at)|employed (?:by|at)|job at|employer is|calling from|company called) (?<e>[A-Z][\p{L}&-]{1,40}(?: [A-Z][\p{L}&-]{1,40}){0,2})(?!\p{L})/gu,
+    score: 0.6,
+  },
+  {
+    type: 'LOCATION',
+    pattern: new RegExp(
+      `(?<!\\p{L})(?:(?:Lake|Mount|Mt\\.|Cape|Fort) ${cap}|(?!(?:The|This|That|My|Your|Our|A|An|And|In|At|To) )(?:${cap} ){1,2}(?:Lake|Valley|River|Mountains?|Canyon|Beach|Islands?|Bay|Desert|Falls|Forest|National Park|Ocean|Peninsula|Hills|Airport))(?!\\p{L})`,
+      'gu',
+    ),
+    score: 0.75,
+  },
+  {
+    type: 'LOCATION_ZIP',
+    pattern:
+      /\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]) (?<e>\d{5}(?:-\d{4})?)\b/g,
+    score: 0.9,
+  },
+  { type: 'LOCATION_ZIP', pattern: /\b[A-CEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d\b/g, score: 0.9 },
+  { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
+]
+
+/** "Eugene, Oregon": a place that may be on no list, by the state behind it. */
+const beforeState = new RegExp(
+  `\\b(?:(?:in|from|to|near|at|of|outside|around) |(?<=[,.] )|(?<=^))(?<e>${cap}(?: ${cap}){0,2})(?=,? (?:${wordList('places/us-states').join('|')})\\b)`,
+  'gu',
+)
+
+/** Finds streets, postal codes by shape, and clinics and companies by their second word. */
+export function findPlaces(text: string): Entity[] {
+  const cities = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: beforeState, score: 0.85 }])
+  const namesakes = matchPatterns(text, [{ type: 'LOCATION_CITY', pattern: namesake, score: 0.86 }])
+  return [
+    ...matchPatterns(text, patterns),
+    ...namesakes,
+    ...cities.filter((city) => isCity(text, city)),
+  ]
+}
+
+/**
+ * "I live in Hamilton", "she flew to Madison": the context makes it a city, though it may also be a
+ * person's name.
+ */
+const namesake = new RegExp(
+  `\\b(?:(?:downtown|in|near|outside) |(?:born|based|located|raised|originally|(?:I'm|I am|is|are|was|were|(?:he|she|we|they)['’](?:s|re)) from|fl(?:y|ies|ew|ying)|driv(?:e|es|ing)|drove|mov(?:e|es|ed|ing)|travel\\w*|going|went|back|trip|train|bus|flight) (?:in |to |from )?)(?<e>${wordList('places/namesake-cities').join('|')})(?![\\p{L}'’-]| [A-Z])`,
+  'gu',
+)
+
+/**
+ * Returns whether the text before a state is a city, and not an opening word before the name of an
+ * addressee ("Well, Virginia"): common words begin sentences.
+ */
+function isCity(text: string, { from, to }: Entity): boolean {
+  const phrase = text.slice(from, to).toLowerCase()
+  const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
+  return inside || (!isCommon(phrase) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(phrase))
+}
+
+const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])
+
+/** Joins whole addresses: a street with the city, state and postal code that follow it. */
+export function joinAddresses(text: string, entities: readonly Entity[]): Entity[] {
+  return entities
+    .filter(({ type }) => type === 'LOCATION_ADDRESS_STREET')
+    .flatMap(({ from, to, score }) => {
+      const end = extend(text, to, entities)
+      return end === to ? [] : [{ type: 'LOCATION_ADDRESS' as const, from, to: end, score }]
+    })
+}
+
+function extend(text: string, to: number, entities: readonly Entity[]): number {
+  const next = entities.find(
+    ({ type, from }) =>
+      joinable.has(type) && from > to && /^[\s,.]*(?:in )?$/.test(text.slice(to, from)),
+  )
+  if (next) return extend(text, next.to, entities)
+  const zip = /^,? (?:[A-Z]{2} )?\d{5}(?:-\d{4})?\b/.exec(text.slice(to, to + 20))
+  return zip ? to + zip[0].length : to
+}

@@ -1,0 +1,121 @@
+import { isFunctionWord } from '../../vocabulary/common-words.ts'
+import type { Entity } from '../entity-types.ts'
+import type { Piece } from '../pieces.ts'
+import { tagsOf } from '../word-lists.ts'
+import {
+  isCommon,
+  isFamily,
+  isGiven,
+  isMonthName,
+  isPlaceName,
+  isUnknown,
+  isUsualGiven,
+  isWordLike,
+  small,
+} from './name-words.ts'
+
+const places =
+  /^(?:in|to|from|near|of|through|around|toward|towards|visit|visiting|downtown|into|via|outside)$/
+const insidePlaces = /^(?:in|near|through|around|downtown|into|via|outside|visit|visiting)$/
+/** Verbs that only people perform: "Rose said" is no flower. */
+const speaks =
+  /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated)$/
+const addresses =
+  /^(?:can|could|would|will|do|does|did|are|is|have|what|how|when|where|why|you|your|please|i|i'm|i'll|thanks|thank|let's|go|this)$/
+
+/**
+ * Recognizes a given name that stands alone. When the words before introduce it (`introduced`), an
+ * unknown word counts too.
+ */
+export function givenAlone(pieces: readonly Piece[], at: number, introduced: boolean) {
+  const piece = pieces[at]!
+  const [previous, next] = [pieces[at - 1], pieces[at + 1]]
+  const result = { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.75 }
+  if (
+    introduced &&
+    (isGiven(piece.lower) || (tagsOf(piece.lower).length === 0 && isUnknown(piece)))
+  )
+    return result
+  if (!isGiven(piece.lower)) return undefined
+  if (previous && places.test(previous.lower) && (isPlaceName(piece) || isWordLike(piece.lower)))
+    return undefined
+  if (next && !piece.closed && speaks.test(next.lower)) return result
+  if (isMonthName(piece.lower)) return undefined
+  if (!isWordLike(piece.lower)) return result
+  const beside =
+    next?.lower === 'and' || previous?.lower === 'and'
+      ? pieces[next?.lower === 'and' ? at + 2 : at - 2]
+      : undefined
+  if (beside?.capital && isGiven(beside.lower)) return { ...result, score: 0.85 }
+  if (piece.initial && piece.comma && next && addresses.test(next.lower)) return result
+  if (piece.initial || isPlaceName(piece)) return undefined
+  return isFamily(piece.lower) && !isGiven(piece.lower) ? undefined : result
+}
+
+/**
+ * Recognizes a family name that stands alone, as colleagues use it: "Tell Schwartz". English words
+ * do not count.
+ */
+export function familyAlone(pieces: readonly Piece[], at: number) {
+  const piece = pieces[at]!
+  const [previous, next] = [pieces[at - 1], pieces[at + 1]]
+  const { lower } = piece
+  if (!piece.capital || !isFamily(lower) || isGiven(lower) || isWordLike(lower)) return undefined
+  if (isCommon(lower) || isPlaceName(piece) || !isUnknown(piece) || lower.length < 4)
+    return undefined
+  if (previous && insidePlaces.test(previous.lower)) return undefined
+  // Beside another capital it is part of something else: a street, a company, a ship.
+  if (previous?.capital && !previous.closed && !previous.initial && !small.has(previous.lower))
+    return undefined
+  if (next?.capital && !piece.closed && !small.has(next.lower)) return undefined
+  return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.65 }
+}
+
+/**
+ * Recognizes a given name without its capital. Everyday words do not count, and rare names and
+ * places only after a cue.
+ */
+export function givenUncased(pieces: readonly Piece[], at: number, cued = false) {
+  const { lower, closed } = pieces[at]!
+  if (small.has(lower) || lower.length < 3) return undefined
+  const next = closed ? undefined : pieces[at + 1]
+  const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
+  // "My name is mark green": two everyday words, which together are a name.
+  const cuedGiven = isGiven(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
+  if (!(cued ? cuedGiven : isUsualGiven(lower) && !isUsual(lower))) return undefined
+  return family
+    ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
+    : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
+}
+
+function isFamilyUncased({ lower }: Piece): boolean {
+  return isFamily(lower) && !isUsual(lower)
+}
+
+/**
+ * Returns whether a word behind "my name is john" or "mr." is a family name. Everyday words count,
+ * function words do not.
+ */
+export function isFamilyBehind({ lower }: Piece): boolean {
+  return isFamily(lower) && !small.has(lower) && !isFunctionWord(lower)
+}
+
+function isUsual(lower: string): boolean {
+  return isCommon(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
+}
+
+/** Finds "Tom, Anita and Kwame": an unknown capitalized word beside a name is one too. */
+export function coordinated(pieces: readonly Piece[], found: readonly Entity[]): Entity[] {
+  const named = new Set(
+    found.filter(({ type }) => /^NAME(?:_GIVEN)?$/.test(type)).map(({ to }) => to),
+  )
+  const begins = new Set(found.map(({ from }) => from))
+  return pieces.flatMap((piece, at) => {
+    const [comma, before] = [pieces[at - 1], pieces[at - 2]]
+    const joined =
+      comma && /^(?:and|or)$/.test(comma.lower) ? before : comma?.comma ? comma : undefined
+    if (!joined || !named.has(joined.to) || begins.has(piece.from)) return []
+    if (piece.initial || !isUnknown(piece) || tagsOf(piece.lower).length > 0) return []
+    return [{ type: 'NAME_GIVEN' as const, from: piece.from, to: piece.to, score: 0.6 }]
+  })
+}

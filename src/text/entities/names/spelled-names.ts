@@ -1,0 +1,48 @@
+import type { Entity, EntityType } from '../entity-types.ts'
+
+const letters = /\b[A-Z](?:[ ,.-]{1,2}[A-Z]){1,30}\b/g
+/** "K as in kilo, O for Oscar": at least two letters, their words included. */
+const explained =
+  /\b[A-Z],? (?:as in|for|like) \p{L}+(?:[,.]? (?:and )?(?:double )?[A-Z](?:,? (?:as in|for|like) \p{L}+)?(?![\p{L}'’])){1,30}/gu
+const cue = /\b(?:sur|last |first |middle )?name\b|\bspell\w*|\bspelt\b/i
+
+/**
+ * Finds spelled names: "S-M-I-T-H" and "S as in Sam, M, I, T, H", where the text mentions a name.
+ */
+export function findSpelled(text: string, found: readonly Entity[]): Entity[] {
+  return [letters, explained].flatMap((pattern) =>
+    Array.from(text.matchAll(pattern), ({ 0: phrase, index }) => {
+      const left = text.slice(Math.max(0, index - 60), index)
+      const named = namedAs(phrase, text, found)
+      // Two letters may be anything, except for the name just before them.
+      if (/^[^A-Z]*(?:[A-Z][^A-Z]*){2}$/.test(phrase) && !named) return []
+      if (!cue.test(left) && !isNamed(text, index, found)) return []
+      const type = typeOf(left, named)
+      return [{ type, from: index, to: index + phrase.length, score: 0.8 }]
+    }).flat(),
+  )
+}
+
+/**
+ * Returns whether the letters directly follow a name: "Kowalski, K-O-W-…", "Jarek. That's J as in
+ * …".
+ */
+function isNamed(text: string, index: number, found: readonly Entity[]): boolean {
+  return found.some(
+    ({ to }) => to <= index && /^[\s,.;-]*(?:that's |that is )?$/.test(text.slice(to, index)),
+  )
+}
+
+function namedAs(phrase: string, text: string, found: readonly Entity[]): EntityType | undefined {
+  const word = phrase
+    .replace(/,? (?:as in|for|like) \p{L}+/gu, '')
+    .replace(/[^A-Z]/g, '')
+    .toLowerCase()
+  return found.find(({ from, to }) => text.slice(from, to).toLowerCase() === word)?.type
+}
+
+function typeOf(left: string, named: EntityType | undefined): EntityType {
+  if (named) return named === 'NAME_GIVEN' ? named : 'NAME_FAMILY'
+  const [first] = [...left.matchAll(/\b(first|given|last|sur|family)/gi)].at(-1) ?? []
+  return first && /first|given/i.test(first) ? 'NAME_GIVEN' : 'NAME_FAMILY'
+}

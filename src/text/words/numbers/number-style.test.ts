@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Utterance } from '../../../transcript/transcript.ts'
+import { formatNumbers } from './number-style.ts'
+
+/** Returns words of a second each. */
+function said(text: string, language = 'en'): Utterance {
+  const words = text.split(' ').map((own, i) => {
+    return { text: own, start: i, end: i + 1, confidence: i % 2 }
+  })
+  return { channel: 0, language, words }
+}
+
+function written(text: string, style: 'digits' | 'words', language?: string): string {
+  const { utterances } = formatNumbers({ utterances: [said(text, language)] }, { style })
+  return utterances[0]!.words.map((word) => word.text).join(' ')
+}
+
+test('digits: numbers, years, times, ordinals and decimals', () => {
+  const cases = {
+    'Press one, or press two.': 'Press 1, or press 2.',
+    'It cost three hundred and fifty dollars and 125 euros.': 'It cost 350 dollars and 125 euros.',
+    'one hundred twenty-three thousand four hundred fifty-six': '123,456',
+    'Two million five': '2,000,005',
+    'In nineteen eighty-four, nineteen oh five and two thousand and five.':
+      'In 1984, 1905 and 2005.',
+    'At seven thirty p.m. on the twenty first.': 'At 7:30 p.m. on the 21st.',
+    'the fifteenth century': 'the 15th century',
+    'three point one four, twenty-five percent': '3.14, 25 percent',
+    'Five five five, one two.': '5 5 5, 1 2.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'digits'), expected)
+})
+
+test('digits: pronouns, small ordinals, marks between numbers and other languages stay', () => {
+  const cases = ['No one knows one of us.', 'Wait a second, the third one.', 'a hundred times']
+  for (const text of cases) assert.equal(written(text, 'digits'), text)
+  assert.equal(written('twenty, five', 'digits'), '20, 5')
+  assert.equal(written('one two', 'digits', 'fr'), 'one two')
+})
+
+test('words: numbers, years, times, money and percent', () => {
+  const cases = {
+    'Press 2.': 'Press two.',
+    '4 or 16': 'Four or sixteen',
+    'By 25 to 30 years, 125,000 in all.':
+      'By twenty-five to thirty years, one hundred twenty-five thousand in all.',
+    'In 1984, 2005 or 2015.': 'In nineteen eighty-four, two thousand five or twenty fifteen.',
+    'At 7:30 a.m. on the 15th.': 'At seven thirty a.m. on the fifteenth.',
+    'It is $5, or £1, or 3.5%.': 'It is five dollars, or one pound, or three point five percent.',
+    'Call 5551234 or 007, or A4.': 'Call 5551234 or 007, or A4.',
+  }
+  for (const [text, expected] of Object.entries(cases))
+    assert.equal(written(text, 'words'), expected)
+})
+
+test('a merged number spans its words, a split one shares their time', () => {
+  const [spoken, digits] = [said('Say twenty five now'), said('Say 125 now')]
+  assert.deepEqual(formatNumbers({ utterances: [spoken] }).utterances[0]!.words[1], {
+    ...{ text: '25', start: 1, end: 3, confidence: 0.5 },
+  })
+  const { words } = formatNumbers({ utterances: [digits] }, { style: 'words' }).utterances[0]!
+  assert.deepEqual(
+    words.map(({ text }) => text),
+    ['Say', 'one', 'hundred', 'twenty-five', 'now'],
+  )
+  assert.deepEqual([words[1]!.start, words[3]!.end, words[3]!.confidence], [1, 2, 1])
+  assert.ok(words.every(({ start, end }, i) => end > start && start === (words[i - 1]?.end ?? 0)))
+})

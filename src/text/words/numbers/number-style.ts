@@ -1,0 +1,196 @@
+import type { Transcript, Utterance, Word } from '../../../transcript/transcript.ts'
+import { capitalize } from '../letter-case.ts'
+import { partsOf, replaceWords, type WordParts } from '../word-parts.ts'
+import {
+  readNumber,
+  type SpokenNumber,
+  writeDigits,
+  writeWords,
+  writeYear,
+} from './number-words.ts'
+
+/** The languages whose numbers have a style. */
+export const languages = ['en'] as const
+
+/** The field `number_formatting_config`. */
+export type NumberFormattingConfig = { style?: 'digits' | 'words' }
+
+/**
+ * Writes the numbers of a transcript in one style: as digits (the default) or as words. A number of
+ * several words becomes one word, from the start of the first to the end of the last, with their
+ * mean confidence; one that becomes several words shares its time among them by length.
+ */
+export function formatNumbers(
+  { utterances, ...rest }: Transcript,
+  { style = 'digits' }: NumberFormattingConfig = {},
+): Transcript {
+  const format = style === 'digits' ? toDigits : toWords
+  const formatted = utterances.map((utterance): Utterance => {
+    if (!languages.some((language) => language === utterance.language)) return utterance
+    return { ...utterance, words: format(utterance.words) }
+  })
+  return { ...rest, utterances: formatted }
+}
+
+/**
+ * Before a lone "one", these show that it counts; elsewhere it is a pronoun (no one, one of us).
+ */
+const COUNTED =
+  /^(?:press|dial|number|option|page|chapter|line|step|channel|version|part|level|room|gate|flight|extension|key|question|figure|table|act|scene|phase|zone|unit|lane|platform|door)$/
+const MEASURE =
+  /^(?:percent|per|dollars?|cents?|euros?|point|hundred|thousand|million|billion|o'clock|a\.?m|p\.?m|kilomet(?:er|re)s?|met(?:er|re)s?|miles?|minutes?|hours?|seconds?|years?|grams?|kilos?|pounds?|lit(?:er|re)s?|degrees?)$/
+const TIME_OF_DAY = /^(?:a\.?m|p\.?m)\.?$/i
+/** Ordinals below this stay words: first of all, wait a second, third party. */
+const FIRST_ORDINAL = 10
+
+function toDigits(words: readonly Word[]): Word[] {
+  const written: Word[] = []
+  for (let at = 0; at < words.length; ) {
+    const found = spokenNumberAt(words, at)
+    if (!found) {
+      written.push(words[at++]!)
+      continue
+    }
+    const own = words.slice(at, at + found.count)
+    const { before } = partsOf(own[0]!.text)
+    const { possessive, after } = partsOf(own.at(-1)!.text)
+    written.push(replaceWords(own, before + found.text + possessive + after))
+    at += found.count
+  }
+  return written
+}
+
+/** Returns the digits of the number that begins at a word, and how many words they replace. */
+function spokenNumberAt(
+  words: readonly Word[],
+  at: number,
+): { text: string; count: number } | undefined {
+  const { parts, owners } = unbrokenWords(words, at)
+  const number = readNumber(parts)
+  if (!number) return undefined
+  const time = timeOfDay(number, { parts, owners })
+  if (time) return time
+  if (number.isOrdinal && number.value < FIRST_ORDINAL) return undefined
+  if (number.value === 1 && number.words === 1 && isPronoun(words, at)) return undefined
+  const decimals = number.isOrdinal ? [] : decimalsOf(parts.slice(number.words))
+  const last = number.words + (decimals.length > 0 ? decimals.length + 1 : 0)
+  // Twenty-five is one word of two parts: a number cannot end inside a word.
+  if (owners[last] === owners[last - 1]) return undefined
+  const whole = writeDigits(number.value, number)
+  const text = decimals.length > 0 ? `${whole}.${decimals.join('')}` : whole
+  return { text, count: owners[last - 1]! + 1 }
+}
+
+/** The longest number: nine hundred ninety-nine billion …, with its "and"s and decimals. */
+const LONGEST = 30
+
+/**
+ * Returns the lower-case parts of the words from `at` up to the next punctuation mark, hyphens
+ * split, and for each part the index of its word, from 0.
+ */
+function unbrokenWords(words: readonly Word[], at: number) {
+  const parts: string[] = []
+  const owners: number[] = []
+  for (let i = at; i < words.length && parts.length < LONGEST; i++) {
+    const { before, core, possessive, after } = partsOf(words[i]!.text)
+    if (core === '' || (before !== '' && i > at)) break
+    for (const part of core.toLowerCase().split('-')) {
+      parts.push(part)
+      owners.push(i - at)
+    }
+    if (after !== '' || possessive !== '') break
+  }
+  return { parts, owners }
+}
+
+/** Seven thirty p.m. is 7:30. */
+function timeOfDay(
+  { value, words: count, isOrdinal }: SpokenNumber,
+  { parts, owners }: { parts: readonly string[]; owners: readonly number[] },
+): { text: string; count: number } | undefined {
+  if (isOrdinal || value < 1) return undefined
+  const joined = value > 1000 ? { hours: Math.floor(value / 100), minutes: value % 100 } : undefined
+  const next = joined ? undefined : readNumber(parts.slice(count))
+  const minutes = joined?.minutes ?? next?.value ?? 60
+  const hours = joined?.hours ?? value
+  const end = count + (next?.words ?? 0)
+  if (hours > 12 || minutes < 10 || minutes > 59 || !TIME_OF_DAY.test(parts[end] ?? '')) {
+    return undefined
+  }
+  return { text: `${hours}:${minutes}`, count: owners[end - 1]! + 1 }
+}
+
+function decimalsOf(parts: readonly string[]): number[] {
+  if (parts[0] !== 'point') return []
+  const digits: number[] = []
+  for (const part of parts.slice(1)) {
+    const digit = readNumber([part])
+    if (!digit || digit.isOrdinal || digit.value > 9) break
+    digits.push(digit.value)
+  }
+  return digits
+}
+
+function isPronoun(words: readonly Word[], at: number): boolean {
+  const coreAt = (i: number) => partsOf(words[i]?.text ?? '').core.toLowerCase()
+  const [before, next] = [coreAt(at - 1), coreAt(at + 1)]
+  if (COUNTED.test(before) || MEASURE.test(next)) return false
+  const isNumber = (core: string) => /^\d/.test(core) || readNumber([core])?.isOrdinal === false
+  return !isNumber(before) && !isNumber(next)
+}
+
+const CURRENCIES: Record<string, string> = { $: 'dollar', '€': 'euro', '£': 'pound' }
+/** More digits without separators are a code or a phone number, which digits suit. */
+const MOST_DIGITS = 6
+const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
+
+function toWords(words: readonly Word[]): Word[] {
+  return words.flatMap((word, i) => {
+    const text = wordsOf(word, words[i + 1]?.text)
+    if (text === undefined) return [word]
+    const spoken =
+      i === 0 || /[.!?…]["'”’)]*$/.test(words[i - 1]!.text) ? capitalize(text, 'en') : text
+    return shareTime(word, spoken.split(' '))
+  })
+}
+
+/** Returns the words of a word in digits, with its punctuation; undefined where it has none. */
+function wordsOf(word: Word, next: string | undefined): string | undefined {
+  const parts = partsOf(word.text)
+  const time = /^(\d{1,2}):([1-5]\d)$/.exec(parts.core)
+  if (time) return around(parts, `${writeWords(Number(time[1]))} ${writeWords(Number(time[2]))}`)
+  const [, whole = '', decimals, suffix] = NUMERAL.exec(parts.core) ?? []
+  const digits = whole.replaceAll(',', '')
+  const isCode = digits === whole && (digits.length > MOST_DIGITS || /^0\d/.test(digits))
+  if (digits === '' || digits.length > 12 || isCode) return undefined
+  const value = Number(digits)
+  const isYear = whole.length === 4 && !decimals && value >= 1100 && value < 2100
+  let text = writeWords(value, { isOrdinal: suffix !== undefined })
+  if (isYear && !MEASURE.test(partsOf(next ?? '').core) && value % 1000 > 9) text = writeYear(value)
+  if (decimals)
+    text += ` point ${[...decimals].map((digit) => writeWords(Number(digit))).join(' ')}`
+  const currency = CURRENCIES[parts.before.at(-1) ?? '']
+  if (currency) {
+    text += ` ${currency}${value === 1 && !decimals ? '' : 's'}`
+    return around({ ...parts, before: parts.before.slice(0, -1) }, text)
+  }
+  if (parts.after.startsWith('%')) {
+    return around({ ...parts, after: parts.after.slice(1) }, `${text} percent`)
+  }
+  return around(parts, text)
+}
+
+function around({ before, possessive, after }: WordParts, text: string): string {
+  return before + text + possessive + after
+}
+
+function shareTime({ start, end, confidence }: Word, texts: readonly string[]): Word[] {
+  const letters = texts.reduce((sum, { length }) => sum + length, 0)
+  let from = start
+  return texts.map((text, i) => {
+    const to = i === texts.length - 1 ? end : from + ((end - start) * text.length) / letters
+    const word = { text, start: from, end: to, confidence }
+    from = to
+    return word
+  })
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import type { Utterance } from '../../../transcript/transcript.ts'
+import { joinSentences } from './join-sentences.ts'
+
+/** Returns utterances with words of 0.3 s, and 1 s between the utterances. */
+function said(texts: readonly string[], whose: Partial<Utterance> = {}): Utterance[] {
+  let at = 0
+  return texts.map((text) => {
+    const words = text.split(' ').map((own) => {
+      at += 0.3
+      return { text: own, start: at - 0.3, end: at, confidence: 0.5 }
+    })
+    at += 1
+    return { channel: 0, language: 'en', words, ...whose }
+  })
+}
+
+function textsOf(utterances: readonly Utterance[]): string[] {
+  return utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
+}
+
+function join(...texts: string[]): string[] {
+  return textsOf(joinSentences({ utterances: said(texts) }).utterances)
+}
+
+test('an indirect question behind a verb that needs it is one sentence, and no question', () => {
+  assert.deepEqual(join('Ask not.', 'What your country can do for you?', 'Ask what you can do.'), [
+    'Ask not what your country can do for you.',
+    'Ask what you can do.',
+  ])
+  assert.deepEqual(join('Tell me.', 'How to get there.'), ['Tell me how to get there.'])
+  const question = ['Did you find out.', 'Why the server stopped?']
+  assert.deepEqual(join(...question), ['Did you find out why the server stopped?'])
+})
+
+test('a sentence that may end stays two', () => {
+  const pairs = [
+    ['Tell me.', 'What is your name?'],
+    ['I know.', 'What he said was wrong.'],
+    ['I hope not.', 'What a day.'],
+    ['We took plan A.', 'Then we left.'],
+    ['That is all.', 'And nobody came.'],
+  ]
+  for (const pair of pairs) assert.deepEqual(join(...pair), pair)
+})
+
+test('a full stop goes where no sentence can end', () => {
+  assert.deepEqual(join('She went into the.', 'House that Mr. Hale built.'), [
+    'She went into the House that Mr. Hale built.',
+  ])
+  assert.deepEqual(join('He met the man. who was tall.'), ['He met the man who was tall.'])
+})
+
+test('a small letter behind a full stop becomes a capital', () => {
+  assert.deepEqual(join('It did not match. please try again.'), [
+    'It did not match. Please try again.',
+  ])
+  assert.deepEqual(join('Which would you like? we have blue.'), [
+    'Which would you like? We have blue.',
+  ])
+  assert.deepEqual(join('That is right.', 'please go on.'), ['That is right.', 'Please go on.'])
+  assert.deepEqual(
+    textsOf(joinSentences({ utterances: said(['Ja. gut.'], { language: 'de' }) }).utterances),
+    ['Ja. Gut.'],
+  )
+  const unchanged = [
+    'I met Mr. smith at 5 p.m. and left.',
+    'He said... maybe.',
+    'no capitals. at all.',
+  ]
+  for (const text of unchanged) assert.deepEqual(join(text), [text])
+})
+
+test('a capital where only the audio was cut becomes a small letter', () => {
+  assert.deepEqual(join('When the play had ended, She went home, Um slowly.'), [
+    'When the play had ended, she went home, um slowly.',
+  ])
+  const unchanged = [
+    'And then he said, The king is dead.',
+    'He read two papers, The Times and Die Zeit.',
+  ]
+  for (const text of unchanged) assert.deepEqual(join(text), [text])
+})
+
+test('marks are single', () => {
+  assert.deepEqual(join('It differs from most,, if not all,, of them..'), [
+    'It differs from most, if not all, of them.',
+  ])
+})
+
+test('a sentence goes on over a pause, but not over a long one, a speaker or a channel', () => {
+  const texts = ['It was the first', 'of many.']
+  assert.deepEqual(join(...texts), ['It was the first of many.'])
+  const [first, second] = said(texts) as [Utterance, Utterance]
+  const late = second.words.map((word) => ({ ...word, start: word.start + 1, end: word.end + 1 }))
+  const others = [
+    { ...second, words: late },
+    { ...second, speaker: 1 },
+    { ...second, channel: 1 },
+    { ...second, language: 'de' },
+  ]
+  for (const other of others) {
+    assert.deepEqual(textsOf(joinSentences({ utterances: [first, other] }).utterances), texts)
+  }
+})
+
+test('utterances do not grow beyond what a reader takes in', () => {
+  const [first, second] = [`It ${'went on and '.repeat(9)}on`, `${'and on '.repeat(9)}and ended.`]
+  assert.equal(join(first, second).length, 2)
+})
+
+test('only case, marks and borders change: words, times and confidences stay', () => {
+  const words = fc.constantFrom(
+    'the',
+    'The',
+    'Ask.',
+    'not.',
+    'what,',
+    'You,,',
+    'um',
+    'Um',
+    'who',
+    'A.',
+  )
+  const texts = fc.array(fc.array(words, { minLength: 1 }).map((own) => own.join(' ')))
+  const bare = (utterances: readonly Utterance[]) => {
+    return utterances
+      .flatMap((own) => own.words)
+      .map(({ text, ...times }) => {
+        return { ...times, text: text.toLowerCase().replaceAll(/\W/g, '') }
+      })
+  }
+  fc.assert(
+    fc.property(texts, (own) => {
+      const before = said(own)
+      const { utterances } = joinSentences({ utterances: before })
+      assert.deepEqual(bare(utterances), bare(before))
+    }),
+  )
+})

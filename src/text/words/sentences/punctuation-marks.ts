@@ -1,0 +1,30 @@
+import { partsOf } from '../word-parts.ts'
+import { abbreviationOf } from './abbreviations.ts'
+
+/** Marks at the end of a word, closing quotes or brackets behind them, and blanks between them. */
+const TAIL = /(?<=[\p{L}\p{M}\p{N}])[\s.,;:!?…，、。；：！？؟،।]+(?=["'”’»)\]]*$)/u
+
+/**
+ * Tidies the punctuation of a word: no blank before marks, none doubled, no comma beside a full
+ * stop. It only removes marks. A word without a letter or digit stays as it is, and French keeps
+ * its blanks before marks.
+ */
+export function tidyPunctuation(text: string, language: string): string {
+  const blanks = text.split(/[ \t\r\n]+/).filter((part) => part !== '')
+  const single = blanks.join(' ')
+  if (language === 'fr' || single === '') return single || text
+  const { core } = partsOf(single)
+  const abbreviated = abbreviationOf(core, language) !== undefined
+  return single.replace(TAIL, (marks) => tidyTail(marks.replace(/\s/g, ''), abbreviated))
+}
+
+function tidyTail(marks: string, abbreviated: boolean): string {
+  const dots = marks.startsWith('...') ? '...' : marks.startsWith('…') ? '…' : ''
+  const rest = dots ? marks.replace(/^[.…]+/, '') : marks.replace(/(.)\1+/gu, '$1')
+  // The full stop of an abbreviation is part of the word: etc., and U.S.? are right.
+  if (abbreviated && rest.startsWith('.')) return `.${tidyTail(rest.replaceAll('.', ''), false)}`
+  const strong = rest.match(/[.!?。！？؟।]/gu)
+  if (!strong) return dots || rest.slice(0, 1)
+  const requested = [...new Set(strong)].filter((mark) => /[!?！？؟]/u.test(mark))
+  return dots + (requested.length > 0 ? requested.join('') : dots ? '' : strong[0])
+}

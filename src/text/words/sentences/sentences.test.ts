@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { heldOut, heldOutElsewhere, tuned } from '../../../../test/support/text/sentence-cases.ts'
+import type { Utterance } from '../../../transcript/transcript.ts'
+import { cutSentences } from './sentences.ts'
+
+type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at?: number }
+
+/**
+ * Returns an utterance in which each word takes half a second, and `_` is half a second of silence;
+ * `at` is the first half second.
+ */
+function say(
+  text: string,
+  { at = 0, channel = 0, language = 'en', ...whose }: Whose = {},
+): Utterance {
+  const words: Utterance['words'] = []
+  let tick = at
+  for (const part of text.split(' ')) {
+    if (part === '_') tick++
+    else words.push({ text: part, start: tick / 2, end: ++tick / 2, confidence: 1 })
+  }
+  return { channel, language, ...whose, words }
+}
+
+function texts(...utterances: Utterance[]): string[] {
+  return cutSentences({ utterances }).map(({ text }) => text)
+}
+
+/** Returns the texts of a fixture that are cut otherwise than marked. */
+function missed(cases: readonly [language: string, text: string][]): string[] {
+  return cases.flatMap(([language, marked]) => {
+    const cut = texts(say(marked.replaceAll('|', ' '), { language })).join('|')
+    return cut === marked ? [] : [cut]
+  })
+}
+
+function english(cases: readonly string[]): [string, string][] {
+  return cases.map((text) => ['en', text])
+}
+
+test('short forms, initials, decimals, hours, quotations and dots do not end a sentence by themselves', () => {
+  assert.deepEqual(missed(english(tuned)), [])
+})
+
+test('held out: 29 of 30 texts never tuned on are cut as written', () => {
+  const wrong = missed(english(heldOut))
+  assert.ok(heldOut.length === 30 && wrong.length <= 1, wrong.join('\n'))
+})
+
+test('held out: 8 of 8 in other languages', () => {
+  assert.deepEqual([heldOutElsewhere.length, missed(heldOutElsewhere)], [8, []])
+})
+
+test('German ordinals go on, numbers before a usual first word end', () => {
+  assert.deepEqual(missed([['de', 'Er ist 30.|Sie kommt am 3. Mai.']]), [])
+})
+
+test('a mark inside a word of several ends nothing', () => {
+  const words = [
+    { text: 'Yahoo! Inc', start: 0, end: 1, confidence: 1 },
+    { text: 'grew.', start: 1, end: 2, confidence: 1 },
+  ]
+  assert.deepEqual(texts({ channel: 0, language: 'en', words }), ['Yahoo! Inc grew.'])
+})
+
+test('a sentence goes on over utterances', () => {
+  const [sentence] = cutSentences({ utterances: [say('one two'), say('three.', { at: 3 })] })
+  assert.deepEqual(
+    { text: sentence?.text, utterances: sentence?.utterances, end: sentence?.end },
+    { text: 'one two three.', utterances: [0, 1], end: 2 },
+  )
+})
+
+test('a pause of 1.5 s is still within a sentence, a longer one ends it', () => {
+  assert.deepEqual(texts(say('one _ _ _ two')), ['one two'])
+  assert.deepEqual(texts(say('one _ _ _ _ two')), ['one', 'two'])
+})
+
+test('a change of speaker or language ends a sentence', () => {
+  assert.deepEqual(texts(say('one', { speaker: 0 }), say('two', { at: 1, speaker: 1 })), [
+    'one',
+    'two',
+  ])
+  assert.deepEqual(texts(say('one'), say('deux', { at: 1, language: 'fr' })), ['one', 'deux'])
+})
+
+test('who speaks on another channel does not end a sentence', () => {
+  const other = say('yes.', { at: 1, channel: 1 })
+  assert.deepEqual(texts(say('one'), other, say('two.', { at: 2 })), ['one two.', 'yes.'])
+})
+
+test('sentences that begin together stand by channel', () => {
+  assert.deepEqual(texts(say('b', { channel: 1 }), say('a')), ['a', 'b'])
+})
+
+test('an utterance without words is nobody who speaks', () => {
+  const silent = { channel: 0, language: 'fr', words: [] }
+  assert.deepEqual(texts(say('one'), silent, say('two', { at: 1 })), ['one two'])
+})
+
+test('41 words are cut at the comma, the conjunction or the pause near the middle, 40 are not', () => {
+  const twenty = 'word '.repeat(20)
+  const lengths = (text: string) => texts(say(text)).map((cut) => cut.split(' ').length)
+  assert.deepEqual(lengths(`${twenty}${twenty}`.trim()), [40])
+  assert.deepEqual(lengths(`${twenty}a, ${twenty}`.trim()), [21, 20])
+  assert.deepEqual(lengths(`a b ${twenty}but ${twenty}`.trim()), [22, 21])
+  assert.deepEqual(lengths(`a b c ${twenty}_ ${twenty}`.trim()), [23, 20])
+})
+
+test('a sentence opens after a mark or another speaker, not where it is only cut', () => {
+  const opens = (...utterances: Utterance[]) =>
+    cutSentences({ utterances }).map((sentence) => sentence.opens)
+  assert.deepEqual(opens(say('One. Two')), [true, true])
+  assert.deepEqual(opens(say('One _ _ _ _ two')), [true, false])
+  assert.deepEqual(opens(say('One. _ _ _ _ Two')), [true, true])
+  assert.deepEqual(opens(say('One', { speaker: 0 }), say('two', { at: 1, speaker: 1 })), [
+    true,
+    true,
+  ])
+  assert.deepEqual(opens(say(`${'word '.repeat(41)}end. Next`)), [true, false, true])
+})
+
+test('confidence is the mean of the words', () => {
+  const spokenText = say('one two')
+  spokenText.words[1]!.confidence = 0.5
+  assert.equal(cutSentences({ utterances: [spokenText] })[0]?.confidence, 0.75)
+})
+
+test('whatever is said, every word is in one sentence, in order, within 40 words and between long pauses', () => {
+  const word = fc.tuple(
+    fc.constantFrom('a', 'B.', 'Dr.', 'c?', '3.', '5', '…', '"d."', 'U.S.', ''),
+    fc.nat(5),
+  )
+  const whose = fc.record({
+    channel: fc.nat(1),
+    speaker: fc.nat(1),
+    language: fc.constantFrom('en', 'ja'),
+  })
+  const spokenText = fc.tuple(whose, fc.array(word, { maxLength: 60 }))
+  fc.assert(
+    fc.property(fc.array(spokenText, { maxLength: 6 }), (parts) => {
+      let clock = 0
+      const utterances = parts.map(([whose, spokenText]) => {
+        const words = spokenText.map(([text, pause]) => {
+          const start = clock + pause / 2
+          clock = start + 0.5
+          return { text, start, end: clock, confidence: 1 }
+        })
+        return { ...whose, words }
+      })
+      const sentences = cutSentences({ utterances })
+      const all = sentences.flatMap(({ words }) => words)
+      const expected = utterances.flatMap(({ words }) => words)
+      assert.equal(all.length, expected.length)
+      assert.deepEqual(new Set(all), new Set(expected))
+      for (const [i, { words, start, utterances: from, ...whose }] of sentences.entries()) {
+        assert.ok(i === 0 || sentences[i - 1]!.start <= start)
+        assert.ok(words.length <= 40)
+        for (const [j, w] of words.entries()) {
+          assert.ok(j === 0 || w.start - words[j - 1]!.end <= 1.5)
+        }
+        for (const at of from) {
+          const { channel, speaker, language } = utterances[at]!
+          assert.deepEqual(
+            [whose.channel, whose.speaker, whose.language],
+            [channel, speaker, language],
+          )
+        }
+      }
+    }),
+  )
+})
