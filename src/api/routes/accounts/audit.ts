@@ -1,0 +1,42 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import { listAudit, type StoredAuditEntry } from '../../../storage/accounts/audit-log.ts'
+import { baseUrlOf } from '../../answers/urls.ts'
+import { pageUrls } from '../../lists/job-list.ts'
+import { periodOf } from '../../lists/list-query.ts'
+import { type AuditEntryView, AuditList, AuditQuery } from '../../schemas/audit.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+
+const path = '/v2/audit'
+
+/** Lists what the audit log recorded. Our extension of the API. */
+export function auditRoutes({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
+  const schema = {
+    tags: ['Server'],
+    operationId: 'listAudit',
+    summary: 'The audit log',
+    description:
+      'Keys that were made and revoked, jobs that were deleted, and starts of servers, newest first. ' +
+      'Needs a key with the scope `admin`.',
+    querystring: AuditQuery,
+    response: { 200: AuditList, ...errorAnswers(400) },
+  }
+  return async (http) => {
+    http.get(path, { schema }, async ({ query, raw }) => {
+      const limit = Math.min(query.limit, config.http.listMaxLimit)
+      const { action: actions, account, key: keyId, subject, offset } = query
+      const filter = { ...periodOf(query), actions, account, keyId, subject }
+      const page = await listAudit(db, filter, { offset, limit })
+      const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+      return { ...urls, items: page.entries.map(toView) }
+    })
+  }
+}
+
+function toView({ at, keyId: key, details, ...entry }: StoredAuditEntry): AuditEntryView {
+  const parsed = JSON.parse(details) as Record<string, unknown>
+  return { ...entry, at: new Date(at).toISOString(), key, details: parsed }
+}

@@ -1,0 +1,138 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { wallNow } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import {
+  scopes as allScopes,
+  countKeys,
+  deleteKey,
+  findKeyByHash,
+  findKeyByPrefix,
+  listKeys,
+  type Scope,
+  type StoredKey,
+} from '../../../storage/accounts/keys.ts'
+import { clientAddressOf } from '../../auth/client-address.ts'
+import { makeKey } from '../../auth/make-key.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { acceptJson } from '../../bodies/json-body.ts'
+import { toDateTime } from '../../lists/moments.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { CreatedKey, KeyList, KeyRequest } from '../../schemas/key.ts'
+import { Type } from '../../schemas/type.ts'
+
+/** A name, an account and some words fit many times. */
+const MAX_BODY_BYTES = 4096
+/** People look through the list; a key per machine and user of an account is far below. */
+const MAX_KEYS = 1000
+
+const path = '/v2/keys'
+const MAY = 'Needs the scope `keys`, for the own account, or `admin`, for all.'
+
+/** Lists, makes and revokes keys. Our extension of the API. */
+export function keyRoutes({
+  config,
+  storage: { db },
+  bodies,
+}: Pick<App, 'config' | 'storage'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+  const actorOf = ({ keyId, raw }: FastifyRequest) => {
+    return { source: 'api', keyId, address: clientAddressOf(raw, config.http) } as const
+  }
+
+  return async (http) => {
+    acceptJson(http, { maxBytes: MAX_BODY_BYTES })
+    http.addHook('onSend', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+
+    const list = {
+      tags: ['Server'],
+      operationId: 'listKeys',
+      summary: 'The keys',
+      description: `Oldest first, without the keys themselves and those of the settings. ${MAY}`,
+      response: { 200: KeyList },
+    }
+    http.get(path, { schema: list }, async ({ account, scopes, keyHash }) => {
+      const keys = await listKeys(db, { account: scopes.includes('admin') ? undefined : account })
+      return { items: keys.map((key) => toView(key, keyHash)) }
+    })
+
+    const create = {
+      tags: ['Server'],
+      operationId: 'createKey',
+      summary: 'Make a key',
+      description: `The answer holds it, only this once. ${MAY}`,
+      body: KeyRequest,
+      response: { 201: CreatedKey, ...errorAnswers(403, 413, 415, 422) },
+    }
+    http.post(path, { schema: create }, async (request, reply) => {
+      const { keyHash, scopes } = request
+      const wanted = await bodies.read('key', request)
+      const { account = request.account, name = null, expires_in_s: seconds } = wanted
+      const expiresAt = seconds === undefined ? null : wallNow() + seconds * 1000
+      const own = await findKeyByHash(db, keyHash)
+      if (!scopes.includes('admin')) {
+        if (account !== request.account) throw new AppError('key_refused', 'of another account')
+        requireNoMore(wanted.scopes, scopes)
+        const end = own?.expiresAt ?? null
+        if (end !== null && (expiresAt ?? Number.POSITIVE_INFINITY) > end) {
+          throw new AppError(
+            'key_refused',
+            `it would outlive the own key, until ${toDateTime(end)}`,
+          )
+        }
+      }
+      if ((await countKeys(db, { account })) >= MAX_KEYS) {
+        throw new AppError('too_many_keys', `${MAX_KEYS} is the limit`)
+      }
+      const granted = allScopes.filter((scope) => wanted.scopes.includes(scope))
+      const made = await makeKey(
+        db,
+        { account, name, scopes: granted, expiresAt },
+        actorOf(request),
+      )
+      const stored = (await findKeyByPrefix(db, made.id))!
+      return reply.code(201).send({ ...toView(stored, keyHash), key: made.key })
+    })
+
+    const revoke = {
+      tags: ['Server'],
+      operationId: 'revokeKey',
+      summary: 'Revoke a key',
+      description: `It ends at once, with its sign-ins and sessions. ${MAY}`,
+      params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
+      response: {
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+        ...errorAnswers(403, 404),
+      },
+    }
+    http.delete(`${path}/:id`, { schema: revoke }, async (request, reply) => {
+      const { account, scopes, params } = request
+      const key = await findKeyByPrefix(db, params.id)
+      const isSeen = key && (scopes.includes('admin') || key.account === account)
+      if (!isSeen) throw new AppError('key_not_found', params.id)
+      if (!scopes.includes('admin')) requireNoMore(key.scopes, scopes)
+      const isRevoked = await deleteKey(db, params.id, actorOf(request))
+      if (!isRevoked) throw new AppError('key_not_found', params.id)
+      return reply.code(204).send()
+    })
+  }
+}
+
+/** Whoever holds a key gets no further with it than it goes itself. */
+function requireNoMore(wanted: readonly Scope[], own: readonly Scope[]): void {
+  const more = wanted.filter((scope) => !own.includes(scope))
+  if (more.length > 0) throw new AppError('key_refused', `it has the scope ${more.join(', ')}`)
+}
+
+function toView(key: StoredKey, ownHash: string) {
+  const { account, name, createdAt, expiresAt, lastUsedAt } = key
+  return {
+    ...{ id: key.prefix, account, name, scopes: [...key.scopes] },
+    created_at: toDateTime(createdAt),
+    expires_at: expiresAt === null ? null : toDateTime(expiresAt),
+    last_used_at: lastUsedAt === null ? null : toDateTime(lastUsedAt),
+    is_own: key.hash === ownHash,
+  }
+}

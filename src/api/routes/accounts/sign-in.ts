@@ -1,0 +1,125 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import type { Admission } from '../../auth/admission.ts'
+import { sha256 } from '../../auth/auth.ts'
+import { requireSameOrigin, type SignInAnswer } from '../../auth/sign-in.ts'
+import { acceptJson } from '../../bodies/json-body.ts'
+import { parseJson } from '../../bodies/parse-json.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { Type } from '../../schemas/type.ts'
+import { DateTime } from '../../schemas/values.ts'
+
+/** A key or a link's secret fits many times. */
+const MAX_BODY_BYTES = 4096
+
+const Body = Type.Object(
+  {
+    key: Type.Optional(Type.String({ maxLength: MAX_BODY_BYTES, description: 'An API key' })),
+    link: Type.Optional(
+      Type.String({
+        maxLength: MAX_BODY_BYTES,
+        description: 'The secret of a link; it works once',
+      }),
+    ),
+  },
+  { title: 'SignInRequest' },
+)
+
+const View = Type.Object(
+  {
+    account: Type.String(),
+    scopes: Type.Array(Type.String(), { description: 'What the key may do' }),
+    csrf_token: Type.String({
+      description: 'Requests that write and come with the cookie need it in `x-csrf-token`',
+    }),
+    expires_at: DateTime,
+  },
+  { title: 'SignIn' },
+)
+
+const Query = Type.Object({
+  everywhere: Type.Boolean({ default: false, description: 'Every browser with the same key' }),
+})
+
+const path = '/v2/sign-in'
+const open = { tags: ['Server'], security: [] }
+
+/** Signs browsers in with a key, and out. Our extension of the API. */
+export function signInRoutes(
+  { config }: Pick<App, 'config'>,
+  { signIns, identify }: Admission,
+): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    acceptJson(http, { maxBytes: MAX_BODY_BYTES })
+    http.addHook('onSend', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+
+    const create = {
+      ...open,
+      operationId: 'signIn',
+      summary: 'Sign a browser in',
+      description:
+        'Takes a key or a link, and sets a cookie that scripts cannot read. It admits requests of this origin like the key, until it expires or the key ends.',
+      body: Body,
+      response: { 200: View, ...errorAnswers(401, 403, 413, 415, 429) },
+    }
+    http.post(path, { schema: create }, async (request, reply) => {
+      requireSameOrigin(request.raw, config.http)
+      const { key: text, link } = readBody(request.body)
+      const key = await identify(request, async () => {
+        return link === undefined ? sha256(text!) : signIns.takeLink(link)
+      })
+      const { cookie, ...answer } = await signIns.open(key, request.raw)
+      return reply.header('set-cookie', cookie).send(toView(answer))
+    })
+
+    const get = {
+      ...open,
+      operationId: 'getSignIn',
+      summary: 'Who is signed in',
+      description: 'By the cookie alone.',
+      response: { 200: View, ...errorAnswers(401, 403) },
+    }
+    http.get(path, { schema: get }, async ({ raw }) => toView(await signIns.find(raw)))
+
+    const remove = {
+      ...open,
+      operationId: 'signOut',
+      summary: 'Sign the browser out',
+      description: 'By the cookie and `x-csrf-token`.',
+      querystring: Query,
+      response: {
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'It is signed out' })),
+        ...errorAnswers(401, 403),
+      },
+    }
+    http.delete(path, { schema: remove }, async ({ raw, query: { everywhere } }, reply) => {
+      return reply
+        .header('set-cookie', await signIns.close(raw, { everywhere }))
+        .code(204)
+        .send()
+    })
+  }
+}
+
+function readBody(bytes: unknown): { key?: string; link?: string } {
+  const { key, link } = (parseJson((bytes ?? Buffer.alloc(0)) as Buffer) ?? {}) as Record<
+    string,
+    unknown
+  >
+  if (typeof key === 'string' && link === undefined) return { key }
+  if (typeof link === 'string' && key === undefined) return { link }
+  const validationErrors = ['either key or link must be there, as text']
+  throw new AppError('request_invalid', undefined, { validationErrors })
+}
+
+function toView({ key, expiresAt, csrfToken }: SignInAnswer) {
+  return {
+    account: key.account,
+    scopes: [...key.scopes],
+    csrf_token: csrfToken,
+    expires_at: new Date(expiresAt).toISOString(),
+  }
+}

@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import { ignoreBodies } from '../../bodies/json-body.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { AddOnAnswer } from '../../schemas/jobs/job-results.ts'
+import { Type } from '../../schemas/type.ts'
+
+/** Accepts any text: what is not an id or an add-on is simply not found. */
+const AddOnParams = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'The switch that asks for the add-on, such as `subtitles`' }),
+})
+
+/** Retries a failed add-on of a recorded job, without recognition. Our extension of the API. */
+export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  return async (http) => {
+    ignoreBodies(http)
+    http.post(
+      '/v2/pre-recorded/:id/addons/:name/retry',
+      {
+        schema: {
+          tags: ['Pre-recorded'],
+          operationId: 'retryPreRecordedAddOn',
+          summary: 'Make a failed add-on again',
+          description:
+            'Of a job that is `done`, from the words of its result, without recognition; answers what then stands in ' +
+            'the result, also when it failed again. Nothing else of the job changes, and no callback or ' +
+            'webhook is sent. Steps that change the words (such as `custom_spelling`) and `diarization` cannot be ' +
+            'retried. Reads no body.',
+          params: AddOnParams,
+          response: {
+            200: Type.Unsafe<string>(AddOnAnswer),
+            ...errorAnswers(404, 422),
+          },
+        },
+      },
+      async ({ account, params: { id, name } }, reply) => {
+        // One after the other: all add-ons of an account at once would delay the jobs of other
+        // accounts.
+        const addOn = { id, account, kind: 'pre-recorded', name } as const
+        const answer = await inTurn(account, () => jobs.submission.retryAddOn(addOn))
+        return reply.type('application/json; charset=utf-8').send(answer)
+      },
+    )
+  }
+}

@@ -1,0 +1,30 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { findFile } from '../../../storage/recordings/recordings.ts'
+import { mediaTypeOf } from '../../answers/media-types.ts'
+import { sendFile } from '../../answers/send-file.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { downloadAnswers, RangeHeaders } from '../../schemas/operations.ts'
+
+/** Returns an uploaded file (contract 2.2). */
+export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    const schema = {
+      tags: ['Upload'],
+      operationId: 'getFile',
+      summary: 'Download an upload',
+      description: 'The bytes of an upload, at its `audio_url`. Supports one byte range.',
+      params: IdParams,
+      headers: RangeHeaders,
+      response: downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
+    }
+    http.get('/file/:id', { schema }, async (request, reply) => {
+      const { account, params } = request
+      const file = await findFile(storage.db, { id: params.id, account })
+      if (!file) throw new AppError('file_not_found', params.id)
+      const contentType = mediaTypeOf(file.extension)
+      return sendFile(request, reply, { file, contentType, objects: storage.objects })
+    })
+  }
+}

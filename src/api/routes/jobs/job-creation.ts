@@ -1,0 +1,53 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import { baseUrlOf, originOf } from '../../answers/urls.ts'
+import { warnOfIgnored } from '../../answers/warnings.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { readIdempotencyKey } from '../../bodies/idempotency.ts'
+import { toSubmission } from '../../bodies/to-submission.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { CreatedJob } from '../../schemas/jobs/job.ts'
+import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
+import { CreationHeaders, creationOperation } from '../../schemas/operations.ts'
+
+/** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
+export function jobCreation(
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+  { path }: { path: string },
+): FastifyPluginAsyncTypebox {
+  const requestBody = preRecordedRequest(app.config)
+  return async (http) => {
+    http.post(
+      path,
+      {
+        schema: {
+          ...creationOperation(path),
+          headers: CreationHeaders,
+          body: requestBody,
+          response: { 201: CreatedJob, ...errorAnswers(402, 404, 413, 415, 422) },
+        },
+      },
+      async (request, reply) => {
+        const { account, keyId, headers, log, raw } = request
+        const base = baseUrlOf(raw, app.config.http)
+        const answer = ({ id }: { id: string }) => {
+          return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
+        }
+        const key = readIdempotencyKey(headers)
+        const wantsFingerprint = key !== undefined
+        const creation = await app.bodies.read('pre-recorded', request, { wantsFingerprint })
+        const { fingerprint = '' } = creation
+        warnOfIgnored(reply, creation)
+        const idempotency = key === undefined ? undefined : { account, key, fingerprint }
+        // Before any other check: what was valid then may not be valid any more.
+        const repeated = idempotency && (await app.jobs.submission.findRepeated(idempotency))
+        if (repeated) return answer(repeated)
+        const bases = [base, originOf(raw, app.config.http)]
+        const submission = await toSubmission(creation, { account, bases }, app)
+        const job = await app.jobs.submission.submit(account, { ...submission, keyId, idempotency })
+        log.info({ jobId: job.id }, 'job created')
+        return answer(job)
+      },
+    )
+  }
+}

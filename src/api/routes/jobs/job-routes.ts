@@ -1,0 +1,178 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { type ListedJob, listJobs } from '../../../storage/jobs/job-lists.ts'
+import {
+  findJob,
+  findJobs,
+  type Job,
+  type JobId,
+  type JobKind,
+} from '../../../storage/jobs/jobs.ts'
+import { findJobFile } from '../../answers/job-file.ts'
+import { toJobText, writeText } from '../../answers/job-text.ts'
+import { markDeliveredWhenSent } from '../../answers/mark-delivered.ts'
+import { sendFile } from '../../answers/send-file.ts'
+import { baseUrlOf } from '../../answers/urls.ts'
+import { clientAddressOf } from '../../auth/client-address.ts'
+import { ignoreBodies } from '../../bodies/json-body.ts'
+import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
+import { checkMetadataLength, toFilter, toPart } from '../../lists/list-query.ts'
+import { createListScheduler } from '../../lists/list-scheduler.ts'
+import { loadInBatches } from '../../lists/load-in-batches.ts'
+import { sendList } from '../../lists/send-list.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams, jobListOf, jobViewOf } from '../../schemas/jobs/job.ts'
+import { listQueryOf } from '../../schemas/list-query.ts'
+import {
+  deletionAnswers,
+  downloadAnswers,
+  JobFileQuery,
+  jobOperations,
+  RangeHeaders,
+} from '../../schemas/operations.ts'
+import { Type } from '../../schemas/type.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** The path of the routes, and the jobs that they serve. */
+export type JobRouteOptions = {
+  path: string
+  /** The only kind that these routes serve; both when absent. */
+  kind?: JobKind
+}
+
+/** What all routes of a kind of jobs need. */
+type RouteTools = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
+
+/** List, get, delete and file, which are the same for every kind of job (contract 2.4 to 2.7). */
+export function jobRoutes(
+  { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
+  options: JobRouteOptions,
+): FastifyPluginAsyncTypebox {
+  const tools = { ...options, config, storage, jobs }
+  return async (http) => {
+    ignoreBodies(http)
+    await http.register(listRoute(tools))
+    await http.register(getRoute(tools))
+    await http.register(deleteRoute(tools))
+    await http.register(fileRoute(tools))
+  }
+}
+
+function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const turns = createListScheduler()
+  const schema = {
+    ...jobOperations(kind).list,
+    querystring: listQueryOf(kind),
+    // Sent as text, while the jobs are loaded.
+    response: { 200: Type.Unsafe<Readable>(jobListOf(kind)), ...errorAnswers(400) },
+  }
+
+  return async (http) => {
+    http.get(path, { schema }, async ({ account, method, query, raw }, reply) => {
+      checkMetadataLength(query, config.requests)
+      const limit = Math.min(query.limit, config.http.listMaxLimit)
+      const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
+      const part = toPart(query, limit)
+      const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
+      const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+      // The framework would read what it discards for HEAD.
+      const places = method === 'HEAD' ? [] : page.places
+      const texts = loadJobs(places, { account, omitResult: query.results === false })
+      return sendList(reply, writeList(urls, texts))
+    })
+  }
+
+  /**
+   * Loads the jobs of a page, for a few lists of an account at a time: a page may hold a thousand
+   * jobs of a megabyte. Omits jobs that were deleted meanwhile.
+   */
+  async function* loadJobs(
+    places: readonly ListedJob[],
+    { account, omitResult }: { account: string; omitResult: boolean },
+  ): AsyncGenerator<LazyText> {
+    const load = (some: readonly ListedJob[]) => {
+      const ids = some.map(({ id }) => id)
+      return turns.load(account, () => findJobs(storage.db, { ids, account }))
+    }
+    for await (const job of loadInBatches(places, load)) {
+      const omitMessages = config.http.listOmitMessages
+      yield () => toJobText(job, storage, { omitMessages, omitResult })
+    }
+  }
+}
+
+function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...jobOperations(kind).get,
+    params: IdParams,
+    // Sent as text: results are stored as such.
+    response: { 200: Type.Unsafe<Readable | string>(jobViewOf(kind)), ...errorAnswers(404) },
+  }
+  return async (http) => {
+    http.get(`${path}/:id`, { schema }, async ({ account, params: { id }, method }, reply) => {
+      const job = await requireJob(storage, { id, account, kind })
+      const text = await toJobText(job, storage)
+      if (!text) throw new AppError('job_not_found', id)
+      if (job.zeroRetention && job.completedAt !== null) markDeliveredWhenSent(jobs, reply, job)
+      reply.type(JSON_TYPE)
+      if (typeof text === 'string') return reply.send(text)
+      reply.header('content-length', text.bytes)
+      if (method !== 'HEAD') {
+        const stream = Readable.from(writeText(text))
+        // If a client disconnects at once, the generator never starts, and so never cleans up.
+        stream.once('close', () => text.body.destroy())
+        return reply.send(stream)
+      }
+      text.body.destroy()
+      // A stream that ends at once: the framework would set the length of any other empty body to
+      // 0.
+      return reply.send(Readable.from([]))
+    })
+  }
+}
+
+function deleteRoute({ config, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const schema = { ...jobOperations(kind).remove, params: IdParams, response: deletionAnswers }
+  return async (http) => {
+    http.delete(
+      `${path}/:id`,
+      { schema },
+      async ({ account, scopes, keyId, raw, params: { id } }, reply) => {
+        // Routes of both kinds must not bypass the scope of one.
+        const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
+        const address = clientAddressOf(raw, config.http)
+        const by = { source: 'api', keyId, address } as const
+        await jobs.submission.remove({ id, account, kind: deletable }, by)
+        return reply.code(202).send()
+      },
+    )
+  }
+}
+
+function fileRoute({ storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...jobOperations(kind).file,
+    params: IdParams,
+    querystring: JobFileQuery,
+    headers: RangeHeaders,
+    response: { ...downloadAnswers(['application/octet-stream']), ...errorAnswers(400) },
+  }
+  return async (http) => {
+    http.get(`${path}/:id/file`, { schema }, async (request, reply) => {
+      const { account, params, query } = request
+      const job = await requireJob(storage, { id: params.id, account, kind })
+      const file = await findJobFile(job, { db: storage.db, redacted: query.redacted ?? false })
+      const contentType = 'application/octet-stream'
+      return sendFile(request, reply, { file, contentType, objects: storage.objects })
+    })
+  }
+}
+
+async function requireJob({ db }: Pick<App['storage'], 'db'>, id: JobId): Promise<Job> {
+  const job = await findJob(db, id)
+  if (!job) throw new AppError('job_not_found', id.id)
+  return job
+}

@@ -1,0 +1,87 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { findJob, type Job, type JobId } from '../../../storage/jobs/jobs.ts'
+import { findProgress } from '../../../storage/jobs/progress.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { disconnectSignal } from '../../disconnect-signal.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams, JobProgressView } from '../../schemas/jobs/job.ts'
+import { Type } from '../../schemas/type.ts'
+import { shareRoutes } from '../transcripts/shares.ts'
+import { transcriptRoute } from '../transcripts/transcript.ts'
+import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'
+import { cancellationRoute } from './cancellation.ts'
+import { jobCreation } from './job-creation.ts'
+import { jobRoutes } from './job-routes.ts'
+
+const path = '/v2/pre-recorded'
+
+const ProgressQuery = Type.Object({
+  wait: Type.Integer({
+    ...{ minimum: 0, maximum: 10, default: 0 },
+    description: 'Seconds after which to answer if the job has not ended; when it ends, at once',
+  }),
+})
+
+/** Serves jobs of recorded audio, and their progress. */
+export function preRecordedRoutes(
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    await http.register(jobCreation(app, { path }))
+    await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
+    await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
+    await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))
+    await http.register(shareRoutes(app, { path, kind: 'pre-recorded' }))
+    await http.register(cancellationRoute(app))
+
+    http.get(
+      `${path}/:id/progress`,
+      {
+        schema: {
+          tags: ['Pre-recorded'],
+          operationId: 'getPreRecordedProgress',
+          summary: 'Get the progress of a pre-recorded job',
+          description:
+            'Progress for people who wait. `stage` and the fields after it are null unless the job is running.',
+          params: IdParams,
+          querystring: ProgressQuery,
+          response: { 200: JobProgressView, ...errorAnswers(400, 404) },
+        },
+      },
+      async ({ account, params: { id }, query: { wait } }, reply) => {
+        const job = { id, account, kind: 'pre-recorded' } as const
+        // First of all, so that the response time reveals nothing about jobs of others.
+        let status = await statusOf(job)
+        if (wait > 0 && status !== 'done' && status !== 'error') {
+          await untilEnded(job, { wait, reply })
+          status = await statusOf(job)
+        }
+        const progress = await findProgress(app.storage.db, { id, account })
+        const { stage = null, fraction = null, secondsLeft = null } = progress ?? {}
+        return { status, stage, fraction, seconds_left: secondsLeft }
+      },
+    )
+  }
+
+  async function statusOf(id: JobId): Promise<Job['status']> {
+    const job = await findJob(app.storage.db, id)
+    if (!job) throw new AppError('job_not_found', id.id)
+    return job.status
+  }
+
+  /** Waits until the job has ended, `wait` seconds have passed or the client is gone. */
+  async function untilEnded(
+    id: JobId,
+    { wait, reply }: { wait: number; reply: FastifyReply },
+  ): Promise<void> {
+    const enough = AbortSignal.any([disconnectSignal(reply), AbortSignal.timeout(wait * 1000)])
+    try {
+      await app.jobs.submission.whenEnded(id, enough)
+    } catch (error) {
+      if (!enough.aborted) throw error
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { shareRoutes } from '../transcripts/shares.ts'
+import { transcriptRoute } from '../transcripts/transcript.ts'
+import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'
+import { jobCreation } from './job-creation.ts'
+import { jobRoutes } from './job-routes.ts'
+
+const path = '/v2/transcription'
+
+/**
+ * Serves the deprecated twin routes (contract 9): creation as for recorded audio, everything else
+ * for both kinds.
+ */
+export function transcriptionRoutes(
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    // Includes requests that are refused before they get here, such as one without a key.
+    http.addHook('onSend', async (_request, reply) => {
+      reply.header('deprecation', 'true')
+    })
+    await http.register(jobCreation(app, { path }))
+    await http.register(jobRoutes(app, { path }))
+    await http.register(transcriptRoute(app, { path }))
+    await http.register(transcriptEditRoutes(app, { path }))
+    await http.register(shareRoutes(app, { path }))
+  }
+}

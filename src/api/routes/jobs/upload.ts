@@ -1,0 +1,97 @@
+import multipart from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import type { StoredFile } from '../../../storage/recordings/recordings.ts'
+import { fileNameOf } from '../../answers/send-file.ts'
+import { baseUrlOf, fileUrl } from '../../answers/urls.ts'
+import { asFieldError } from '../../bodies/address-upload.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { formOptions, readParts } from '../../bodies/form-stream.ts'
+import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/multipart-audio.ts'
+import { disconnectSignal } from '../../disconnect-signal.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { UploadForm, UploadRequest, UploadView } from '../../schemas/upload.ts'
+
+/** Stores a recording before a job names it (contract 2.1). */
+export function uploadRoutes({
+  config,
+  jobs,
+  bodies,
+}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    await http.register(multipart, formOptions)
+
+    http.post(
+      '/v2/upload',
+      {
+        schema: {
+          tags: ['Upload'],
+          operationId: 'upload',
+          summary: 'Upload a recording',
+          description:
+            'Stores a recording, sent as a form or fetched from an address, and answers the `audio_url` to create jobs with. ' +
+            'It is kept while a job uses it, else for the configured time.',
+          body: {
+            content: {
+              'multipart/form-data': { schema: UploadForm },
+              'application/json': { schema: UploadRequest },
+            },
+          },
+          response: { 200: UploadView, ...errorAnswers(402, 413, 415) },
+        },
+      },
+      async (request, reply) => {
+        const signal = disconnectSignal(reply)
+        const file = request.isMultipart()
+          ? await receiveUpload(request, signal)
+          : await fetchUpload(request, signal)
+        return toUploadView(file, baseUrlOf(request.raw, config.http))
+      },
+    )
+  }
+
+  async function receiveUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
+    const encoding = request.headers['content-encoding'] ?? 'identity'
+    if (encoding !== 'identity') {
+      throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
+    }
+    const most = config.storage.maxFileBytes + MAX_IGNORED_BYTES
+    if (Number(request.headers['content-length'] ?? 0) > most) {
+      throw new AppError(
+        'media_too_large',
+        `more than ${config.storage.maxFileBytes} bytes (STENO_MAX_FILE_BYTES)`,
+      )
+    }
+    const part = await readAudioPart(readParts(request))
+    return jobs.submission.upload(request.account, { ...part, signal })
+  }
+
+  async function fetchUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
+    const { account, raw } = request
+    const { audio_url: source } = await bodies.read('upload-address', request)
+    // The client waits in silence during the download, which has limits of its own.
+    raw.socket.setTimeout(0)
+    try {
+      return await jobs.submission.uploadFrom(account, { source, signal })
+    } catch (error) {
+      throw asFieldError(error)
+    }
+  }
+}
+
+function toUploadView(file: StoredFile, base: string) {
+  return {
+    audio_url: fileUrl(base, file.id),
+    audio_metadata: {
+      id: file.id,
+      filename: fileNameOf(file),
+      extension: file.extension,
+      size: file.size,
+      audio_duration: file.duration ?? 0,
+      number_of_channels: file.channels ?? 1,
+      ...(file.source !== null && { source: file.source }),
+    },
+  }
+}

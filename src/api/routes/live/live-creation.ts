@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import type { LiveSession } from '../../../storage/live/live-sessions.ts'
+import { baseUrlOf, liveUrl } from '../../answers/urls.ts'
+import { warnOfIgnored } from '../../answers/warnings.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { readIdempotencyKey } from '../../bodies/idempotency.ts'
+import { toLiveSubmission } from '../../bodies/to-submission.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { CreatedSession } from '../../schemas/jobs/job.ts'
+import { liveCreationOperation } from '../../schemas/live/live-operations.ts'
+import { liveRequest } from '../../schemas/live/live-request.ts'
+import { CreationHeaders } from '../../schemas/operations.ts'
+
+/** Creates a live session, and responds as soon as its job is stored (contract 5.1). */
+export function liveCreation({
+  config,
+  live,
+  bodies,
+}: Pick<App, 'config' | 'live'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+  const requestBody = liveRequest(config)
+  return async (http) => {
+    http.post(
+      '/v2/live',
+      {
+        schema: {
+          ...liveCreationOperation,
+          headers: CreationHeaders,
+          body: requestBody,
+          response: { 201: CreatedSession, ...errorAnswers(402, 413, 415, 422) },
+        },
+      },
+      async (request, reply) => {
+        const { account, keyHash, keyId, headers, log, raw } = request
+        const base = baseUrlOf(raw, config.http)
+        const answer = ({ id, createdAt, token }: LiveSession) => {
+          const created_at = new Date(createdAt).toISOString()
+          return reply.code(201).send({ id, created_at, url: liveUrl(base, token, config.http) })
+        }
+        const key = readIdempotencyKey(headers)
+        const creation = await bodies.read('live', request, { wantsFingerprint: key !== undefined })
+        const { fingerprint = '' } = creation
+        warnOfIgnored(reply, creation)
+        const idempotency = key === undefined ? undefined : { account, key, fingerprint }
+        // Before any other check: what was valid then may not be valid any more.
+        const repeated = idempotency && (await live.findRepeated(idempotency))
+        if (repeated) return answer(repeated)
+        const submission = toLiveSubmission(creation)
+        const session = await live.create(account, { ...submission, idempotency, keyHash, keyId })
+        log.info({ sessionId: session.id }, 'live session created')
+        return answer(session)
+      },
+    )
+  }
+}

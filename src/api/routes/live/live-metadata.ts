@@ -1,0 +1,61 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { replacePostSessionMetadata } from '../../../storage/jobs/jobs.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { acceptJson } from '../../bodies/json-body.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/limits.ts'
+import { patchOperation } from '../../schemas/live/live-operations.ts'
+import { Type } from '../../schemas/type.ts'
+import { FreeObject } from '../../schemas/values.ts'
+
+const bounds = {
+  maxProperties: MAX_METADATA_KEYS,
+  propertyNames: { maxLength: MAX_METADATA_KEY_CHARS },
+}
+const Metadata = Type.Object(
+  { post_session_metadata: Type.Optional(FreeObject(undefined, bounds)) },
+  { title: 'PostSessionMetadata', additionalProperties: true, ...bounds },
+)
+
+/** Stores what a client states about a session, even after it has ended (contract 2.11). */
+export function liveMetadata({
+  config,
+  storage,
+  bodies,
+}: Pick<App, 'config' | 'storage'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    acceptJson(http, { maxBytes: config.http.maxPatchBytes })
+    http.patch(
+      '/v2/live/:id',
+      {
+        schema: {
+          ...patchOperation,
+          params: IdParams,
+          body: Metadata,
+          response: {
+            204: Type.Unsafe<undefined>(Type.Null({ description: 'It is stored' })),
+            ...errorAnswers(404, 413, 415),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { account, params } = request
+        const { id } = params
+        const { text: metadata } = await bodies.read('post-session-metadata', request)
+        const { maxPatchBytes } = config.http
+        // Numbers are expanded: 1e20 has four characters on arrival, and 21 when it is stored.
+        if (Buffer.byteLength(metadata) > maxPatchBytes) {
+          throw new AppError('body_too_large', `more than ${maxPatchBytes} bytes of JSON`)
+        }
+        const job = { id, account, kind: 'live' } as const
+        if (!(await replacePostSessionMetadata(storage.db, job, metadata))) {
+          throw new AppError('job_not_found', id)
+        }
+        return reply.code(204).send()
+      },
+    )
+  }
+}

@@ -1,0 +1,23 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { jobRoutes } from '../jobs/job-routes.ts'
+import { shareRoutes } from '../transcripts/shares.ts'
+import { transcriptRoute } from '../transcripts/transcript.ts'
+import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'
+import { liveCreation } from './live-creation.ts'
+import { liveMetadata } from './live-metadata.ts'
+
+/** Serves live sessions, except for their sockets. */
+export function liveRoutes(
+  app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'> & { bodies: Bodies },
+): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    await http.register(liveCreation(app))
+    await http.register(liveMetadata(app))
+    await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(transcriptEditRoutes(app, { path: '/v2/live', kind: 'live' }))
+    await http.register(shareRoutes(app, { path: '/v2/live', kind: 'live' }))
+  }
+}

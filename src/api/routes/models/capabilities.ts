@@ -1,0 +1,118 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { downloadBytes, readCatalog } from '../../../models/catalog.ts'
+import { embeddedModelList } from '../../../models/embedded.ts'
+import { readStoredModels, readStoredRecord } from '../../../models/installed.ts'
+import { readSpeakerModels } from '../../../models/speaker-models.ts'
+import type { App } from '../../../server-parts.ts'
+import { publishSchema } from '../../openapi/publish-schema.ts'
+import { Capabilities } from '../../schemas/capabilities.ts'
+import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
+import { liveModelNames, modelNames } from '../../schemas/models/model-names.ts'
+
+/** Reports what this server can do, as its modules state it. Our extension of the API. */
+export function capabilityRoutes({
+  config,
+  speech,
+  jobs,
+}: Pick<App, 'config' | 'speech' | 'jobs'>): FastifyPluginAsyncTypebox {
+  const schemaOf = configSchemas(config)
+  return async (http) => {
+    http.get(
+      '/v2/capabilities',
+      {
+        schema: {
+          tags: ['Server'],
+          operationId: 'getCapabilities',
+          summary: 'What this server can do',
+          description:
+            'Languages and models of recognition; which models are installed and could be; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
+            'has it; what translates; how well each type of entity is found, and what the groups of types stand for.',
+          response: { 200: Capabilities },
+        },
+      },
+      async () => {
+        const { addOns, entityTypes, entityGroups, translators } =
+          await jobs.submission.capabilities()
+        return {
+          recognition: {
+            languages: [...speech.languages],
+            models: modelNames(config.models),
+            live_models: speech.live ? liveModelNames(config.models) : [],
+          },
+          models: describeModels(config.models.folder, speech.remote),
+          limits: {
+            max_file_bytes: config.storage.maxFileBytes,
+            max_audio_seconds: config.media.maxAudio,
+          },
+          add_ons: addOns.map(({ name, kind, isConfigured, isRepeatable, languages }) => ({
+            name,
+            kind,
+            is_configured: isConfigured,
+            is_repeatable: isRepeatable,
+            languages: languages === 'all' ? null : [...languages],
+            config_schema: schemaOf(name),
+          })),
+          translators: translators.map(({ pairs, ...one }) => {
+            return { ...one, pairs: pairs && [...pairs].sort() }
+          }),
+          entity_types: entityTypes.map((one) => ({ ...one, languages: [...one.languages] })),
+          entity_groups: entityGroups as Record<string, string[]>,
+        }
+      },
+    )
+  }
+}
+
+/** Reads what is installed at each request: models come and go while the server runs. */
+function describeModels(folder: string, remote: App['speech']['remote']) {
+  const stored = readStoredModels(folder)
+  const base = embeddedModelList.map(({ id, kind, engine = null, languages, licence, credit }) => {
+    const languageCodes = [...languages]
+    const fields = { name: id, kind, engine, languages: languageCodes, license: licence }
+    return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }
+  })
+  const added = stored.map(({ id, kind, engine, languages, revision, folder: own }) => {
+    const { licence = '', credit } = readStoredRecord(own) ?? {}
+    const fields = { name: id, kind, engine, languages: [...languages], license: licence }
+    return { ...fields, version: revision, credit: credit ?? null, ...wordTimesOf({ kind }) }
+  })
+  const missing = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
+  const available = missing.map((model) => {
+    const { id, kind, engine, languages, licence, memoryBytes, measured = null } = model
+    const fields = { name: id, kind, engine, languages: [...languages], license: licence }
+    const sizes = { download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
+    return { ...fields, ...sizes, accuracy_measured: measured }
+  })
+  const speakers = describeSpeakerModels(folder)
+  return { installed: [...base, ...speakers, ...added, ...describeRemote(remote)], available }
+}
+
+function wordTimesOf({ kind }: { kind: string }) {
+  return { word_times: kind.endsWith('recognition') ? true : null }
+}
+
+/** Models that the operator added from files; their licence is not known. */
+function describeSpeakerModels(folder: string) {
+  return readSpeakerModels(folder).map(({ kind, name, sha256: version }) => {
+    const fields = { name, kind, engine: null, languages: [], license: 'unknown', credit: null }
+    return { ...fields, version, word_times: null }
+  })
+}
+
+/** The remote engine is one of the models that are there. */
+function describeRemote(remote: App['speech']['remote']) {
+  if (!remote) return []
+  const { id: name, revision: version = null, capabilities } = remote
+  const fields = { name, kind: 'recognition', engine: 'remote', license: 'unknown', credit: null }
+  const { languages, wordTimes } = capabilities
+  return [{ ...fields, version, languages: [...languages], word_times: wordTimes }]
+}
+
+/** Returns the published schema of an add-on's configuration; null for those without options. */
+function configSchemas({ requests, models }: App['config']) {
+  const fields: Record<string, object> = preRecordedRequest({ requests, models }).properties
+  return (name: string) => {
+    const schema = fields[`${name}_config`]
+    return schema ? publishSchema(schema, { closed: requests.unknownFields === 'reject' }) : null
+  }
+}

@@ -1,0 +1,110 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { ListedModel } from '../../../models/model-store.ts'
+import type { PullState } from '../../../models/pull-queue.ts'
+import type { App } from '../../../server-parts.ts'
+import { type AuditAction, noteAudit } from '../../../storage/accounts/audit-log.ts'
+import { clientAddressOf } from '../../auth/client-address.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { StoredModel, StoredModelList } from '../../schemas/models/stored-model.ts'
+import { Type } from '../../schemas/type.ts'
+
+const Params = Type.Object({ name: Type.String({ maxLength: 255, examples: ['whisper-base'] }) })
+const ADMIN = 'Needs a key with the scope `admin`.'
+
+/** Lists, pulls and removes the models of this machine. Our extension of the API. */
+export function modelStoreRoutes({
+  config,
+  models,
+  storage: { db },
+}: Pick<App, 'config' | 'models' | 'storage'>): FastifyPluginAsyncTypebox {
+  const note = (action: AuditAction, { account, keyId, raw }: FastifyRequest, subject: string) => {
+    return noteAudit(
+      db,
+      { action, account, subject },
+      { source: 'api', keyId, address: clientAddressOf(raw, config.http) },
+    )
+  }
+
+  async function list(): Promise<StoredModel[]> {
+    const pulls = new Map(models.pulls().map((pull) => [pull.name, pull]))
+    return (await models.list()).map((model) => toView(model, pulls.get(model.name)))
+  }
+
+  return async (http) => {
+    http.get(
+      '/v2/models',
+      {
+        schema: {
+          tags: ['Server'],
+          operationId: 'listStoredModels',
+          summary: 'The models of this machine',
+          description: `What is installed and what the catalog offers, on the node that answers. ${ADMIN}`,
+          response: { 200: StoredModelList },
+        },
+      },
+      async () => ({ items: await list() }),
+    )
+
+    http.post(
+      '/v2/models/:name/pull',
+      {
+        schema: {
+          tags: ['Server'],
+          operationId: 'pullModel',
+          summary: 'Install a model of the catalog',
+          description:
+            'Downloads, checks and converts it on the node that answers, in the background: `pull` in the list and ' +
+            `events of the type \`model\` report its progress. Running servers use it at once. ${ADMIN}`,
+          params: Params,
+          response: { 202: StoredModel, ...errorAnswers(404) },
+        },
+      },
+      async (request, reply) => {
+        const { name } = request.params
+        models.pull(name)
+        await note('model.pulled', request, name)
+        const model = (await list()).find((one) => one.name === name)
+        if (!model) throw new AppError('model_not_found', name)
+        return reply.code(202).send(model)
+      },
+    )
+
+    http.delete(
+      '/v2/models/:name',
+      {
+        schema: {
+          tags: ['Server'],
+          operationId: 'removeModel',
+          summary: 'Remove an installed model',
+          description: `Work that has begun is finished with it. Models of the server stay. ${ADMIN}`,
+          params: Params,
+          response: { 204: Type.Null(), ...errorAnswers(403, 404, 409) },
+        },
+      },
+      async (request, reply) => {
+        const { name } = request.params
+        await models.remove(name)
+        await note('model.removed', request, name)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}
+
+function toView(model: ListedModel, pull: PullState | undefined): StoredModel {
+  const { name, kind, engine, languages, licence, credit, bytes, memoryBytes, state } = model
+  const running = pull && 'progress' in pull ? pull.progress : undefined
+  return {
+    ...{ name, kind, bytes, state },
+    engine: engine ?? null,
+    languages: [...languages],
+    license: licence ?? null,
+    credit: credit ?? null,
+    memory_bytes: memoryBytes ?? null,
+    is_removable: model.origin === 'store' || model.origin === 'file',
+    pull: running ? { fraction: running.fraction, seconds_left: running.secondsLeft } : null,
+    failure: pull && 'failure' in pull ? pull.failure : null,
+  }
+}

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { Model, ModelList } from '../../schemas/models/model-list.ts'
+import { modelNames } from '../../schemas/models/model-names.ts'
+import { Type } from '../../schemas/type.ts'
+
+/** Lists the names of models that requests may give. Our extension of the API. */
+export function modelRoutes({
+  config,
+  speech,
+}: Pick<App, 'config' | 'speech'>): FastifyPluginAsyncTypebox {
+  const models = () => {
+    return modelNames(config.models).map((id) => {
+      const fields = { id, object: 'model' as const, created: 0, owned_by: 'steno' }
+      const own = id === 'remote' ? speech.remote?.capabilities.languages : undefined
+      return { ...fields, languages: [...(own ?? speech.languages)] }
+    })
+  }
+
+  return async (http) => {
+    http.get(
+      '/v1/models',
+      {
+        schema: {
+          tags: ['OpenAI-compatible'],
+          operationId: 'listModels',
+          summary: 'The models that requests may name',
+          description:
+            'In the form of OpenAI’s API, with the languages that are installed. `GET /v2/capabilities` shows which ' +
+            'models stand behind them.',
+          response: { 200: ModelList },
+        },
+      },
+      async () => ({ object: 'list' as const, data: models() }),
+    )
+
+    http.get(
+      '/v1/models/:id',
+      {
+        schema: {
+          tags: ['OpenAI-compatible'],
+          operationId: 'getModel',
+          summary: 'One of the models that requests may name',
+          description: 'In the form of OpenAI’s API.',
+          params: Type.Object({ id: Type.String() }),
+          response: { 200: Model, ...errorAnswers(404) },
+        },
+      },
+      async ({ params: { id } }) => {
+        const found = models().find((model) => model.id === id)
+        if (!found) throw new AppError('model_not_found', id)
+        return found
+      },
+    )
+  }
+}

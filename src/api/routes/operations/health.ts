@@ -1,0 +1,71 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { Type } from '../../schemas/type.ts'
+import { OneOf } from '../../schemas/values.ts'
+
+const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })
+
+/** A response this old is still valid: polling must not load the machine. */
+const READY_FOR_MS = 5000
+/** A second of audio takes a fraction of a second; an engine that needs this long is stuck. */
+const READY_TIMEOUT_MS = 15_000
+
+/**
+ * Reports whether the process is alive, and whether it accepts work: has disk space and can
+ * recognize speech. Neither route needs a key.
+ */
+export function healthRoutes({
+  speech,
+  storage: { space, objects },
+}: Pick<App, 'speech' | 'storage'>): FastifyPluginAsyncTypebox {
+  const checkReady = createReadiness(speech)
+  return async (http) => {
+    const open = { tags: ['Server'], security: [], response: { 200: Health } }
+    const health = {
+      ...open,
+      operationId: 'getHealth',
+      summary: 'Whether the process lives',
+      description: 'Needs no key.',
+    }
+    http.get('/health', { schema: health }, async () => ({ status: 'ok' as const }))
+    const ready = {
+      ...open,
+      operationId: 'getReady',
+      summary: 'Whether new work is taken',
+      description:
+        'Checks that the disk has space, and that the object store, if there is one, and a recognizer answer, at most every five seconds. Needs no key.',
+    }
+    http.get('/ready', { schema: ready }, async () => {
+      await space.check()
+      await objects.checkAvailable?.()
+      await checkReady()
+      return { status: 'ok' as const }
+    })
+  }
+}
+
+/**
+ * Creates a check that runs at most one engine check at a time, and none while its last result is
+ * fresh.
+ */
+export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () => Promise<void> {
+  let answer: Promise<void> | undefined
+  return () => {
+    answer ??= request()
+    return answer
+  }
+
+  async function request(): Promise<void> {
+    try {
+      await speech.checkReady({ signal: AbortSignal.timeout(READY_TIMEOUT_MS) })
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause
+      throw new AppError('engine_unavailable', 'it gave no answer', { cause })
+    } finally {
+      setTimeout(() => {
+        answer = undefined
+      }, READY_FOR_MS).unref()
+    }
+  }
+}

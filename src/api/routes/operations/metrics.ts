@@ -1,0 +1,52 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { sha256 } from '../../auth/auth.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { Type } from '../../schemas/type.ts'
+import { createScrape, type ScrapeParts } from '../../scrape.ts'
+
+/**
+ * Serves the metrics of this server, for Prometheus. They need no key of the service, but may need
+ * a token of their own.
+ */
+export function metricsRoutes({
+  config,
+  ...parts
+}: Pick<App, 'config'> & ScrapeParts): FastifyPluginAsyncTypebox {
+  const { token } = config.metrics
+  const scrape = createScrape(parts)
+  const { contentType } = parts.metrics.registry
+  const expected = token === undefined ? undefined : sha256(token)
+  return async (http) => {
+    const metrics = {
+      tags: ['Server'],
+      security: [],
+      operationId: 'getMetrics',
+      summary: 'The metrics of the server',
+      description:
+        'In the text format of Prometheus. Needs no key; when the operator has set a token, ' +
+        'it has to come as `Authorization: Bearer …`.',
+      response: {
+        200: { description: 'OK', content: { 'text/plain': { schema: Type.String() } } },
+        ...(token === undefined ? {} : errorAnswers(401)),
+      },
+    }
+    http.get('/metrics', { schema: metrics }, async ({ headers, log }, reply) => {
+      if (expected) requireToken(headers.authorization, expected)
+      const text = await scrape(log)
+      return reply.type(contentType).header('cache-control', 'no-store').send(text)
+    })
+  }
+}
+
+/** Compares hashes: the duration reveals nothing about the token. */
+function requireToken(authorization: string | undefined, expected: Buffer): void {
+  if (authorization === undefined) {
+    throw new AppError('key_missing', 'the token of the metrics is missing')
+  }
+  const [, given = ''] = /^bearer +(.*)$/i.exec(authorization) ?? []
+  if (timingSafeEqual(sha256(given), expected)) return
+  throw new AppError('key_unknown', 'it is not the token of the metrics')
+}

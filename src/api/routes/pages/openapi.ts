@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { readStaticFile } from '../../answers/static-file.ts'
+import { pagePolicy, referencePage } from '../../openapi/reference-page.ts'
+import { Type } from '../../schemas/type.ts'
+import { FreeObject } from '../../schemas/values.ts'
+
+/** Where `npm run build` writes the script of the page. */
+const SCRIPT = join(import.meta.dirname, '../../../../reference/dist/scalar.js')
+/** A day: the script changes only with a new version of the server. */
+const SCRIPT_MAX_AGE = 86_400
+
+const open = { tags: ['Server'], security: [] }
+
+/**
+ * Serves the description of this API, for programs and for people. Neither needs a key, and neither
+ * holds a secret.
+ */
+export function openApiRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsyncTypebox {
+  const { publicBaseUrl } = config.http
+  const prefix = publicBaseUrl ? new URL(publicBaseUrl).pathname.replace(/\/$/, '') : ''
+  const page = referencePage({
+    document: `${prefix}/openapi.json`,
+    script: `${prefix}/docs/scalar.js`,
+  })
+
+  return async (http) => {
+    // Made for the first request: it takes as long as the rest of the start of a server.
+    let document: string | undefined
+    const documentSchema = {
+      ...open,
+      operationId: 'getDescription',
+      summary: 'This description',
+      description: 'OpenAPI 3.1. Needs no key.',
+      response: { 200: FreeObject(), 304: notModified },
+    }
+    http.get('/openapi.json', { schema: documentSchema }, async (request, reply) => {
+      document ??= JSON.stringify(http.swagger())
+      reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache')
+      return sendTagged(request, reply, document)
+    })
+
+    const pageSchema = {
+      ...open,
+      operationId: 'getReference',
+      summary: 'The reference page',
+      description: 'This description for people, with requests to try. Needs no key.',
+      response: { 200: text('text/html'), 304: notModified },
+    }
+    http.get('/docs', { schema: pageSchema }, async (request, reply) => {
+      reply
+        .type('text/html; charset=utf-8')
+        .header('cache-control', 'no-cache')
+        .header('content-security-policy', pagePolicy(publicBaseUrl))
+        .header('referrer-policy', 'no-referrer')
+      return sendTagged(request, reply, page)
+    })
+
+    const scriptSchema = {
+      ...open,
+      operationId: 'getReferenceScript',
+      summary: 'The script of the reference page',
+      description: 'The reference page loads it. Needs no key.',
+      response: { 200: text('text/javascript'), 304: notModified },
+    }
+    http.get('/docs/scalar.js', { schema: scriptSchema }, async (request, reply) => {
+      const acceptEncoding = String(request.headers['accept-encoding'] ?? '')
+      const file = await readStaticFile(SCRIPT, { acceptEncoding })
+      if (!file) throw new AppError('route_not_found', '/docs/scalar.js')
+      reply
+        .type(file.type)
+        .header('cache-control', `public, max-age=${SCRIPT_MAX_AGE}`)
+        .header('vary', 'accept-encoding')
+      if (file.encoding) reply.header('content-encoding', file.encoding)
+      return sendTagged(request, reply, file.content)
+    })
+  }
+}
+
+const notModified = Type.Null({ description: 'It has not changed' })
+
+function text(mediaType: string) {
+  return { description: 'OK', content: { [mediaType]: { schema: Type.String() } } }
+}
+
+/** Sends `content` with an ETag made of it, or 304 when the client already has it. */
+function sendTagged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  content: string | Buffer,
+): FastifyReply {
+  const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  reply.header('etag', tag).header('x-content-type-options', 'nosniff')
+  if (request.headers['if-none-match']?.includes(tag)) return reply.code(304).send()
+  return reply.send(content)
+}

@@ -1,0 +1,59 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from 'typebox'
+import { type HighlightedHit, searchJobs } from '../../../jobs/search.ts'
+import type { App } from '../../../server-parts.ts'
+import { baseUrlOf } from '../../answers/urls.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { pageUrls } from '../../lists/job-list.ts'
+import { checkMetadataLength, periodOf } from '../../lists/list-query.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { SearchHits, type SearchHitView, SearchQuery } from '../../schemas/transcripts/search.ts'
+
+const path = '/v2/search'
+
+/** Finds what was said in the jobs of an account. Our extension of the API. */
+export function searchRoutes({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  return async (http) => {
+    const schema = {
+      tags: ['Jobs'],
+      operationId: 'search',
+      summary: 'Search what was said',
+      description:
+        'Finds utterances of finished recordings and sessions, those of the latest first, some seconds after they have ended. ' +
+        'Words are found in their other forms too, in the language of the utterance, with or without accents.',
+      querystring: SearchQuery,
+      response: { 200: SearchHits, ...errorAnswers(400) },
+    }
+    http.get(path, { schema }, async ({ account, query, raw }) => {
+      checkMetadataLength(query, config.requests)
+      const { q, language, speaker, speaker_name: speakerName, offset } = query
+      const { kind: kinds, custom_metadata: metadata } = query
+      const limit = Math.min(query.limit, config.http.listMaxLimit)
+      const search = { account, q, language, speaker, speakerName, kinds, metadata }
+      const request = { ...search, ...periodOf(query) }
+      const page = await inTurn(account, () => searchJobs(db, request, { offset, limit }))
+      const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+      return { ...urls, items: page.hits.map(toView) }
+    })
+  }
+}
+
+function toView({
+  jobId,
+  kind,
+  createdAt,
+  filename,
+  start,
+  end,
+  ...hit
+}: HighlightedHit): Static<typeof SearchHitView> {
+  const { channel, speaker, language, text, highlights, before, after } = hit
+  return {
+    job: { id: jobId, kind, created_at: new Date(createdAt).toISOString(), filename },
+    ...{ start, end, channel, speaker, language, text, highlights, before, after },
+  }
+}

@@ -1,0 +1,172 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
+import { findShare, type Share } from '../../../storage/jobs/shares.ts'
+import {
+  type CaptionStreams,
+  captionAnswers,
+  captionsDescription,
+  isOpenSession,
+} from '../../answers/caption-streams.ts'
+import { findJobFile } from '../../answers/job-file.ts'
+import { mediaTypeOf } from '../../answers/media-types.ts'
+import { type SentFile, sendFile } from '../../answers/send-file.ts'
+import { sha256 } from '../../auth/auth.ts'
+import { createRateLimit } from '../../auth/rate-limit.ts'
+import { ignoreBodies } from '../../bodies/json-body.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { toDateTime } from '../../lists/moments.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { downloadAnswers, RangeHeaders } from '../../schemas/operations.ts'
+import { SharedView } from '../../schemas/transcripts/share.ts'
+import { Type } from '../../schemas/type.ts'
+
+const SecretParams = Type.Object({
+  secret: Type.String({ description: 'The last part of the address of the link' }),
+})
+
+const open = { tags: ['Server'], security: [], params: SecretParams }
+
+const form = { format: 'json', words: true, speakers: true } as const
+
+/** What the routes of links need, and how they find the job of a link. */
+type SharedTools = Pick<App, 'config' | 'storage' | 'jobs'> & {
+  findShared(secret: string): Promise<{ share: Share; job: Job }>
+}
+
+/** Shows one job to anyone with a link to it, and nothing else. An extension of the API. */
+export function sharedRoutes(
+  app: Pick<App, 'config' | 'storage' | 'jobs'>,
+  captions: CaptionStreams,
+): FastifyPluginAsyncTypebox {
+  const tools = { ...app, findShared: createFindShared(app) }
+  return async (http) => {
+    ignoreBodies(http)
+    http.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+      reply.header('referrer-policy', 'no-referrer')
+      reply.header('x-robots-tag', 'noindex, nofollow')
+      reply.header('x-content-type-options', 'nosniff')
+      reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
+    })
+    await http.register(viewRoute(tools))
+    await http.register(captionsRoute(tools, captions))
+    await http.register(fileRoute(tools))
+  }
+}
+
+/** Finds the job of a link by its secret, within the rate limit of the link. */
+function createFindShared({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): SharedTools['findShared'] {
+  const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
+  return async (secret) => {
+    const hash = sha256(secret).toString('hex')
+    const share = await findShare(db, hash, { now: wallNow() })
+    if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
+    takeToken?.(hash)
+    const job = await findJob(db, { id: share.jobId, account: share.account })
+    // A session may fail after the link to it was created.
+    if (!job || job.status === 'error') {
+      throw new AppError('share_not_found', 'there is nothing to show')
+    }
+    return { share, job }
+  }
+}
+
+function viewRoute({ storage, jobs, findShared }: SharedTools): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  const schema = {
+    ...open,
+    operationId: 'getShared',
+    summary: 'Get what a link shows',
+    description:
+      'The transcript of one job, for anyone with the link. It needs no key, and reveals no id. An extension.',
+    response: { 200: Type.Unsafe<string>(SharedView), ...errorAnswers(404, 429) },
+  }
+
+  async function hasAudio(job: Job): Promise<boolean> {
+    try {
+      await findAudio(storage, job)
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'file_not_found') return false
+      throw error
+    }
+  }
+
+  return async (http) => {
+    http.get('/v2/shared/:secret', { schema }, async ({ params: { secret } }, reply) => {
+      const { share, job } = await findShared(secret)
+      const { id, account, file } = job
+      const isLive = isOpenSession(job)
+      const transcript = isLive
+        ? '{"utterances":[]}'
+        : await inTurn(account, () => {
+            const options = { ...form, isEdited: share.isEdited }
+            return jobs.submission.transcript({ id, account }, options)
+          })
+      const head = JSON.stringify({
+        ...{ name: file?.filename ?? null, kind: job.kind, created_at: toDateTime(job.createdAt) },
+        ...{ audio_duration: file?.duration ?? null, has_audio: await hasAudio(job) },
+        ...{ expires_at: toDateTime(share.expiresAt), is_live: isLive },
+      })
+      reply.type('application/json; charset=utf-8')
+      return reply.send(`${head.slice(0, -1)},"transcript":${transcript}}`)
+    })
+  }
+}
+
+function captionsRoute(
+  { storage: { db }, findShared }: SharedTools,
+  captions: CaptionStreams,
+): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...open,
+    operationId: 'getSharedCaptions',
+    summary: 'Watch the session that a link shows',
+    description: captionsDescription,
+    response: captionAnswers,
+  }
+  return async (http) => {
+    http.get('/v2/shared/:secret/captions', { schema }, async (request, reply) => {
+      const { secret } = request.params
+      const { job } = await findShared(secret)
+      const hash = sha256(secret).toString('hex')
+      const isAllowed = async () => (await findShare(db, hash, { now: wallNow() })) !== undefined
+      return captions.open(job, { request, reply, isAllowed })
+    })
+  }
+}
+
+function fileRoute({ storage, findShared }: SharedTools): FastifyPluginAsyncTypebox {
+  const schema = {
+    ...open,
+    operationId: 'getSharedFile',
+    summary: 'Get the recording that a link shows',
+    description:
+      'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
+    headers: RangeHeaders,
+    response: {
+      ...downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
+      ...errorAnswers(429),
+    },
+  }
+  return async (http) => {
+    http.get('/v2/shared/:secret/file', { schema }, async (request, reply) => {
+      const { job } = await findShared(request.params.secret)
+      const file = await findAudio(storage, job)
+      const contentType = mediaTypeOf(file.extension)
+      return sendFile(request, reply, { file, contentType, objects: storage.objects })
+    })
+  }
+}
+
+/** Finds the audio of a job; the recording may contain what the transcript hides. */
+function findAudio({ db }: Pick<App['storage'], 'db'>, job: Job): Promise<SentFile> {
+  const { pii_redaction } = JSON.parse(job.requestParams ?? '{}') as { pii_redaction?: boolean }
+  return findJobFile(job, { db, redacted: pii_redaction === true })
+}

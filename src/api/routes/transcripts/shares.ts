@@ -1,0 +1,103 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { findJob, type JobId, type JobKind } from '../../../storage/jobs/jobs.ts'
+import { deleteShare, insertShare, listShares, type Share } from '../../../storage/jobs/shares.ts'
+import { baseUrlOf } from '../../answers/urls.ts'
+import { keyNameOf, sha256 } from '../../auth/auth.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { acceptJson } from '../../bodies/json-body.ts'
+import { toDateTime } from '../../lists/moments.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { jobOperations } from '../../schemas/operations.ts'
+import { CreatedShare, ShareList, ShareRequest } from '../../schemas/transcripts/share.ts'
+import { Type } from '../../schemas/type.ts'
+
+/** Two numbers and a word fit many times. */
+const MAX_BODY_BYTES = 4096
+
+/** Accepts any text: what is no id is simply not found. */
+const ShareParams = Type.Object({ id: Type.String(), share: Type.String() })
+
+/** Makes, lists and ends links that show a job without a key. Our extension of the API. */
+export function shareRoutes(
+  { config, storage, bodies }: Pick<App, 'config' | 'storage'> & { bodies: Bodies },
+  { path, kind }: { path: string; kind?: JobKind },
+): FastifyPluginAsyncTypebox {
+  const operations = jobOperations(kind)
+  const { db } = storage
+
+  /** A link also shows a session that still runs: its captions. */
+  async function requireShown(id: JobId): Promise<void> {
+    const job = await findJob(db, id)
+    if (!job) throw new AppError('job_not_found', id.id)
+    const isOpen = job.kind === 'live' && job.status !== 'error'
+    if (job.status !== 'done' && !isOpen) throw new AppError('job_not_done', `it is ${job.status}`)
+  }
+
+  return async (http) => {
+    acceptJson(http, { maxBytes: MAX_BODY_BYTES })
+    const create = {
+      ...operations.share,
+      params: IdParams,
+      body: ShareRequest,
+      response: { 201: CreatedShare, ...errorAnswers(404, 413, 415, 422) },
+    }
+    http.post(`${path}/:id/share`, { schema: create }, async (request, reply) => {
+      const { account, keyHash, params, raw } = request
+      const { expires_in_s: seconds, edited } = await bodies.read('share', request)
+      await requireShown({ id: params.id, account, kind })
+      const secret = randomBytes(32).toString('base64url')
+      const createdAt = wallNow()
+      const share = {
+        ...{ id: randomUUID(), account, jobId: params.id, isEdited: edited },
+        ...{ createdAt, expiresAt: createdAt + seconds * 1000 },
+        keyName: await keyNameOf(db, keyHash),
+      }
+      const stored = await insertShare(db, { ...share, hash: sha256(secret).toString('hex') })
+      if (stored === 'gone') throw new AppError('job_not_found', params.id)
+      if (stored === 'full') throw new AppError('too_many_shares')
+      // Behind the hash sign, browsers keep it out of logs and of what they send to other sites.
+      const url = `${baseUrlOf(raw, config.http)}/#/shared/${secret}`
+      reply.header('cache-control', 'no-store')
+      return reply.code(201).send({ ...viewShare(share), url })
+    })
+
+    const list = {
+      ...operations.shares,
+      params: IdParams,
+      response: { 200: ShareList, ...errorAnswers(404) },
+    }
+    http.get(`${path}/:id/shares`, { schema: list }, async ({ account, params: { id } }) => {
+      const job = { id, account, kind }
+      if (!(await findJob(db, job))) throw new AppError('job_not_found', id)
+      const shares = await listShares(db, { jobId: id, account }, { now: wallNow() })
+      return { items: shares.map(viewShare) }
+    })
+
+    const remove = {
+      ...operations.unshare,
+      params: ShareParams,
+      response: {
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+        ...errorAnswers(404),
+      },
+    }
+    http.delete(`${path}/:id/shares/:share`, { schema: remove }, async (request, reply) => {
+      const { account, params } = request
+      const job = await findJob(db, { id: params.id, account, kind })
+      if (!job) throw new AppError('job_not_found', params.id)
+      const share = { id: params.share, jobId: params.id, account }
+      if (!(await deleteShare(db, share))) throw new AppError('share_not_found', params.share)
+      return reply.code(204).send()
+    })
+  }
+}
+
+function viewShare({ id, createdAt, expiresAt, isEdited, keyName }: Omit<Share, 'hash'>) {
+  const times = { created_at: toDateTime(createdAt), expires_at: toDateTime(expiresAt) }
+  return { id, ...times, edited: isEdited, key_name: keyName }
+}

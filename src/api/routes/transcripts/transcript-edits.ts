@@ -1,0 +1,89 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import type { JobKind } from '../../../storage/jobs/jobs.ts'
+import type { TranscriptVersion } from '../../../storage/jobs/transcript-edits.ts'
+import { keyNameOf } from '../../auth/auth.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { acceptJson } from '../../bodies/json-body.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { toDateTime } from '../../lists/moments.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { MAX_EDIT_BYTES, MAX_EDIT_VERSIONS } from '../../schemas/limits.ts'
+import { jobOperations } from '../../schemas/operations.ts'
+import {
+  EditRequest,
+  TranscriptEditsView,
+  TranscriptVersionView,
+} from '../../schemas/transcripts/transcript-edits.ts'
+import { Type } from '../../schemas/type.ts'
+
+const EditsQuery = Type.Object({
+  versions: Type.Integer({
+    ...{ minimum: 1, maximum: MAX_EDIT_VERSIONS, default: 100 },
+    description: 'How many versions to list, newest first',
+  }),
+})
+
+/** Reads and makes the corrections of a transcript. Our extension of the API. */
+export function transcriptEditRoutes(
+  { storage, jobs, bodies }: Pick<App, 'storage' | 'jobs'> & { bodies: Bodies },
+  { path, kind }: { path: string; kind?: JobKind },
+): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  const operations = jobOperations(kind)
+  return async (http) => {
+    acceptJson(http, { maxBytes: MAX_EDIT_BYTES })
+    http.get(
+      `${path}/:id/transcript/edits`,
+      {
+        schema: {
+          ...operations.edits,
+          params: IdParams,
+          querystring: EditsQuery,
+          response: {
+            200: Type.Unsafe<string>(TranscriptEditsView),
+            ...errorAnswers(400, 404, 422),
+          },
+        },
+      },
+      async ({ account, params: { id }, query }, reply) => {
+        const job = { id, account, kind }
+        // One after the other, as transcripts: they are read in the same threads.
+        const { version, versions, effective } = await inTurn(account, () => {
+          return jobs.submission.transcriptEdits(job, { limit: query.versions })
+        })
+        const head = JSON.stringify({ version, versions: versions.map(viewVersion) })
+        reply.type('application/json; charset=utf-8')
+        return reply.send(`${head.slice(0, -1)},"edits":${effective}}`)
+      },
+    )
+
+    http.patch(
+      `${path}/:id/transcript/edits`,
+      {
+        schema: {
+          ...operations.edit,
+          params: IdParams,
+          body: EditRequest,
+          response: { 200: TranscriptVersionView, ...errorAnswers(404, 409, 413, 415, 422) },
+        },
+      },
+      async (request) => {
+        const { account, keyHash, params } = request
+        const correction = await bodies.read('edits', request)
+        const keyName = await keyNameOf(storage.db, keyHash)
+        const made = await inTurn(account, () => {
+          const job = { id: params.id, account, kind }
+          return jobs.submission.correctTranscript(job, { ...correction, keyName })
+        })
+        return viewVersion(made)
+      },
+    )
+  }
+}
+
+function viewVersion({ version, createdAt, keyName, operations, restored }: TranscriptVersion) {
+  const at = { version, created_at: toDateTime(createdAt) }
+  return { ...at, key_name: keyName, operations, restored }
+}

@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import { findJob, type JobKind } from '../../../storage/jobs/jobs.ts'
+import { markDeliveredWhenSent } from '../../answers/mark-delivered.ts'
+import { attachment } from '../../answers/send-file.ts'
+import { ignoreBodies } from '../../bodies/json-body.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { jobOperations } from '../../schemas/operations.ts'
+import { TranscriptJson } from '../../schemas/transcripts/transcript-edits.ts'
+import { Type } from '../../schemas/type.ts'
+
+const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+
+const types = {
+  txt: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  docx: DOCX,
+} as const
+
+const formats = ['txt', 'srt', 'vtt', 'json', 'csv', 'docx'] as const
+
+const TranscriptQuery = Type.Object({
+  format: Type.Unsafe<(typeof formats)[number]>({
+    ...{ type: 'string', enum: formats, default: 'txt' },
+  }),
+  speakers: Type.Boolean({
+    default: true,
+    description: 'Names speakers, or else channels, where there are several, counted from 1',
+  }),
+  words: Type.Boolean({ default: false, description: 'Includes the words, in `json`' }),
+  edited: Type.Boolean({
+    default: true,
+    description: 'With the corrections of people, if there are any; else as the machine wrote it',
+  }),
+})
+
+/** The transcript of a finished job as a file, from the stored words. Our extension of the API. */
+export function transcriptRoute(
+  { jobs, storage: { db } }: Pick<App, 'jobs' | 'storage'>,
+  { path, kind }: { path: string; kind?: JobKind },
+): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  return async (http) => {
+    ignoreBodies(http)
+    http.get(
+      `${path}/:id/transcript`,
+      {
+        schema: {
+          ...jobOperations(kind).transcript,
+          params: IdParams,
+          querystring: TranscriptQuery,
+          response: {
+            200: {
+              description: 'The file',
+              content: {
+                'text/plain': { schema: Type.String() },
+                'application/x-subrip': { schema: Type.String() },
+                'text/vtt': { schema: Type.String() },
+                'application/json': { schema: TranscriptJson },
+                'text/csv': { schema: Type.String() },
+                [DOCX]: { schema: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }) },
+              },
+            },
+            ...errorAnswers(400, 404, 422),
+          },
+        },
+      },
+      async ({ account, params: { id }, query }, reply) => {
+        const { edited: isEdited, ...form } = query
+        // One after the other: the threads that write them also build the results of others.
+        const file = await inTurn(account, () => {
+          return jobs.submission.transcript({ id, account, kind }, { ...form, isEdited })
+        })
+        markDeliveredWhenSent(jobs, reply, { id, account })
+        const name = `${await stemOf({ id, account })}.${form.format}`
+        reply.header('content-disposition', attachment(name))
+        return reply.type(types[form.format]).send(file)
+      },
+    )
+  }
+
+  /** Returns what people call the recording, without the extension of its sound; else the id. */
+  async function stemOf(wanted: { id: string; account: string }): Promise<string> {
+    const { file } = (await findJob(db, wanted)) ?? {}
+    return file?.filename?.replace(/(?<=.)\.\w{1,5}$/u, '') || wanted.id
+  }
+}

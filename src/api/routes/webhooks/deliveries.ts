@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../server-parts.ts'
+import {
+  findAttempts,
+  type LoggedDelivery,
+  listDeliveries,
+} from '../../../storage/deliveries/delivery-log.ts'
+import { findDeliveryView, toDeliveryView } from '../../answers/delivery-view.ts'
+import { baseUrlOf } from '../../answers/urls.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { groupByAttempts } from '../../lists/attempt-groups.ts'
+import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
+import { periodOf } from '../../lists/list-query.ts'
+import { sendList } from '../../lists/send-list.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { Type } from '../../schemas/type.ts'
+import { DeliveryList, DeliveryQuery, DeliveryView } from '../../schemas/webhooks/delivery.ts'
+import { deliveryOperations } from '../../schemas/webhooks/delivery-operations.ts'
+
+const path = '/v2/deliveries'
+
+/** Lists deliveries of callbacks and webhooks, and returns single ones. */
+export function deliveryRoutes({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  // The list is sent as text while the attempts are loaded.
+  const Streamed = Type.Unsafe<Readable>(DeliveryList)
+  return async (http) => {
+    http.get(
+      path,
+      {
+        schema: {
+          ...deliveryOperations.list,
+          querystring: DeliveryQuery,
+          response: { 200: Streamed, ...errorAnswers(400) },
+        },
+      },
+      async ({ account, method, query, raw }, reply) => {
+        const limit = Math.min(query.limit, config.http.listMaxLimit)
+        const filter = {
+          ...periodOf(query),
+          account,
+          jobId: query.job_id,
+          endpointId: query.endpoint_id,
+          statuses: query.status,
+          events: query.event,
+        }
+        const part = { offset: query.offset, limit }
+        const page = await inTurn(account, () => listDeliveries(db, filter, part))
+        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+        // The framework would read what it discards for HEAD.
+        const deliveries = method === 'HEAD' ? [] : page.deliveries
+        return sendList(reply, writeList(urls, describe(deliveries)))
+      },
+    )
+
+    http.get(
+      `${path}/:id`,
+      {
+        schema: {
+          ...deliveryOperations.get,
+          params: IdParams,
+          response: { 200: DeliveryView, ...errorAnswers(404) },
+        },
+      },
+      async ({ account, params: { id } }) => findDeliveryView(db, { id, account }),
+    )
+  }
+
+  async function* describe(deliveries: readonly LoggedDelivery[]): AsyncGenerator<LazyText> {
+    for (const some of groupByAttempts(deliveries)) {
+      const ids = some.map(({ id }) => id)
+      const attempts = await findAttempts(db, ids)
+      for (const delivery of some) {
+        yield async () => JSON.stringify(toDeliveryView(delivery, attempts.get(delivery.id)!))
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { wallNow } from '../../../clock.ts'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { failEndpointDeliveries } from '../../../storage/deliveries/deliveries.ts'
+import { disabledReason } from '../../../storage/deliveries/delivery-outbox.ts'
+import { pageEndpoints } from '../../../storage/deliveries/endpoint-list.ts'
+import {
+  disableEndpoint,
+  type Endpoint,
+  enableEndpoint,
+  findEndpoint,
+} from '../../../storage/deliveries/endpoints.ts'
+import { toEndpointView } from '../../answers/endpoint-view.ts'
+import { baseUrlOf } from '../../answers/urls.ts'
+import { type ById, reachedAccount, requireAccount } from '../../auth/require-account.ts'
+import { ignoreBodies } from '../../bodies/json-body.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { pageUrls } from '../../lists/job-list.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { endpointOperations } from '../../schemas/webhooks/delivery-operations.ts'
+import { EndpointList, EndpointQuery, EndpointView } from '../../schemas/webhooks/endpoint.ts'
+
+const path = '/v2/endpoints'
+
+/**
+ * Lists the endpoints that are notified of an account's jobs, and enables or disables them; `admin`
+ * reaches those of all accounts.
+ */
+export function endpointRoutes({
+  config,
+  storage: { db },
+}: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  const one = { params: IdParams, response: { 200: EndpointView, ...errorAnswers(404) } }
+  return async (http) => {
+    ignoreBodies(http)
+
+    http.get(
+      path,
+      {
+        schema: {
+          ...endpointOperations.list,
+          querystring: EndpointQuery,
+          response: { 200: EndpointList, ...errorAnswers(400, 403) },
+        },
+      },
+      async ({ account, scopes, query, raw }) => {
+        const limit = Math.min(query.limit, config.http.listMaxLimit)
+        const listed = requireAccount(query, { account, scopes })
+        const filter = { account: listed, kinds: query.kind, statuses: query.status }
+        const part = { offset: query.offset, limit }
+        const page = await inTurn(account, () => pageEndpoints(db, filter, part))
+        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+        return { ...urls, items: page.endpoints.map(toEndpointView) }
+      },
+    )
+
+    http.get(`${path}/:id`, { schema: { ...endpointOperations.get, ...one } }, async (request) =>
+      toEndpointView(await requireEndpoint(request)),
+    )
+
+    http.post(
+      `${path}/:id/enable`,
+      { schema: { ...endpointOperations.enable, ...one } },
+      async (request) => {
+        const { id } = await requireEndpoint(request)
+        await enableEndpoint(db, id)
+        return toEndpointView(await requireEndpoint(request))
+      },
+    )
+
+    http.post(
+      `${path}/:id/disable`,
+      { schema: { ...endpointOperations.disable, ...one } },
+      async (request) => {
+        const { id, account } = await requireEndpoint(request)
+        const at = wallNow()
+        const by = account === request.account ? 'account' : 'operator'
+        await disableEndpoint(db, id, { reason: `by the ${by}`, at })
+        const endpoint = await requireEndpoint(request)
+        // Repeated even for a disabled endpoint: an earlier attempt may have been interrupted
+        // before this.
+        const reason = disabledReason(endpoint.disabledReason)
+        await failEndpointDeliveries(db, id, { reason, at })
+        return toEndpointView(endpoint)
+      },
+    )
+  }
+
+  async function requireEndpoint(request: ById): Promise<Endpoint> {
+    const { id } = request.params
+    const endpoint = await findEndpoint(db, { id, account: reachedAccount(request) })
+    if (!endpoint) throw new AppError('endpoint_not_found', id)
+    return endpoint
+  }
+}

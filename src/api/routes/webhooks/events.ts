@@ -1,0 +1,142 @@
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import {
+  type EventPlace,
+  lastEventPlace,
+  readEvents,
+  type StoredEvent,
+} from '../../../storage/events.ts'
+import { createModelEvents } from '../../answers/model-events.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { Type } from '../../schemas/type.ts'
+
+/** How often a stream looks for new events. */
+const POLL_MS = 1000
+/** Comments keep proxies from closing a quiet stream. */
+const COMMENT_MS = 15_000
+/** Then the client connects again: proxies end long answers, too. */
+const MAX_STREAM_MS = 300_000
+const MAX_STREAMS_PER_ACCOUNT = 50
+const BATCH = 100
+
+const Headers = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      maxLength: 31,
+      description: 'The id of the last event that arrived: those after it are sent',
+    }),
+  ),
+})
+
+/** Sends what happens to the jobs and deliveries of an account, as it happens. Our extension. */
+export function eventRoutes({
+  models,
+  storage: { db },
+}: Pick<App, 'models' | 'storage'>): FastifyPluginAsyncTypebox {
+  const streams = new Map<string, number>()
+  const stopping = new AbortController()
+
+  return async (http) => {
+    http.addHook('preClose', async () => stopping.abort())
+    const schema = {
+      tags: ['Server'],
+      operationId: 'getEvents',
+      summary: 'What happens, as it happens',
+      description:
+        'Server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Keys with the scope `admin` also get `model` while a model is being pulled: `name`, `status` (`pulling`, `installed`, `failed`), `fraction`, `seconds_left`, `message`; these are not sent again. Without `Last-Event-ID` they begin now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
+      headers: Headers,
+      response: {
+        200: {
+          description: 'Events, until the client or the server ends the stream',
+          content: { 'text/event-stream': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
+        },
+        ...errorAnswers(400, 429),
+      },
+    }
+    http.get('/v2/events', { schema }, async (request, reply) => {
+      const { account, headers, method, raw, scopes } = request
+      const lastId = headers['last-event-id']
+      const from = lastId ? parseId(lastId) : await lastEventPlace(db)
+      const open = streams.get(account) ?? 0
+      if (open >= MAX_STREAMS_PER_ACCOUNT) {
+        const detail = `${MAX_STREAMS_PER_ACCOUNT} streams of events at once`
+        throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
+      }
+      reply
+        .type('text/event-stream; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .header('x-content-type-options', 'nosniff')
+      if (method === 'HEAD') return reply.send(Readable.from([]))
+      streams.set(account, open + 1)
+      const gone = new AbortController()
+      raw.socket.once('close', () => gone.abort())
+      const signal = AbortSignal.any([stopping.signal, gone.signal])
+      const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
+      const stream = Readable.from(
+        writeEvents(from, {
+          ...{ account, signal, readModels },
+          isAllowed: request.isStillAllowed,
+        }),
+      )
+      stream.once('close', () => {
+        gone.abort()
+        const left = (streams.get(account) ?? 1) - 1
+        if (left > 0) streams.set(account, left)
+        else streams.delete(account)
+      })
+      return reply.send(stream)
+    })
+  }
+
+  async function* writeEvents(
+    from: EventPlace,
+    { account, signal, readModels, isAllowed }: EventOptions,
+  ): AsyncGenerator<string> {
+    const end = performance.now() + MAX_STREAM_MS
+    let place = from
+    let quietSince = performance.now()
+    // With an id of its own the client can resume before the first event.
+    yield `retry: ${POLL_MS}\nid: ${place.tx}-${place.seq}\n\n`
+    while (!signal.aborted && performance.now() < end) {
+      if (!(await isAllowed())) return
+      const events = await readEvents(db, place, { account, limit: BATCH })
+      for (const event of events) yield writeEvent(event)
+      for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
+      place = events.at(-1) ?? place
+      if (events.length > 0) quietSince = performance.now()
+      if (events.length === BATCH) continue
+      if (performance.now() - quietSince > COMMENT_MS) {
+        yield ': quiet\n\n'
+        quietSince = performance.now()
+      }
+      await delay(POLL_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+type EventOptions = {
+  account: string
+  signal: AbortSignal
+  readModels: false | (() => string[])
+  /** Once it says no, the stream ends. */
+  isAllowed: () => Promise<boolean>
+}
+
+const names = { 'pre-recorded': 'job', live: 'session', delivery: 'delivery' } as const
+
+function writeEvent({ tx, seq, kind, jobId, deliveryId, status, at }: StoredEvent): string {
+  const subject = kind === 'delivery' ? { id: deliveryId, job_id: jobId } : { id: jobId }
+  const data = JSON.stringify({ ...subject, status, at: new Date(at).toISOString() })
+  return `id: ${tx}-${seq}\nevent: ${names[kind]}\ndata: ${data}\n\n`
+}
+
+function parseId(text: string): EventPlace {
+  const [, tx, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? []
+  if (tx !== undefined) return { tx: Number(tx), seq: Number(seq) }
+  const validationErrors = ['Last-Event-ID must be the id of an event']
+  throw new AppError('request_invalid', undefined, { validationErrors })
+}

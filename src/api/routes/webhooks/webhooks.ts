@@ -1,0 +1,125 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { wallNow } from '../../../clock.ts'
+import { sendTestEvent } from '../../../delivery/send-test-event.ts'
+import { AppError } from '../../../errors.ts'
+import type { App } from '../../../server-parts.ts'
+import { noteAudit } from '../../../storage/accounts/audit-log.ts'
+import { createWebhook } from '../../../storage/deliveries/create-webhook.ts'
+import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { removeEndpoint } from '../../../storage/deliveries/endpoint-removal.ts'
+import {
+  countWebhooks,
+  type Endpoint,
+  findEndpoint,
+} from '../../../storage/deliveries/endpoints.ts'
+import { toEndpointView } from '../../answers/endpoint-view.ts'
+import { clientAddressOf } from '../../auth/client-address.ts'
+import { type ById, reachedAccount } from '../../auth/require-account.ts'
+import type { Bodies } from '../../bodies/bodies.ts'
+import { acceptJson, ignoreBodies } from '../../bodies/json-body.ts'
+import { disconnectSignal } from '../../disconnect-signal.ts'
+import { limitByKey } from '../../limit-by-key.ts'
+import { errorAnswers } from '../../schemas/error.ts'
+import { IdParams } from '../../schemas/jobs/job.ts'
+import { Type } from '../../schemas/type.ts'
+import { endpointOperations } from '../../schemas/webhooks/delivery-operations.ts'
+import { CreatedWebhook, WebhookRequest, WebhookTest } from '../../schemas/webhooks/webhook.ts'
+
+/** The longest address, a name and all events fit. */
+const MAX_BODY_BYTES = 16 * 1024
+/** Each event of the account is a row for each of them. */
+const MAX_WEBHOOKS = 50
+
+const path = '/v2/endpoints'
+
+type Parts = Pick<App, 'config' | 'storage'> & { bodies: Bodies }
+
+/** Makes, tests and removes webhooks. Our extension of the API. */
+export function webhookRoutes(app: Parts): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    await http.register(creationRoute(app))
+    await http.register(changeRoutes(app))
+  }
+}
+
+function creationRoute({ config, storage: { db }, bodies }: Parts): FastifyPluginAsyncTypebox {
+  const inTurn = limitByKey()
+  return async (http) => {
+    acceptJson(http, { maxBytes: MAX_BODY_BYTES })
+    const schema = {
+      ...endpointOperations.create,
+      body: WebhookRequest,
+      response: { 201: CreatedWebhook, ...errorAnswers(409, 413, 415, 422) },
+    }
+    http.post(path, { schema }, async (request, reply) => {
+      const { account } = request
+      const { url, name = null, events: wanted } = await bodies.read('webhook', request)
+      const events = wanted ? webhookEvents.filter((event) => wanted.includes(event)) : null
+      const webhook = { account, url, name, events, source: 'api', createdAt: wallNow() } as const
+      const { id, secret } = await inTurn(account, async () => {
+        if ((await countWebhooks(db, account)) >= MAX_WEBHOOKS) {
+          throw new AppError('too_many_webhooks', `${MAX_WEBHOOKS} is the limit`)
+        }
+        return createWebhook(db, webhook, actorOf(request, config))
+      })
+      if (secret === undefined) throw new AppError('webhook_exists', id)
+      const made = (await findEndpoint(db, { id, account }))!
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ ...toEndpointView(made), secret })
+    })
+  }
+}
+
+function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    ignoreBodies(http)
+
+    const remove = {
+      ...endpointOperations.remove,
+      params: IdParams,
+      response: {
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'It is removed' })),
+        ...errorAnswers(404, 422),
+      },
+    }
+    http.delete(`${path}/:id`, { schema: remove }, async (request, reply) => {
+      const { id, source, account } = await requireWebhook(request)
+      if (source === 'settings') {
+        throw new AppError('webhook_configured', 'it would come back with the next start')
+      }
+      await removeEndpoint(db, id, { reason: 'the webhook was removed', at: wallNow() })
+      const entry = { action: 'webhook.removed' as const, account, subject: id }
+      await noteAudit(db, entry, actorOf(request, config))
+      return reply.code(204).send()
+    })
+
+    const trial = {
+      ...endpointOperations.test,
+      params: IdParams,
+      response: { 200: WebhookTest, ...errorAnswers(404) },
+    }
+    http.post(`${path}/:id/test`, { schema: trial }, async (request, reply) => {
+      const webhook = await requireWebhook(request)
+      const { id, reason, attempt } = await sendTestEvent({ db, config }, webhook, {
+        signal: disconnectSignal(reply),
+      })
+      const status = attempt.status ?? null
+      return { delivery_id: id, is_delivered: reason === null, status, reason }
+    })
+  }
+
+  /** Callbacks go where jobs say: there is nothing to remove, and a test would surprise. */
+  async function requireWebhook(request: ById): Promise<Endpoint> {
+    const { id } = request.params
+    const endpoint = await findEndpoint(db, { id, account: reachedAccount(request) })
+    if (endpoint?.kind === 'webhook') return endpoint
+    throw new AppError('endpoint_not_found', id)
+  }
+}
+
+function actorOf({ keyId, raw }: FastifyRequest, { http }: App['config']) {
+  return { source: 'api', keyId, address: clientAddressOf(raw, http) } as const
+}
