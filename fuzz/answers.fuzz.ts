@@ -9,6 +9,7 @@ import { createChatClient, LlmFailure } from '../src/llm/chat-client.ts'
 import { answerPrompt, extractData, summarizeTranscript } from '../src/llm/tasks.ts'
 import { translateTexts } from '../src/llm/translate.ts'
 import { parseRetryAfter } from '../src/net/retry-after.ts'
+import type { ServiceClient } from '../src/net/service-client.ts'
 import { fuzzBytes } from './guided.ts'
 
 const { signal } = new AbortController()
@@ -19,6 +20,12 @@ const completion = (content: string, finish_reason = 'stop') => ({
   choices: [{ message: { role: 'assistant', content }, finish_reason }],
   usage: { prompt_tokens: 5, completion_tokens: 7 },
 })
+const streamed = (...texts: string[]) => {
+  const events = texts.map((content) => ({ choices: [{ delta: { content } }] }))
+  const last = { choices: [{ delta: {}, finish_reason: 'stop' }], usage: { prompt_tokens: 3 } }
+  const lines = [...events, last].map((event) => `data: ${JSON.stringify(event)}\n\n`)
+  return `${lines.join('')}data: [DONE]\n\n`
+}
 const word = { word: 'hello', start: 0.5, end: 0.9, probability: 0.7 }
 const segment = { text: 'hello', start: 0, end: 2, avg_logprob: -0.3, no_speech_prob: 0.1 }
 
@@ -28,6 +35,9 @@ const seeds = {
     completion('- one\n- two'),
     completion('["Bonjour 17", "[NAME_1]"]'),
     completion('<think>so</think>{"1": "Bonjour 17", "2": "[NAME_1]"}', 'length'),
+  ).concat(
+    Buffer.from(streamed('["Bonjour 17", ', '"[NAME_1]"]')),
+    Buffer.from(`: wait\r\nevent: error\r\n${streamed('- one')}`),
   ),
   speech: texts(
     { text: 'hello', language: 'english', words: [word] },
@@ -41,12 +51,21 @@ const seeds = {
 }
 
 /** A provider whose every answer is this text. */
-function answering(text: string, status = 200) {
-  return { post: async () => ({ status, text }), close: async () => {} }
+function answering(text: string, status = 200): ServiceClient {
+  return {
+    async post({ follow }) {
+      const reading = status === 200 && follow?.read(text)
+      return typeof reading === 'object' ? reading : { status, text }
+    },
+    async close() {},
+  }
 }
 
 async function chat(text: string): Promise<void> {
-  const options = { client: answering(text), model: 'm', contextTokens: 2000, timeout: 1 }
+  const options = {
+    ...{ client: answering(text), model: 'm', contextTokens: 2000 },
+    ...{ timeout: 1, answerTimeout: 1 },
+  }
   const asking = {
     ...{ model: createChatClient(options), signal },
     remember: <T>(_request: object, make: () => Promise<T>) => make(),

@@ -116,6 +116,16 @@ test('objects are on disk, or in S3-compatible storage with options', () => {
   }
 })
 
+test('an answer of a language model may take half an hour, or as long as its next piece', () => {
+  const limits = (values: object) => {
+    const { llm } = readConfig({ STENO_LLM_URL: 'embedded:m', ...values })
+    return [llm!.timeout, llm!.answerTimeout]
+  }
+  assert.deepEqual(limits({}), [120, 1800])
+  assert.deepEqual(limits({ STENO_LLM_TIMEOUT_S: '3600' }), [3600, 3600])
+  assert.deepEqual(limits({ STENO_LLM_ANSWER_TIMEOUT_S: '300' }), [120, 300])
+})
+
 test('lists are split at commas, and keys and aliases at their first mark', () => {
   const config = readConfig({
     STENO_API_KEYS: 'me:a:b, you:c',

@@ -65,7 +65,7 @@ export function openChatModel(
 /** Opens a model of this machine: one of the store, or a file. */
 function openEmbedded(
   name: string,
-  { contextTokens, timeout }: LlmConfig,
+  { contextTokens, timeout, answerTimeout }: LlmConfig,
   { folder, idleSeconds, device }: Config['models'],
 ): ChatModel {
   const isFile = name.endsWith('.gguf')
@@ -78,7 +78,7 @@ function openEmbedded(
     missing: isFile
       ? 'the file of the language model is missing'
       : `the language model ${name} is not installed: 'steno models pull ${name}' installs it`,
-    ...{ contextTokens, timeout, idleSeconds, usesGpu: device !== 'cpu' },
+    ...{ contextTokens, timeout, answerTimeout, idleSeconds, usesGpu: device !== 'cpu' },
     env: bareEnvironment(),
   })
 }

@@ -14,8 +14,10 @@ export type LlmConfig = {
   apiKey: string | undefined
   /** Tokens that a request and its answer may take together. */
   contextTokens: number
-  /** Seconds that one request may take. */
+  /** Seconds until an answer begins, and from each piece of it to the next. */
   timeout: number
+  /** Seconds that a whole answer may take. */
+  answerTimeout: number
   /** Requests at a time. */
   concurrency: number
 }
@@ -24,12 +26,15 @@ export type LlmConfig = {
 export function readLlm(read: Reader, problems: string[]): LlmConfig | undefined {
   const [, embedded] = /^embedded:(.+)$/.exec(read.text('LLM_URL', '')) ?? []
   const url = embedded === undefined ? read.serviceUrl('LLM_URL') : undefined
+  const timeout = read.integer('LLM_TIMEOUT_S', 120, { min: 1, max: 3600 })
+  const longest = Math.max(1800, timeout)
   const config = {
     model: read.text('LLM_MODEL', ''),
     allowedModels: read.list('LLM_ALLOWED_MODELS', ''),
     apiKey: read.bearerToken('LLM_API_KEY'),
     contextTokens: read.integer('LLM_CONTEXT_TOKENS', 8192, { min: 1024, max: 10_000_000 }),
-    timeout: read.integer('LLM_TIMEOUT_S', 120, { min: 1, max: 3600 }),
+    timeout,
+    answerTimeout: read.integer('LLM_ANSWER_TIMEOUT_S', longest, { min: 1, max: 86_400 }),
     concurrency: read.integer('LLM_CONCURRENCY', 4, { min: 1, max: 256 }),
   }
   read.needs('LLM_URL', ['LLM_MODEL', 'LLM_ALLOWED_MODELS', 'LLM_API_KEY'])

@@ -1,4 +1,6 @@
 import type { ServiceClient } from '../net/service-client.ts'
+import { createAnswerReader, type ProviderAnswer } from './answer-reader.ts'
+import { estimateTokens } from './tokens.ts'
 
 /** Tokens that answers took, as their provider counted them. */
 export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
@@ -52,8 +54,10 @@ export type ChatClientOptions = {
   client: ServiceClient
   model: string
   contextTokens: number
-  /** Seconds that one request may take. */
+  /** Seconds until an answer begins, and from each piece of it to the next. */
   timeout: number
+  /** Seconds that a whole answer may take. */
+  answerTimeout: number
 }
 
 /**
@@ -67,80 +71,149 @@ const TRIES = 3
  */
 const MOST_TOKEN_LETTERS = 10
 
-type Fields = Record<string, unknown>
+/** What is asked for beside the plain answer; `schema` where there is one. */
+type Manner = { stream: boolean; usage: boolean; schema: boolean }
 
-/** Creates a client of `POST {url}/chat/completions`. Answers are made without chance. */
+/** What a provider takes of a model. `isKnown`: it answered a request to stream. */
+type Taken = Manner & { isKnown: boolean }
+
+/**
+ * Creates a client of `POST {url}/chat/completions`. Answers are made without chance, and streamed
+ * where the provider can.
+ */
 export function createChatClient(options: ChatClientOptions): ChatModel {
-  const { client, model, contextTokens, timeout } = options
-  /** Some providers refuse a schema; then it is only asked for in words. */
-  let takesSchema = true
-
-  async function post(request: ChatRequest, withSchema: boolean) {
-    const { system, user, schema, maxTokens, signal } = request
-    const body = {
-      model: request.model ?? model,
-      messages: [
-        { role: 'system', content: system },
-        { role: 'user', content: user },
-      ],
-      temperature: 0,
-      max_tokens: maxTokens,
-      ...(schema &&
-        withSchema && {
-          response_format: { type: 'json_schema', json_schema: { ...schema, strict: true } },
-        }),
-    }
-    const answer = await client.post({
-      path: '/chat/completions',
-      contentType: 'application/json',
-      body: Buffer.from(JSON.stringify(body)),
-      ...{ signal, timeout, tries: TRIES, repeatsWork: false },
-    })
-    if ('problem' in answer) {
-      throw new LlmFailure(`the language model did not answer: ${answer.problem}`, { status: 503 })
-    }
-    return answer
-  }
-
+  const { client, contextTokens } = options
+  /** What a provider refused once, it is not asked for again. */
+  const takenBy = new Map<string, Taken>()
   return {
     contextTokens,
     async complete(request) {
-      let answer = await post(request, takesSchema)
-      if ((answer.status === 400 || answer.status === 422) && request.schema && takesSchema) {
-        answer = await post(request, false)
-        if (answer.status === 200) takesSchema = false
+      const model = request.model ?? options.model
+      const taken = takenBy.get(model) ?? {
+        stream: true,
+        usage: true,
+        schema: true,
+        isKnown: false,
       }
-      if (answer.status !== 200) {
+      let answer = await post({ ...request, model }, taken, options)
+      const others = wasRefused(answer) ? simplerManners(taken, request, answer.refusal) : []
+      let manner: Manner = taken
+      for (const other of others) {
+        if (!wasRefused(answer)) break
+        manner = other
+        answer = await post({ ...request, model }, manner, options)
+      }
+      if ('refusal' in answer) {
         throw new LlmFailure(`the language model refused the request with ${answer.status}`)
       }
-      return readCompletion(answer.text, request)
+      takenBy.set(model, { ...manner, isKnown: taken.isKnown || manner.stream })
+      return toChatAnswer(answer, request)
     },
     close: () => client.close(),
   }
 }
 
-function readCompletion(text: string, { maxTokens }: ChatRequest): ChatAnswer {
-  let completion: Fields
-  try {
-    completion = fieldsOf(JSON.parse(text))
-  } catch (cause) {
-    throw new LlmFailure('the answer of the language model is no JSON', { cause })
+type Refused = { status: number; refusal: string }
+
+function wasRefused(answer: ProviderAnswer | Refused): answer is Refused {
+  return 'refusal' in answer && (answer.status === 400 || answer.status === 422)
+}
+
+/**
+ * Returns how else to ask a provider that refused a request: first without what its answer names,
+ * then without one or the other. A request that it refuses in every manner has another fault.
+ */
+function simplerManners(
+  { isKnown, ...taken }: Taken,
+  request: ChatRequest,
+  refusal: string,
+): Manner[] {
+  const named: Manner = {
+    stream: taken.stream && !/\bstream\b/.test(refusal),
+    usage: taken.usage && !/\b(stream_options|include_usage)\b/.test(refusal),
+    schema: taken.schema && !(request.schema && /response_format|schema/.test(refusal)),
   }
-  const choice = fieldsOf(Array.isArray(completion.choices) ? completion.choices[0] : undefined)
-  const { content } = fieldsOf(choice.message)
-  if (typeof content !== 'string') throw new LlmFailure('the language model answered no text')
-  const answer = cleanText(withoutReasoning(content))
-  const most = maxTokens * MOST_TOKEN_LETTERS
-  const { prompt_tokens, completion_tokens } = fieldsOf(completion.usage)
+  const plain = { ...taken, stream: taken.stream && isKnown }
+  const manners = [named, plain, { ...taken, schema: false }, { ...plain, schema: false }]
+  const keyOf = ({ stream, usage, schema }: Manner) => {
+    return `${stream} ${stream && usage} ${request.schema !== undefined && schema}`
+  }
+  const seen = new Set([keyOf(taken)])
+  return manners.filter((manner) => {
+    const isNew = !seen.has(keyOf(manner))
+    seen.add(keyOf(manner))
+    return isNew
+  })
+}
+
+async function post(
+  request: ChatRequest & { model: string },
+  manner: Manner,
+  { client, timeout, answerTimeout }: ChatClientOptions,
+): Promise<ProviderAnswer | Refused> {
+  const { model, system, user, schema, maxTokens, signal } = request
+  const body = {
+    model,
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ],
+    temperature: 0,
+    max_tokens: maxTokens,
+    ...(manner.stream && { stream: true }),
+    ...(manner.stream && manner.usage && { stream_options: { include_usage: true } }),
+    ...(schema &&
+      manner.schema && {
+        response_format: { type: 'json_schema', json_schema: { ...schema, strict: true } },
+      }),
+  }
+  const mostLetters = maxTokens * MOST_TOKEN_LETTERS
+  const reader = createAnswerReader({ mostLetters, awaitsUsage: manner.usage })
+  const outcome = await client.post({
+    path: '/chat/completions',
+    contentType: 'application/json',
+    body: Buffer.from(JSON.stringify(body)),
+    ...{ signal, timeout, tries: TRIES, repeatsWork: false },
+    follow: { read: reader.read, most: answerTimeout },
+  })
+  if ('status' in outcome && outcome.status !== 200) {
+    return { status: outcome.status, refusal: outcome.text }
+  }
+  if ('status' in outcome) reader.read('\n')
+  const answer = reader.answer()
+  if ('content' in answer && answer.isWhole) return answer
+  const began = 'content' in answer && answer.content !== ''
+  const failed = `the language model ${began ? 'broke off its answer' : 'did not answer'}`
+  const problem = 'problem' in answer ? answer.problem : failed
+  if ('status' in outcome || outcome.problem === problem) throw new LlmFailure(problem)
+  throw new LlmFailure(`${failed}: ${outcome.problem}`, { status: 503 })
+}
+
+function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer {
+  const { content, isCut } = answer
+  const text = cleanText(withoutReasoning(content))
+  const most = request.maxTokens * MOST_TOKEN_LETTERS
+  const isEmptyThought = text === '' && content.includes('<think>')
+  return {
+    text: text.slice(0, most).toWellFormed(),
+    usage: usageOf(answer, request),
+    isCut: isCut || isEmptyThought || text.length > most,
+  }
+}
+
+/** Without the counts of the provider, tokens are estimated: a quota must not count them as none. */
+function usageOf(answer: ProviderAnswer, { system, user }: ChatRequest): Usage {
+  const { usage, content, thoughtLetters } = answer
   const count = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)
-  const usage = {
+  return {
     requests: 1,
-    prompt_tokens: count(prompt_tokens),
-    completion_tokens: count(completion_tokens),
+    prompt_tokens: usage
+      ? count(usage.prompt_tokens)
+      : estimateTokens(system) + estimateTokens(user),
+    completion_tokens: usage
+      ? count(usage.completion_tokens)
+      : estimateTokens(content + ' '.repeat(thoughtLetters)),
   }
-  const isEmptyThought = answer === '' && content.includes('<think>')
-  const isCut = choice.finish_reason === 'length' || isEmptyThought || answer.length > most
-  return { text: answer.slice(0, most).toWellFormed(), usage, isCut }
 }
 
 /** Control characters, as a model may repeat them from broken data, do harm wherever texts go. */
@@ -149,10 +222,6 @@ function cleanText(text: string): string {
     .toWellFormed()
     .replace(/(?![\n\t])\p{Cc}/gu, '')
     .trim()
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
 
 /** Some models think aloud before they answer; one that is cut while it thinks answers nothing. */

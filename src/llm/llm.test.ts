@@ -7,7 +7,6 @@ import {
   textsToTranslate,
 } from '../../test/support/chat-provider.ts'
 import { askAboutTranscript, readJson } from './ask.ts'
-import { createChatClient } from './chat-client.ts'
 import { extractData, summarizeTranscript } from './tasks.ts'
 import { estimateTokens, splitText } from './tokens.ts'
 import { translateTexts } from './translate.ts'
@@ -70,11 +69,10 @@ test('429 and 500 are tried again; nonsense, refusals and answers that broke off
   assert.equal(calls.length, replies.length)
 })
 
-test('an answer of another form is no answer, and no fault of this program', async () => {
+test('an answer of another form is no answer, and no fault of this program', async (t) => {
   for (const text of ['null', '[]', '{"choices":true}', '{"choices":[null]}', '{"choices":{}}']) {
-    const client = { post: async () => ({ status: 200, text }), close: async () => {} }
-    const model = createChatClient({ client, model: 'm', contextTokens: 4096, timeout: 1 })
-    const asked = model.complete({ system: '', user: '', maxTokens: 9, signal })
+    const { options } = await openChatModel(t, () => ({ body: text }))
+    const asked = options.model.complete({ system: '', user: '', maxTokens: 9, signal })
     await assert.rejects(asked, { message: 'the language model answered no text' }, text)
   }
 })
@@ -160,7 +158,7 @@ test('a provider without schemas is asked in words, the next time at once', asyn
   await extractData(task, options)
   assert.deepEqual(
     calls.map(({ response_format: format }) => format !== undefined),
-    [true, false, false],
+    [true, true, false, false],
   )
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
-import { createServiceClient } from './service-client.ts'
+import { createServiceClient, type Follow } from './service-client.ts'
 
 type Manner = (response: ServerResponse, request: IncomingMessage) => void
 
@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const defaults = { tries: 3, timeout: 5, repeatsWork: true }
 
-function post(options: Partial<typeof defaults & { signal: AbortSignal }> = {}) {
+function post(options: Partial<typeof defaults & { signal: AbortSignal; follow: Follow }> = {}) {
   const { signal = AbortSignal.timeout(20_000) } = options
   const body = Buffer.from('body')
   return client.post({
@@ -153,6 +153,52 @@ test('an answer without end is cut off', async () => {
   }
   next.push(flood)
   assert.deepEqual(await post(), { problem: 'its answer is larger than 1048576 bytes' })
+})
+
+test('an answer is followed as it arrives; its connection serves again after its end', async () => {
+  const ports = new Set<number | undefined>()
+  const answer: Manner = (response, { socket }) => {
+    ports.add(socket.remotePort)
+    response.write('caf\u00e9 | done ')
+    response.end('rest')
+  }
+  let text = ''
+  const read: Follow['read'] = (piece) => {
+    text += piece
+    return text.includes('done') ? 'done' : 'waiting'
+  }
+  const options = { repeatsWork: false, follow: { read, most: 10 } }
+  for (let n = 0; n < 6; n++) {
+    text = ''
+    next.push(answer)
+    assert.deepEqual(await post(options), { status: 200, text: '' })
+    assert.match(text, /^café \| done/)
+  }
+  // The client has two connections in turn.
+  assert.ok(ports.size <= 2, `${ports.size}`)
+  next.push(refuse(404))
+  assert.deepEqual(await post(options), { status: 404, text: 'no' })
+})
+
+test('an answer that is followed ends with a problem of its reader, of its charset, or its time', async () => {
+  const drip: Manner = (response) => {
+    const timer = setInterval(() => response.write('a'), 50)
+    response.on('close', () => clearInterval(timer))
+  }
+  const garbage: Manner = (response) => void response.write(Buffer.from([0x61, 0xff]))
+  const options = { timeout: 0.5, repeatsWork: false }
+  const given: [Manner, Follow['read'], problem: string][] = [
+    [drip, () => ({ problem: 'it is nonsense' }), 'it is nonsense'],
+    [garbage, () => 'waiting', 'its answer is no text in utf-8'],
+    [drip, () => 'waiting', 'it did not answer within 0.5 s'],
+    [drip, () => 'progress', 'it took longer than 1 s'],
+  ]
+  for (const [manner, read, problem] of given) {
+    next.push(manner)
+    assert.deepEqual(await post({ ...options, follow: { read, most: 1 } }), { problem })
+  }
+  assert.equal(seen.length, given.length)
+  while (closed < given.length) await new Promise((resolve) => setTimeout(resolve, 10))
 })
 
 test('cancellation reaches the request, and the pause before the next one', async () => {

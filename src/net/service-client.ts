@@ -21,7 +21,10 @@ export type ServicePost = {
   contentType: string
   body: Uint8Array
   signal: AbortSignal
-  /** Seconds that each attempt may take, from the connection to the last byte. */
+  /**
+   * Seconds that each attempt may take, from the connection to the last byte; with `follow`, to its
+   * first progress and from one to the next.
+   */
   timeout: number
   /** Most attempts. */
   tries: number
@@ -30,7 +33,20 @@ export type ServicePost = {
    * time, or whose answer broke off. Default true; false where work is paid for.
    */
   repeatsWork?: boolean
+  /** Reads an answer with status 200 while it arrives, without `repeatsWork`; its `text` is empty. */
+  follow?: Follow
 }
+
+/** A reader of an answer that arrives piece by piece. */
+export type Follow = {
+  /** Says what a piece is; nothing is read after the end or a problem. It bounds what it keeps. */
+  read(piece: string): Reading
+  /** Seconds that the whole answer may take, whatever progress it makes. */
+  most: number
+}
+
+/** What a piece of an answer is. Only `progress` gives the answer more time. */
+export type Reading = 'waiting' | 'progress' | 'done' | { problem: string }
 
 /** What the service answered, or why there is no answer that can be used. */
 export type ServiceAnswer = { status: number; text: string } | { problem: string }
@@ -47,6 +63,9 @@ const MAX_PAUSE_MS = 30_000
 /** Half a minute of speech has 10 kB of words with their times. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
+/** A connection serves again after an answer of at most so many bytes that ends within this time. */
+const MAX_REUSED_BYTES = 128 * 1024
+const REST_MS = 100
 
 /**
  * Creates a client that sends a request again, after a pause, when the answer is 429 or 5xx or the
@@ -91,34 +110,104 @@ type Attempt = ServiceAnswer | { problem: string; again: { afterMs: number } }
 
 async function send(
   agent: Dispatcher,
-  { path, contentType, body, signal, timeout, repeatsWork = true }: ServicePost,
+  post: ServicePost,
   { url, apiKey }: ServiceOptions,
 ): Promise<Attempt> {
+  const { path, contentType, body, signal, timeout, repeatsWork = true, follow } = post
   const { request } = await import('undici')
-  const limit = AbortSignal.timeout(timeout * 1000)
+  const clock = startClock(post)
   let isAnswering = false
   try {
     const answer = await request(`${url}${path}`, {
       method: 'POST',
       dispatcher: agent,
-      signal: AbortSignal.any([signal, limit]),
+      signal: AbortSignal.any([signal, clock.signal]),
       headersTimeout: timeout * 1000,
       bodyTimeout: timeout * 1000,
       headers: {
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        ...{ 'content-type': contentType, accept: 'application/json', 'user-agent': 'steno' },
+        ...{ 'content-type': contentType, 'user-agent': 'steno' },
+        accept: follow ? 'text/event-stream, application/json' : 'application/json',
         'accept-encoding': 'identity',
       },
       body,
     })
     isAnswering = true
+    if (follow && answer.statusCode === 200) return await followAnswer(answer, follow, clock)
     return await readAnswer(answer)
   } catch (error) {
-    const problem = limit.aborted
-      ? `it did not answer within ${timeout} s`
-      : describeConnectionError(error).detail
-    const mayHaveWorked = isAnswering || limit.aborted
+    const late = clock.problem()
+    const problem = late ?? describeConnectionError(error).detail
+    const mayHaveWorked = isAnswering || late !== undefined
     return mayHaveWorked && !repeatsWork ? { problem } : { problem, again: { afterMs: 0 } }
+  } finally {
+    clock.stop()
+  }
+}
+
+/** Ends an attempt in time; `problem` says which time was over. */
+function startClock({ timeout, follow }: ServicePost) {
+  const late = new AbortController()
+  let hasProgress = false
+  let problem: string | undefined
+  const end = (why: string) => {
+    problem ??= why
+    late.abort()
+  }
+  const idle = setTimeout(() => {
+    end(
+      hasProgress ? `its answer stalled for ${timeout} s` : `it did not answer within ${timeout} s`,
+    )
+  }, timeout * 1000)
+  const whole =
+    follow && setTimeout(end, follow.most * 1000, `it took longer than ${follow.most} s`)
+  return {
+    signal: late.signal,
+    problem: () => problem,
+    progress() {
+      hasProgress = true
+      idle.refresh()
+    },
+    stop() {
+      clearTimeout(idle)
+      clearTimeout(whole)
+    },
+  }
+}
+
+async function followAnswer(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  { read }: Follow,
+  clock: { progress(): void },
+): Promise<ServiceAnswer> {
+  const decoder = decoderOf(headers['content-type'])
+  for await (const part of body.iterator({ destroyOnReturn: false })) {
+    const piece = decodeText(decoder, part as Uint8Array, { stream: true })
+    const reading = typeof piece === 'string' ? read(piece) : piece
+    if (reading === 'progress') clock.progress()
+    if (reading === 'done') {
+      // An end that follows at once frees the connection for the next request.
+      const signal = AbortSignal.timeout(REST_MS)
+      await body.dump({ limit: MAX_REUSED_BYTES, signal }).catch(() => {})
+      return { status, text: '' }
+    }
+    if (typeof reading === 'object') {
+      body.on('error', () => {}).destroy()
+      return reading
+    }
+  }
+  return { status, text: '' }
+}
+
+function decodeText(
+  decoder: ReturnType<typeof decoderOf>,
+  bytes: Uint8Array,
+  options: { stream: boolean },
+): string | { problem: string } {
+  try {
+    return decoder.decode(bytes, options)
+  } catch {
+    return { problem: `its answer is no text in ${decoder.encoding}` }
   }
 }
 
@@ -146,11 +235,8 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
     parts.push(part)
   }
   const decoder = decoderOf(headers['content-type'])
-  try {
-    return { status: statusCode, text: decoder.decode(Buffer.concat(parts)) }
-  } catch {
-    return { problem: `its answer is no text in ${decoder.encoding}` }
-  }
+  const text = decodeText(decoder, Buffer.concat(parts), { stream: false })
+  return typeof text === 'string' ? { status: statusCode, text } : text
 }
 
 /**

@@ -31,7 +31,8 @@ async function checkLanguageModel(
   if (!llm) return undefined
   const { openChatModel } = await import('../../app/language-model.ts')
   const timeout = Math.min(llm.timeout, ANSWER_SECONDS)
-  const chat = openChatModel({ ...config, llm: { ...llm, timeout } }, createLog('silent'))
+  const asked = { ...llm, timeout, answerTimeout: timeout }
+  const chat = openChatModel({ ...config, llm: asked }, createLog('silent'))
   const where = llm.url === undefined ? llm.embedded! : `${llm.model} at ${new URL(llm.url).host}`
   try {
     await chat.complete({ system: 'Answer briefly.', user: 'Say hello.', maxTokens: 8, signal })

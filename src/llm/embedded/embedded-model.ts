@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { processes } from '../../workers/transports.ts'
 import { type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
-import type { LlamaAnswer, LlamaTask } from './protocol.ts'
+import type { LlamaAnswer, LlamaProgress, LlamaTask } from './protocol.ts'
 
 /** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
 const MOST_TEXT_TOKENS = 512
@@ -15,8 +15,10 @@ export type EmbeddedModelOptions = {
   missing: string
   contextTokens: number
   usesGpu: boolean
-  /** Seconds that one request may take, from its turn. */
+  /** Seconds from the turn of a request until its answer begins, and between pieces of it. */
   timeout: number
+  /** Seconds that a whole answer may take. */
+  answerTimeout: number
   /** Seconds after which the process of an idle model ends; -1 = never. */
   idleSeconds: number
   env: Record<string, string>
@@ -27,14 +29,17 @@ export type EmbeddedModelOptions = {
  * process starts with the first request and ends when it is idle.
  */
 export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
-  const { findFile, missing, contextTokens, usesGpu, timeout, idleSeconds, env } = options
+  const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
+  const { timeout, answerTimeout } = options
   const start = () => {
     return fork(new URL('process.ts', import.meta.url), {
       env,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
   }
-  const worker = new SupervisedWorker<LlamaAnswer>({ start: processes(start, { mayIdle: true }) })
+  const worker = new SupervisedWorker<LlamaAnswer | LlamaProgress>({
+    start: processes(start, { mayIdle: true }),
+  })
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
   let idle: NodeJS.Timeout | undefined
@@ -51,14 +56,24 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
       ...{ system, user, schema: schema?.schema },
       maxTokens: schema ? maxTokens : Math.min(maxTokens, MOST_TEXT_TOKENS),
     }
-    const outcome = await worker.run(task, {
-      ...{ timeout, signal },
-      receive: (message) => (message.id === own ? message : undefined),
+    const endsAt = performance.now() + answerTimeout * 1000
+    const outcome = await worker.run<LlamaAnswer>(task, {
+      ...{ timeout: Math.min(timeout, answerTimeout), signal },
+      receive(message) {
+        if (message.id !== own) return undefined
+        if (!('isWriting' in message)) return message
+        worker.watch(Math.max(0, Math.min(timeout, (endsAt - performance.now()) / 1000)))
+        return undefined
+      },
     })
     if ('answer' in outcome) return outcome.answer
     signal.throwIfAborted()
     const { how, cause } = outcome.lost
-    const why = how === 'hung' ? `took longer than ${timeout} s` : `ended with ${cause}`
+    let why = `ended with ${cause}`
+    if (how === 'hung') {
+      const isStalled = performance.now() < endsAt
+      why = isStalled ? `wrote nothing for ${timeout} s` : `took longer than ${answerTimeout} s`
+    }
     throw new LlmFailure(`the language model ${why}`, { status: 503 })
   }
 

@@ -3,7 +3,7 @@
  * memory of the model, and a file that it cannot read may end its process.
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
-import type { LlamaAnswer, LlamaTask } from './protocol.ts'
+import type { LlamaAnswer, LlamaProgress, LlamaTask } from './protocol.ts'
 
 /** The part of `node-llama-cpp` that is used; the package is installed on request. */
 type Library = {
@@ -29,6 +29,7 @@ type Sequence = {
 }
 
 const PACKAGE: string = 'node-llama-cpp'
+const PROGRESS_MS = 200
 
 async function importLibrary(): Promise<Library> {
   try {
@@ -73,7 +74,8 @@ async function answer({
   const session = new LlamaChatSession({ contextSequence: sequence, systemPrompt: system })
   try {
     const grammar = schema && (await llama.createGrammarForJsonSchema(schema))
-    const options = { maxTokens, temperature: 0, ...(grammar && { grammar }) }
+    const onTextChunk = createProgress(id)
+    const options = { maxTokens, temperature: 0, onTextChunk, ...(grammar && { grammar }) }
     const { responseText, stopReason } = await session.promptWithMeta(user, options)
     const used = sequence.tokenMeter.diff(before)
     return {
@@ -82,6 +84,17 @@ async function answer({
     }
   } finally {
     session.dispose({ disposeSequence: false })
+  }
+}
+
+/** Creates what reports that a model writes: at once, then at most every so often. */
+function createProgress(id: number): () => void {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    const now = performance.now()
+    if (now - reportedAt < PROGRESS_MS) return
+    reportedAt = now
+    process.send!({ id, isWriting: true } satisfies LlamaProgress)
   }
 }
 

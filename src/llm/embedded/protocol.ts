@@ -13,3 +13,6 @@ export type LlamaAnswer = { id: number } & (
   | { text: string; isCut: boolean; promptTokens: number; completionTokens: number }
   | { problem: string }
 )
+
+/** What the process sends while it writes, several times a second at most. */
+export type LlamaProgress = { id: number; isWriting: true }

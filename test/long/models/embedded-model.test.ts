@@ -28,7 +28,7 @@ function isThere(name: string): boolean {
 function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
   const model = createEmbeddedModel({
     ...{ findFile: () => file, missing: 'it is missing', contextTokens: 2048, usesGpu: false },
-    ...{ timeout: 60, idleSeconds: 60, env: bareEnvironment() },
+    ...{ timeout: 60, answerTimeout: 60, idleSeconds: 60, env: bareEnvironment() },
     ...changes,
   })
   t.after(() => model.close())

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { deltaOf, eventOf, eventsOf } from '../../test/support/chat-provider.ts'
+import { createAnswerReader } from './answer-reader.ts'
+
+/** Reads pieces until the reader has enough; returns what each was, and the answer. */
+function read(pieces: Iterable<string>, { mostLetters = 1000, awaitsUsage = true } = {}) {
+  const reader = createAnswerReader({ mostLetters, awaitsUsage })
+  const readings: unknown[] = []
+  for (const piece of pieces) {
+    const reading = reader.read(piece)
+    readings.push(typeof reading === 'object' ? reading.problem : reading)
+    if (reading === 'done' || typeof reading === 'object') break
+  }
+  reader.read('\n')
+  return { readings, ...reader.answer() } as {
+    readings: unknown[]
+    problem?: string
+    content?: string
+    isWhole?: boolean
+    isCut?: boolean
+    thoughtLetters?: number
+    usage?: object
+  }
+}
+
+const finish = (finish_reason: string) => deltaOf('', { finish_reason })
+const usage = { prompt_tokens: 3, completion_tokens: 2 }
+
+test('a stream ends with its counts; only text is progress', () => {
+  const { readings, content, isWhole, usage } = read(eventsOf('Hello Lena'))
+  assert.deepEqual([content, isWhole], ['Hello Lena', true])
+  assert.deepEqual(usage, { prompt_tokens: 100, completion_tokens: 10 })
+  const texts = ['progress', 'progress', 'progress']
+  assert.deepEqual(readings, ['waiting', ...texts, 'waiting', 'done'])
+})
+
+test('a stream is read however it is cut into pieces, and with any line ends', () => {
+  const whole = eventsOf('Grüße 👋 für Lena').join('')
+  for (const text of [whole, whole.replaceAll('\n', '\r\n'), whole.replaceAll('\n\n', '\n')]) {
+    for (const size of [1, 7, 10_000]) {
+      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g'))!
+      assert.equal(read([' \n', ...pieces]).content, 'Grüße 👋 für Lena', `${size}`)
+    }
+  }
+})
+
+test('comments, unknown fields, other choices and empty events are no text', () => {
+  const pieces = [
+    ': processing\n\n',
+    'id: 7\nretry: 10\nevent: chunk\n',
+    deltaOf('a'),
+    deltaOf('other', { index: 1 }),
+    eventOf('[]'),
+    eventOf({ choices: [] }),
+    eventOf({ choices: [null] }),
+    eventOf({ choices: [{ delta: { content: 7 } }] }),
+    'data:\n\n',
+    deltaOf('b', { finish_reason: '' }),
+    deltaOf('', { finish_reason: 'stop' }),
+    eventOf({ usage }),
+  ]
+  const { readings, content } = read(pieces)
+  assert.equal(content, 'ab')
+  assert.equal(readings.filter((reading) => reading === 'progress').length, 2)
+  assert.equal(readings.length, pieces.length)
+})
+
+test('an answer without its end broke off; [DONE] or a reason is an end', () => {
+  assert.equal(read([deltaOf('Hello')]).isWhole, false)
+  assert.equal(read([deltaOf('Hello'), finish('stop')]).isWhole, true)
+  assert.equal(read([deltaOf('Hello'), 'data: [DONE]']).isWhole, true)
+  assert.equal(read([deltaOf('Hello'), finish('stop')]).isCut, false)
+  assert.equal(read([deltaOf('Hello'), finish('length')]).isCut, true)
+  assert.equal(read([deltaOf('Hello'), finish('content_filter')]).isCut, true)
+  const unasked = read([deltaOf('Hello'), finish('stop'), 'more'], { awaitsUsage: false })
+  assert.deepEqual(unasked.readings, ['progress', 'done'])
+})
+
+test('an error amid the stream, garbage and lines without end are problems', () => {
+  const error = 'the language model ended its answer with an error'
+  const noJson = 'the answer of the language model is no JSON'
+  const large = 'the answer of the language model is too large'
+  const given: [pieces: Iterable<string>, problem: string][] = [
+    [[deltaOf('a'), eventOf({ error: { message: 'secret' } }), eventOf('[DONE]')], error],
+    [[deltaOf('a'), eventOf({ object: 'error', message: 'secret' })], error],
+    [[deltaOf('a'), 'event: error\n', eventOf('overloaded')], error],
+    [[deltaOf('a'), eventOf('garbage')], noJson],
+    [[deltaOf('a'), 'data: {"choices":'], noJson],
+    [['<html>', 'nothing'], noJson],
+    [[''], noJson],
+    [['data: ', ...Array<string>(5).fill('x'.repeat(65_536))], large],
+    [Array<string>(300).fill(`: ${'x'.repeat(65_536)}\n`), large],
+    [['{', ...Array<string>(20).fill(' '.repeat(65_536))], large],
+  ]
+  for (const [pieces, problem] of given) assert.equal(read(pieces).problem, problem)
+})
+
+test('an answer that does not end is ended, also one of blanks or of thoughts', () => {
+  const endless = (text: string) => Array<string>(2000).fill(deltaOf(text))
+  const thought = eventOf({ choices: [{ delta: { reasoning_content: 'hm, hm' } }] })
+  const given: [pieces: string[], events: number][] = [
+    [endless('ten letter'), 101],
+    [
+      ['<think>', ...endless('ten letter')].map((one) => (one === '<think>' ? deltaOf(one) : one)),
+      501,
+    ],
+    [Array<string>(2000).fill(thought), 834],
+    [[deltaOf('{"a":'), ...endless('\n\n')], 252],
+  ]
+  for (const [pieces, events] of given) {
+    const { readings, isCut, isWhole } = read(pieces)
+    assert.deepEqual([readings.length, isCut, isWhole], [events, true, true])
+  }
+  const blanks = read([...endless('\n').slice(0, 400), deltaOf('a'), ...endless(' ').slice(0, 400)])
+  assert.equal(blanks.isWhole, false)
+})
+
+test('a provider that does not stream answers one JSON, whatever comes with it', () => {
+  const message = { content: 'Hello' }
+  const text = JSON.stringify({ choices: [{ message, finish_reason: 'length' }], usage })
+  const answer = read([`\n${text.slice(0, 20)}`, text.slice(20)])
+  assert.deepEqual([answer.content, answer.isCut, answer.isWhole], ['Hello', true, true])
+  assert.deepEqual([answer.usage, answer.readings], [usage, ['waiting', 'waiting']])
+})

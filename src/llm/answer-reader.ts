@@ -1,0 +1,183 @@
+import type { Reading } from '../net/service-client.ts'
+import { createEventReader, type StreamEvent } from './event-stream.ts'
+
+type Fields = Record<string, unknown>
+
+/** What a provider answered. */
+export type ProviderAnswer = {
+  content: string
+  /** Letters of thoughts that came beside the content. */
+  thoughtLetters: number
+  /** It was ended at the most tokens, by a filter, or because it had no end. */
+  isCut: boolean
+  /** Whether its end was seen; if not, it broke off. */
+  isWhole: boolean
+  /** What the provider counted; undefined when it did not. */
+  usage: Fields | undefined
+}
+
+/**
+ * A reader of one answer. `answer` is what it read so far, or what is wrong with it; the last line is
+ * read when a line end follows.
+ */
+export type AnswerReader = {
+  read(piece: string): Reading
+  answer(): ProviderAnswer | { problem: string }
+}
+
+type ReaderOptions = {
+  /** An answer of more letters is ended; one with thoughts may have several times as many. */
+  mostLetters: number
+  /** Whether the counts of tokens come after the text. */
+  awaitsUsage: boolean
+}
+
+/** What a provider that does not stream may send. */
+const MAX_JSON_LETTERS = 1024 * 1024
+/** Each token is an event of up to 400 letters: an answer of 10,000 has 4 million. */
+const MAX_STREAM_LETTERS = 16 * 1024 * 1024
+/** Models that are bound to a schema may write blanks for ever. */
+const MOST_BLANKS = 500
+const THOUGHT_SHARE = 5
+
+const noJson = { problem: 'the answer of the language model is no JSON' }
+const tooLarge = { problem: 'the answer of the language model is too large' }
+const endedByError = { problem: 'the language model ended its answer with an error' }
+const noText = { problem: 'the language model answered no text' }
+
+/**
+ * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider that
+ * does not stream, whatever the content type says.
+ */
+export function createAnswerReader(options: ReaderOptions): AnswerReader {
+  let start = ''
+  let reader: AnswerReader | undefined
+  let ended: Reading | undefined
+  return {
+    read(piece) {
+      if (ended !== undefined) return ended
+      if (!reader) {
+        start = `${start}${piece}`.trimStart()
+        if (start === '') return 'waiting'
+        // Lines of events begin with data, event, id or retry; comments with a colon.
+        reader = /^[deir:]/.test(start) ? createStreamReader(options) : createJsonReader()
+      }
+      const reading = reader.read(start || piece)
+      start = ''
+      if (reading === 'done' || typeof reading === 'object') ended = reading
+      return reading
+    },
+    answer: () => (typeof ended === 'object' ? ended : (reader?.answer() ?? noJson)),
+  }
+}
+
+function createJsonReader(): AnswerReader {
+  let text = ''
+  return {
+    read(piece) {
+      text += piece
+      return text.length > MAX_JSON_LETTERS ? tooLarge : 'waiting'
+    },
+    answer() {
+      const completion = readFields(text)
+      if (!completion) return noJson
+      const choice = firstChoice(completion)
+      const { content } = fieldsOf(choice.message)
+      if (typeof content !== 'string') return noText
+      const usage = usageIn(completion)
+      return { content, thoughtLetters: 0, isCut: isCutBy(choice), isWhole: true, usage }
+    },
+  }
+}
+
+function createStreamReader({ mostLetters, awaitsUsage }: ReaderOptions): AnswerReader {
+  const answer: ProviderAnswer = {
+    ...{ content: '', thoughtLetters: 0, isCut: false, isWhole: false, usage: undefined },
+  }
+  const readEvents = createEventReader()
+  let letters = 0
+  let blanks = 0
+  let thinks = false
+
+  function readText({ delta }: Fields): Reading {
+    const { content, reasoning, reasoning_content } = fieldsOf(delta)
+    const text = textOf(content)
+    const thought = textOf(reasoning_content) || textOf(reasoning)
+    answer.content += text
+    answer.thoughtLetters += thought.length
+    if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
+    thinks ||= thought !== '' || (answer.content.length < 100 && /^\s*<think>/.test(answer.content))
+    const most = mostLetters * (thinks ? THOUGHT_SHARE : 1)
+    if (answer.content.length + answer.thoughtLetters > most || blanks > MOST_BLANKS) {
+      answer.isCut = true
+      answer.isWhole = true
+      return 'done'
+    }
+    return text.length + thought.length > 0 ? 'progress' : 'waiting'
+  }
+
+  function readEvent({ type, data }: StreamEvent): Reading {
+    if (data === '[DONE]') {
+      answer.isWhole = true
+      return 'done'
+    }
+    const event = readFields(data)
+    if (type === 'error' || (event && isError(event))) return endedByError
+    if (!event) return noJson
+    answer.usage = usageIn(event) ?? answer.usage
+    const choice = firstChoice(event)
+    const reading = readText(choice)
+    if (textOf(choice.finish_reason) !== '') {
+      answer.isWhole = true
+      answer.isCut ||= isCutBy(choice)
+    }
+    return answer.isWhole && (answer.usage || !awaitsUsage) ? 'done' : reading
+  }
+
+  function read(piece: string): Reading {
+    letters += piece.length
+    const events = letters > MAX_STREAM_LETTERS ? undefined : readEvents(piece)
+    let progress: Reading = 'waiting'
+    for (const event of events ?? []) {
+      const reading = readEvent(event)
+      if (reading === 'done' || typeof reading === 'object') return reading
+      if (reading === 'progress') progress = reading
+    }
+    return events ? progress : tooLarge
+  }
+
+  return { read, answer: () => answer }
+}
+
+function readFields(json: string): Fields | undefined {
+  try {
+    return fieldsOf(JSON.parse(json))
+  } catch {
+    return undefined
+  }
+}
+
+function firstChoice({ choices }: Fields): Fields {
+  const all: unknown[] = Array.isArray(choices) ? choices : []
+  return fieldsOf(all.find((one) => (fieldsOf(one).index ?? 0) === 0))
+}
+
+function isError({ error, object }: Fields): boolean {
+  return (error ?? null) !== null || object === 'error'
+}
+
+function isCutBy({ finish_reason: reason }: Fields): boolean {
+  return reason === 'length' || reason === 'content_filter'
+}
+
+function usageIn({ usage }: Fields): Fields | undefined {
+  return typeof usage === 'object' && usage !== null ? (usage as Fields) : undefined
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {}
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openChatModel } from '../../test/support/chat-model.ts'
+import {
+  type ChatCall,
+  type ChatReply,
+  deltaOf,
+  eventOf,
+  eventsOf,
+} from '../../test/support/chat-provider.ts'
+import type { ChatRequest } from './chat-client.ts'
+
+const asked: ChatRequest = {
+  ...{ system: 'Be brief.', user: 'Who called?', maxTokens: 100 },
+  signal: new AbortController().signal,
+}
+const schema = { name: 'x', schema: { type: 'object' } }
+
+async function open(
+  t: TestContext,
+  reply: (call: ChatCall, n: number) => ChatReply,
+  options?: { timeout?: number; answerTimeout?: number },
+) {
+  const { options: opened, calls } = await openChatModel(t, reply, options)
+  return { calls, complete: (more = {}) => opened.model.complete({ ...asked, ...more }) }
+}
+
+/** Returns which of stream, stream_options and response_format each request had. */
+function mannersOf(calls: readonly ChatCall[]): string[] {
+  return calls.map(({ stream, stream_options: options, response_format: format }) => {
+    return `${stream ? 's' : ''}${options ? 'o' : ''}${format ? 'f' : ''}`
+  })
+}
+
+test('an answer is streamed, and its tokens are those that the provider counted', async (t) => {
+  const { calls, complete } = await open(t, () => 'Lena called.')
+  const { text, usage, isCut } = await complete()
+  assert.deepEqual([text, isCut], ['Lena called.', false])
+  assert.deepEqual(usage, { requests: 1, prompt_tokens: 100, completion_tokens: 10 })
+  assert.deepEqual(calls[0]!.stream_options, { include_usage: true })
+})
+
+test('a model that keeps writing may take longer than the wait for its next piece', async (t) => {
+  async function* slowly() {
+    for (const word of 'one two three four five six seven eight'.split(' ')) {
+      await sleep(200)
+      yield deltaOf(`${word} `)
+    }
+    yield eventOf('[DONE]')
+  }
+  const { complete } = await open(t, () => ({ pieces: slowly() }), { timeout: 1 })
+  assert.equal((await complete()).text, 'one two three four five six seven eight')
+})
+
+test('an answer that stalls, breaks off or takes too long is none, and is not paid for again', async (t) => {
+  async function* drip(piece: string) {
+    for (;;) {
+      await sleep(50)
+      yield piece
+    }
+  }
+  const begun = [deltaOf('The beginning of')]
+  const given: [reply: ChatReply, message: RegExp][] = [
+    [{ pieces: begun, ending: 'stall' }, /broke off its answer: its answer stalled for 0.5 s/],
+    [{ pieces: begun, ending: 'break' }, /broke off its answer: the connection broke off/],
+    [{ pieces: begun, ending: 'end' }, /broke off its answer$/],
+    [{ pieces: drip(deltaOf('a')) }, /broke off its answer: it took longer than 1.5 s/],
+    [{ pieces: drip(': wait\n\n') }, /did not answer: it did not answer within 0.5 s/],
+    [{ pieces: drip(deltaOf('')) }, /did not answer: it did not answer within 0.5 s/],
+    [{ pieces: ['{"choices":'], ending: 'stall' }, /did not answer within 0.5 s/],
+    [{ pieces: [deltaOf('a'), eventOf({ error: 'down' })] }, /ended its answer with an error/],
+    [{ pieces: [deltaOf('a'), eventOf('{')] }, /is no JSON/],
+  ]
+  const limits = { timeout: 0.5, answerTimeout: 1.5 }
+  const { calls, complete } = await open(t, (_call, n) => given[n - 1]![0], limits)
+  for (const [, message] of given) await assert.rejects(complete(), { name: 'Error', message })
+  assert.equal(calls.length, given.length)
+})
+
+test('an endless answer is ended, and the provider is left', async (t) => {
+  const left = Promise.withResolvers<void>()
+  function* endless() {
+    try {
+      for (;;) yield deltaOf('and so on ')
+    } finally {
+      left.resolve()
+    }
+  }
+  const { complete } = await open(t, () => ({ pieces: endless() }))
+  const { text, isCut, usage } = await complete()
+  assert.ok(isCut && text.length === 1000, `${text.length}`)
+  assert.ok(usage.completion_tokens >= 250)
+  await left.promise
+})
+
+test('what was answered as a whole is taken, whatever follows', async (t) => {
+  const whole = eventsOf('Lena.')
+  const given: ChatReply[] = [
+    { pieces: whole, ending: 'stall' },
+    { pieces: whole, ending: 'break' },
+    { pieces: whole.slice(0, -2), ending: 'break' },
+    { pieces: whole, type: 'application/json' },
+    { pieces: [JSON.stringify({ choices: [{ message: { content: 'Lena.' } }] })] },
+  ]
+  const { complete } = await open(t, (_call, n) => given[n - 1]!)
+  for (const _ of given) assert.equal((await complete()).text, 'Lena.')
+})
+
+test('tokens that the provider does not count are estimated', async (t) => {
+  const pieces = [deltaOf('Lena called twice.'), eventOf('[DONE]')]
+  const { complete } = await open(t, () => ({ pieces }))
+  const { usage } = await complete()
+  assert.deepEqual(usage, { requests: 1, prompt_tokens: 7, completion_tokens: 6 })
+})
+
+test('a provider that refuses streams or their counts is asked without, the next time at once', async (t) => {
+  const named = await open(t, ({ stream_options: options }) => {
+    return options ? { status: 422, body: '{"loc":["body","stream_options"]}' } : 'yes'
+  })
+  await named.complete({ schema })
+  await named.complete({ schema })
+  assert.deepEqual(mannersOf(named.calls), ['sof', 'sf', 'sf'])
+  const unnamed = await open(t, ({ stream }) => (stream ? 400 : 'yes'))
+  await unnamed.complete({ schema })
+  await unnamed.complete({ schema })
+  assert.deepEqual(mannersOf(unnamed.calls), ['sof', 'f', 'f'])
+  const both = await open(t, ({ stream, response_format: format }) =>
+    stream || format ? 400 : 'yes',
+  )
+  await both.complete({ schema })
+  await both.complete({ schema })
+  assert.deepEqual(mannersOf(both.calls), ['sof', 'f', 'so', '', ''])
+})
+
+test('each model has its own manner; one that streamed is not asked otherwise for a bad request', async (t) => {
+  const { calls, complete } = await open(t, ({ model, stream, messages }) => {
+    if (messages[1]!.content === 'bad') return 400
+    return stream && model === 'large' ? 400 : 'yes'
+  })
+  await complete()
+  await complete({ model: 'large' })
+  await complete({ model: 'large' })
+  await assert.rejects(complete({ user: 'bad' }), /refused the request with 400/)
+  assert.deepEqual(mannersOf(calls), ['so', 'so', '', '', 'so'])
+})

@@ -1,0 +1,27 @@
+/** An event of a stream; `type` is `error` or whatever else the server names it. */
+export type StreamEvent = { type: string; data: string }
+
+/** An event has a few letters of text; one with a whole answer in escapes has some 100,000. */
+const MAX_LINE_LETTERS = 256 * 1024
+
+/**
+ * Creates a reader of server-sent events whose data has one line each, as chat APIs send them, also
+ * where the blank line between two is missing. Undefined when a line has no end.
+ */
+export function createEventReader(): (piece: string) => StreamEvent[] | undefined {
+  let pending = ''
+  let type = ''
+  return (piece) => {
+    const lines = `${pending}${piece}`.split(/\r\n|\n|\r/)
+    pending = lines.pop()!
+    if (pending.length > MAX_LINE_LETTERS) return undefined
+    const events: StreamEvent[] = []
+    for (const line of lines) {
+      const [, field, value] = /^(data|event):\s*(.*)$/.exec(line) ?? []
+      if (line === '') type = ''
+      else if (field === 'event') type = value!
+      else if (field === 'data' && value !== '') events.push({ type, data: value! })
+    }
+    return events
+  }
+}
