@@ -108,14 +108,15 @@ function serveModel(
         return remember(model === undefined ? part : { ...part, model }, make)
       }
       const startedAt = performance.now()
+      const taken = () => roundTo((performance.now() - startedAt) / 1000, 6)
       try {
         const answer = await perform(request, { model: asked, remember: rememberFor, signal })
-        return { ...answer, seconds: roundTo((performance.now() - startedAt) / 1000, 6) }
+        return { ...answer, seconds: taken() }
       } catch (error) {
         // A failed request fails its prompt or target only.
         if (!(error instanceof LlmFailure)) throw error
         const { status: status_code, exception, message } = error
-        return { error: { status_code, exception, message } }
+        return { error: { status_code, exception, message }, seconds: taken() }
       }
     },
     close: () => chat.close(),

@@ -211,6 +211,16 @@ test('a prompt may name an allowed model; other names get the configured one', a
   )
 })
 
+test('two prompts that are the same are asked and counted once', async (t) => {
+  const { provider, transcribe } = await start(t)
+  const { result } = await transcribe({
+    audio_to_llm: true,
+    audio_to_llm_config: { prompts: ['Who?', 'Who?'] },
+  })
+  assert.equal(result.audio_to_llm.results!.length, 2)
+  assert.deepEqual([provider.calls.length, result.metadata.usage!.requests], [1, 1])
+})
+
 test('a translation has the times of its utterances, with sentences and subtitles', async (t) => {
   const { transcribe } = await start(t)
   const { result } = await transcribe({
@@ -262,6 +272,7 @@ test('what fails fails by itself: a prompt, a target; all of them fail the add-o
   assert.equal(first!.success, true)
   assert.deepEqual([second!.success, second!.results.response], [false, null])
   assert.equal(second!.error!.status_code, 502)
+  assert.ok(second!.exec_time > 0)
   assert.equal(result.audio_to_llm.success, true)
   const [french, german] = result.translation.results!
   assert.deepEqual([french!.utterances, french!.full_transcript], [[], ''])

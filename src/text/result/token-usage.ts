@@ -1,9 +1,13 @@
 /** What language models took, as their providers counted it: `metadata.usage`, our extension. */
 export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
-/** Returns what the answers of services took; undefined when none of them says so. */
+/**
+ * Returns what the answers of services took; undefined when none of them says so. Two requests that are
+ * the same share one answer, which was paid for once.
+ */
 export function usageOf(answers: readonly unknown[]): Usage | undefined {
-  return sumUsage(answers.map((answer) => (answer as { usage?: Usage } | null)?.usage))
+  const own = [...new Set(answers)] as ({ usage?: Usage } | null | undefined)[]
+  return sumUsage(own.map((answer) => answer?.usage))
 }
 
 /** Returns the sum; undefined when there is nothing to add. */

@@ -7,15 +7,12 @@ import type { Word } from '../../transcript/transcript.ts'
  */
 export type TimedWords = { words: Word[]; shown: Word[] }
 
-/** Languages without blanks between words are cut into characters, as their transcripts are. */
-const BLANKLESS = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-
 /** Spreads the words of a translation over the time of its utterance, by their length. */
-export function spreadWords(text: string, original: readonly Word[]): TimedWords {
+export function spreadWords(text: string, original: readonly Word[], language: string): TimedWords {
   const [first, last] = [original[0], original.at(-1)]
   if (!first || !last) return { words: [], shown: [] }
   const span = { start: first.start, end: last.end, confidence: meanConfidence(original) }
-  const words = spreadOver(span, piecesOf(text))
+  const words = spreadOver(span, piecesOf(text, language))
   return { words, shown: words }
 }
 
@@ -27,7 +24,7 @@ export function spreadWords(text: string, original: readonly Word[]): TimedWords
 export function followWords(text: string, original: readonly Word[], language: string): TimedWords {
   if (original.length === 0) return { words: [], shown: [] }
   const ends = shareEnds(original.map((word) => word.text))
-  const pieces = piecesOf(text)
+  const pieces = piecesOf(text, language)
   const pieceEnds = shareEnds(pieces)
   /** The words of the translation that begin at an original word, by its index. */
   const parts = new Map<number, string[]>()
@@ -74,7 +71,24 @@ function meanConfidence(words: readonly Word[]): number {
   return words.reduce((sum, word) => sum + word.confidence, 0) / words.length
 }
 
-function piecesOf(text: string): string[] {
+function piecesOf(text: string, language: string): string[] {
   const pieces = text.split(/\s+/).filter((piece) => piece !== '')
-  return pieces.flatMap((piece) => (BLANKLESS.test(piece) ? [...piece] : [piece]))
+  if (separatorOf(language) === ' ') return pieces
+  const words = new Intl.Segmenter(language, { granularity: 'word' })
+  return pieces.flatMap((piece) => wordsIn(piece, words))
+}
+
+/** Punctuation belongs to the word before it; what opens, such as a quote, to the word behind it. */
+function wordsIn(text: string, segmenter: Intl.Segmenter): string[] {
+  const words: string[] = []
+  let opening = ''
+  for (const { segment, isWordLike } of segmenter.segment(text)) {
+    if (isWordLike) {
+      words.push(opening + segment)
+      opening = ''
+    } else if (words.length === 0 || opening !== '' || /^[\p{Ps}\p{Pi}]/u.test(segment)) {
+      opening += segment
+    } else words[words.length - 1] += segment
+  }
+  return opening === '' ? words : [...words, opening]
 }
