@@ -1,6 +1,6 @@
 // Removes from installed packages what Steno never loads: libraries for other platforms, the
-// headers of Node, parts for video calls, source maps and, outside a checkout, TypeScript. npm runs
-// it at the end of an installation, in a checkout as for the package.
+// headers of Node, parts for video calls, source maps, tests and, outside a checkout, TypeScript.
+// npm runs it at the end of an installation, in a checkout as for the package.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, sep } from 'node:path'
@@ -13,6 +13,9 @@ const isCheckout = existsSync(join(root, 'src/main.ts'))
  * Optional packages of node-av for video calls, which are loaded by parts of it that we do not use.
  */
 const VIDEO_CALLS = /^(?:werift|werift-.*|mediabunny)$/
+
+/** The folder of a package's own tests, and what is in it. */
+const TESTS = /^(?:.*[\\/]node_modules[\\/])?(?:@[^\\/]+[\\/])?[^\\/@.][^\\/]*[\\/]test(?:[\\/]|$)/
 
 /** Returns the folder of a package, beside this one or inside it. */
 export function findPackage(name) {
@@ -28,9 +31,10 @@ export function removeUnused(modules, { types = isCheckout } = {}) {
   removeOtherPlatforms(join(modules, 'onnxruntime-node/bin/napi-v6'))
   removeHeaders(join(modules, 'node/node_modules'))
   removeVideoCalls(modules)
-  const unused = types ? /\.[cm]?js\.map$/ : /\.[cm]?js\.map$|\.[cm]?ts$/
+  const unused = types ? /\.[cm]?js\.map$/ : /\.[cm]?js\.map$|\.[cm]?ts(?:\.map)?$/
   for (const file of readdirSync(modules, { recursive: true })) {
-    if (unused.test(file)) rmSync(join(modules, file))
+    if (TESTS.test(file)) rmSync(join(modules, file), { recursive: true, force: true })
+    else if (unused.test(file)) rmSync(join(modules, file))
   }
 }
 

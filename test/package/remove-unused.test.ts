@@ -23,6 +23,9 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
     'of-the-user/index.js',
     'other/include/header.h',
     'other/data.map',
+    'other/lib/test/index.js',
+    '@some/test/index.js',
+    '.cache/test/kept.js',
   ]
   const removed = [
     'onnxruntime-node/bin/napi-v6/plan9/mips/libonnxruntime.so',
@@ -34,6 +37,10 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
     '@for/calls/index.js',
     'node-av/dist/index.js.map',
     '@some/package/lib/index.mjs.map',
+    'other/test/index.test.js',
+    'other/test/fixtures/index.js.map',
+    '@some/package/test/index.js',
+    'other/node_modules/inside/test/index.js',
   ]
   for (const path of [...kept, ...removed]) {
     await mkdir(dirname(join(modules, path)), { recursive: true })
@@ -70,7 +77,15 @@ test('an installation loses what Steno never loads, and nothing else', async (t)
 
 test('types are removed where nobody develops', async (t) => {
   const modules = await makeFolder(t)
-  const files = ['index.d.ts', 'index.d.mts', 'index.cts', 'index.js', 'notes.md', 'ts']
+  const files = [
+    'index.d.ts',
+    'index.d.ts.map',
+    'index.d.mts',
+    'index.cts',
+    'index.js',
+    'notes.md',
+    'ts',
+  ]
   for (const file of files) await writeFile(join(modules, file), '')
   removeUnused(modules, { types: false })
   assert.deepEqual(globSync('*', { cwd: modules }).sort(), ['index.js', 'notes.md', 'ts'])
