@@ -101,8 +101,13 @@ test('language and prompt become the settings of a job that is listed like any o
   assert.deepEqual(vocabulary, ['Zyntrix', 'Ada Quell'])
 })
 
-test('events bring the utterances, then the whole text', async () => {
-  const { body, headers } = await transcribe({ stream: 'true' })
+for (const response_format of ['json', 'text']) {
+  test(`events bring the utterances, then the whole text, in the format ${response_format}`, async () => {
+    checkEvents(await transcribe({ stream: 'true', response_format }))
+  })
+}
+
+function checkEvents({ body, headers }: { body: string; headers: Headers }): void {
   assert.match(headers.get('content-type')!, /^text\/event-stream/)
   const events = body.split('\n\n').filter((line) => line.startsWith('data: '))
   const parsed = events.map((line) => JSON.parse(line.slice(6)) as Record<string, string>)
@@ -114,7 +119,7 @@ test('events bring the utterances, then the whole text', async () => {
       ['transcript.text.done', 'Hello there. Hello there.'],
     ],
   )
-})
+}
 
 test('what is wrong is told in the form of that API', async () => {
   const wrong = await transcribe<Failure>({ model: 'none', response_format: 'mp3' })
@@ -130,6 +135,8 @@ test('what is wrong is told in the form of that API', async () => {
   assert.equal(broken.body.error.code, 'media_unsupported')
   const language = await transcribe<Failure>({ language: 'tlh' })
   assert.equal(language.status, 400)
+  assert.equal(language.body.error.param, 'language')
+  assert.match(language.body.error.message, /^language must be one of/)
 })
 
 for (const [type, body] of [

@@ -15,10 +15,19 @@ export function openAiStatusOf({ status }: AppError): number {
   return status === 415 ? 400 : status
 }
 
+/** Fields of a job that are made of a field with another name. */
+const origins = [
+  [/^language_config\.\S+/, 'language'],
+  [/^custom_vocabulary_config\.\S+/, 'prompt'],
+] as const
+
 /** Returns an error in the form of OpenAI's API; the lines about single fields join its message. */
 export function toOpenAiError({ status, code, message, validationErrors }: AppError): OpenAiError {
-  const [first] = validationErrors ?? []
-  const text = validationErrors ? validationErrors.join('; ') : message
+  const lines = validationErrors?.map((line) =>
+    origins.reduce((named, [field, origin]) => named.replace(field, origin), line),
+  )
+  const [first] = lines ?? []
+  const text = lines ? lines.join('; ') : message
   const param = first ? (/^[a-z_]+/.exec(first)?.[0] ?? null) : null
   const known = code === 'key_unknown' || code === 'key_missing' || code === 'key_expired'
   return {

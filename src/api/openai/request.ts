@@ -76,7 +76,7 @@ export function readTranscriptionRequest(
       words: granularities.includes('word'),
       segments: granularities.length === 0 || granularities.includes('segment'),
       logprobs: fields.get('include')?.includes('logprobs') ?? false,
-      stream: stream === 'true' && !isFile && format !== 'text' && format !== 'verbose_json',
+      stream: stream === 'true' && !isFile && format !== 'verbose_json',
     },
   }
 }
