@@ -25,7 +25,10 @@ const LINGER_MS = 2000
 
 /** Errors of the framework and of the HTTP parser, mapped to the error table. */
 const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
-  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', { code: 'content_type_unsupported' }],
+  [
+    'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+    { code: 'content_type_unsupported', detail: 'send application/json, recordings as a form' },
+  ],
   ['FST_ERR_BAD_URL', { code: 'route_not_found' }],
   ['FST_ERR_MAX_PARAM_LENGTH', { code: 'route_not_found' }],
   ['HPE_HEADER_OVERFLOW', { code: 'headers_too_large' }],

@@ -182,6 +182,13 @@ for (const [type, status] of types) {
   })
 }
 
+test('the answer to bytes in place of a form says what to send', async () => {
+  const init = { method: 'POST', headers: { 'content-type': 'audio/mpeg' }, body: 'ID3' }
+  const { status, body } = await call<ErrorBody>(server, '/v2/upload', init)
+  assert.equal(status, 415)
+  assert.match(body.message, /send application\/json, recordings as a form$/)
+})
+
 test('a creation without body and type is 415, a compressed one too', async () => {
   const empty = await call<ErrorBody>(server, '/v2/pre-recorded', { method: 'POST' })
   assert.equal(empty.status, 415)

@@ -2,7 +2,7 @@
 // test/long/server/samples.test.ts.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -62,6 +62,19 @@ test('files that shell samples name are in the repository', () => {
   const made = ['deploy/compose/.env']
   const missing = named.filter(({ path }) => !made.includes(path) && !existsSync(join(root, path)))
   assert.deepEqual(missing, [])
+})
+
+test('pages name long tests that exist', () => {
+  const all = globSync('test/long/**/*.test.ts', { cwd: root })
+  const named = samplePages.flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8')
+    return Array.from(text.matchAll(/npm run test:long -- ([a-z]\S*?)`/g), ([, name]) => name!)
+  })
+  assert.ok(named.length > 0)
+  assert.deepEqual(
+    named.filter((name) => !all.some((file) => file.includes(name))),
+    [],
+  )
 })
 
 test('the sample for Kubernetes sets values that the chart has', () => {

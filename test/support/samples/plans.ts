@@ -125,6 +125,11 @@ ${modelFolder} && cp -r models ~/.cache/steno/`,
     ],
     missing: weights.missing,
   },
+  {
+    page: 'docs/migration.md',
+    has: /import requests|from transcribe import/,
+    missing: whyNoClients('python-newest'),
+  },
   { page: 'docs/models.md', has: '/v2/models', mayFail: true },
   {
     page: 'docs/models.md',

@@ -15,7 +15,7 @@ export type Sample = {
   line: number
   language: Language
   code: string
-  /** The name that the first line of JavaScript gives it, for others to import. */
+  /** The name that its first line gives it, for other samples to import. */
   file: string | undefined
 }
 
@@ -31,7 +31,7 @@ export function samplesOf(page: string): Sample[] {
   return Array.from(
     text.matchAll(/^```(\S*)\n(.*?)^```$/gms),
     ({ index, 1: language, 2: code }) => {
-      const [, file] = /^\/\/ (\S+\.mjs)\n/.exec(code!) ?? []
+      const [, file] = /^(?:\/\/|#) (\S+\.(?:mjs|py))\n/.exec(code!) ?? []
       const line = text.slice(0, index).split('\n').length
       return { page, line, language: language as Language, code: code!, file }
     },
