@@ -18,6 +18,8 @@ const transports: Record<string, (first?: string) => StartWorker> = {
   },
 }
 
+const hasProc = process.platform === 'linux'
+
 type Options = Partial<WorkerOptions<string>> & Pick<WorkerOptions<string>, 'start'>
 
 function open(t: TestContext, options: Options) {
@@ -159,6 +161,20 @@ for (const [name, start] of Object.entries(transports)) {
     })
   }
 }
+
+test('a process that is starved is given more time', {
+  skip: !hasProc && 'needs /proc',
+}, async (t) => {
+  const { run } = open(t, { start: transports.process!() })
+  await run('start')
+  assert.deepEqual(await run('starve', { timeout: 0.5 }), { answer: 'starve' })
+})
+
+test('a process that does nothing is killed after its time', async (t) => {
+  const { run, lostBy } = open(t, { start: transports.process!() })
+  await run('start')
+  assert.equal((await lostBy('wait', { timeout: 0.5 })).how, 'hung')
+})
 
 test('an error of a thread is reported, and ends its task', async (t) => {
   const errors: string[] = []

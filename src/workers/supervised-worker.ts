@@ -1,4 +1,5 @@
 import type { Transferable } from 'node:worker_threads'
+import { processorSeconds, watchStarvation } from './processor-time.ts'
 import type { Exit, RunningWorker, StartWorker } from './transports.ts'
 
 /** The options of `SupervisedWorker`. */
@@ -48,7 +49,10 @@ export type Outcome<Answer> = { answer: Answer } | { lost: Loss }
 /** How a task is sent, answered, timed and canceled. */
 export type TaskOptions<Message, Answer> = {
   transfer?: readonly Transferable[] | undefined
-  /** Seconds after which the worker is considered hung and killed. No limit by default. */
+  /**
+   * Seconds after which the worker is considered hung and killed; a process that a busy machine
+   * starves has as many of processor time. No limit by default.
+   */
   timeout?: number
   /** Handles each message of the worker; anything but undefined is the answer. */
   receive(message: Message): Answer | undefined
@@ -184,10 +188,17 @@ export class SupervisedWorker<Message> {
   #watch(instance: Instance, seconds: number | undefined): void {
     clearTimeout(instance.watchdog)
     if (seconds === undefined || instance.ending) return
-    instance.watchdog = setTimeout(() => {
+    const { pid } = instance.worker
+    const isStarved = watchStarvation(() => (pid ? processorSeconds(pid) : undefined), seconds)
+    const check = () => {
+      if (isStarved()) {
+        instance.watchdog = setTimeout(check, seconds * 1000)
+        return
+      }
       this.#options.onHang?.(seconds)
       this.#kill(instance, 'hung')
-    }, seconds * 1000)
+    }
+    instance.watchdog = setTimeout(check, seconds * 1000)
   }
 
   #kill(instance: Instance, how: Loss['how']): void {

@@ -1,6 +1,6 @@
 /**
  * The worker of supervised-worker.test.ts, a thread or a process. A task is the name of what it
- * does: `hang`, `crash`, `throw`, `wait` until it is canceled; all others come back. A process with
+ * does: `hang`, `starve`, `crash`, `throw`, `wait` until it is canceled; all others come back. A process with
  * an argument, or a thread with data, sends that first.
  */
 import { parentPort, workerData } from 'node:worker_threads'
@@ -12,9 +12,23 @@ const send = (message: unknown) => {
 
 function perform(task: unknown): void {
   if (task === 'hang') for (;;);
+  if (task === 'starve') starve()
   if (task === 'crash') process.exit(3)
   if (task === 'throw') throw new RangeError('broken')
   if (task !== 'wait') send(task)
+}
+
+/** Works as a process does on a busy machine: a tenth of the time. */
+function starve(): void {
+  const begun = process.cpuUsage()
+  const used = () => {
+    const { user, system } = process.cpuUsage(begun)
+    return (user + system) / 1000
+  }
+  for (let ms = 10; ms <= 100; ms += 10) {
+    while (used() < ms);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 90)
+  }
 }
 
 if (parentPort) parentPort.on('message', perform)

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { processorSeconds, watchStarvation } from './processor-time.ts'
+
+const hasProc = process.platform === 'linux'
+const worker = new URL('../../test/support/misbehaving-task-worker.ts', import.meta.url)
+
+/** Asks after each period of ten seconds; the numbers are the processor time at its ends. */
+function ask(begun: number | undefined, ...ends: (number | undefined)[]): boolean[] {
+  const times = [begun, ...ends]
+  const isStarved = watchStarvation(() => times.shift(), 10)
+  return ends.map(() => isStarved())
+}
+
+test('a process that gets little of a busy machine has as much processor time', () => {
+  assert.deepEqual(ask(100, 102, 104, 109.9, 110), [true, true, true, false])
+})
+
+test('a process that uses nothing is not starved', () => {
+  assert.deepEqual(ask(100, 100), [false])
+  assert.deepEqual(ask(100, 102, 102.009), [true, false])
+})
+
+test('a process whose time is unknown has one period', () => {
+  assert.deepEqual(ask(undefined, undefined), [false])
+  assert.deepEqual(ask(100, undefined), [false])
+})
+
+test('a process that never gets anywhere has an end', () => {
+  const ends = Array.from({ length: 20 }, (_, n) => 0.1 * (n + 1))
+  assert.deepEqual(ask(0, ...ends).indexOf(false), 19)
+})
+
+test('the time of a process has that of its children', {
+  skip: !hasProc && 'needs /proc',
+}, async (t) => {
+  const child = fork(worker, { serialization: 'advanced' })
+  t.after(() => child.kill('SIGKILL'))
+  const used = () => processorSeconds(process.pid)! - processorSeconds(child.pid!)!
+  child.send('ready')
+  await once(child, 'message')
+  const own = process.cpuUsage()
+  const before = { all: processorSeconds(process.pid)!, own: used() }
+  child.send('hang')
+  while (processorSeconds(process.pid)! - before.all < 0.3);
+  assert.ok(processorSeconds(child.pid!)! > 0.05)
+  const { user, system } = process.cpuUsage(own)
+  assert.ok(Math.abs(used() - before.own - (user + system) / 1e6) < 0.1)
+})
+
+test('the time of a process that has ended is unknown', () => {
+  assert.equal(processorSeconds(2 ** 30), undefined)
+})

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+
+/** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
+const TICKS_PER_SECOND = 100
+/** A process that waits for something uses less of a core than a starved one with the lowest share. */
+const LEAST_SHARE = 0.001
+/** Processes that run at times but get nowhere end as well. */
+const MAX_PERIODS = 20
+
+/**
+ * Returns the processor time of a process and its children in seconds; undefined where the system
+ * does not tell it, such as outside Linux.
+ */
+export function processorSeconds(pid: number): number | undefined {
+  try {
+    // The name of the program, in parentheses, may have spaces; the state follows it.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // User and system time, then those of children that have ended.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
+    return childrenOf(pid).reduce(
+      (sum, child) => sum + (processorSeconds(child) ?? 0),
+      ticks / TICKS_PER_SECOND,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** Some kernels do not list them. */
+function childrenOf(pid: number): number[] {
+  try {
+    const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    return pids.split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Returns a function to ask after each period of `seconds` whether a process needs another one: a
+ * busy machine has not given it as much processor time yet, and it uses what it gets. `read` returns
+ * its processor time; where that is unknown, the process has one period.
+ */
+export function watchStarvation(read: () => number | undefined, seconds: number): () => boolean {
+  const begun = read()
+  let before = begun
+  let periods = 0
+  return () => {
+    const now = read()
+    if (begun === undefined || before === undefined || now === undefined) return false
+    const used = now - before
+    before = now
+    periods++
+    return now - begun < seconds && used > LEAST_SHARE * seconds && periods < MAX_PERIODS
+  }
+}
