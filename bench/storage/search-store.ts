@@ -80,8 +80,10 @@ function utterance(n: number, i: number): IndexedUtterance {
   if (i === 0) terms.push(`n${n}`)
   const text = terms.join(' ')
   const speaker = i % 2
-  if (n % 5 === 0) terms.push(toNameTerm(nameOf(n + speaker))!)
-  return { start: i * 6, end: i * 6 + 5, channel: 0, speaker, language: 'en', text, terms }
+  const speakerName = n % 5 === 0 ? nameOf(n + speaker) : null
+  if (speakerName !== null) terms.push(toNameTerm(speakerName)!)
+  const place = { start: i * 6, end: i * 6 + 5, channel: 0, speaker, speakerName }
+  return { ...place, language: 'en', text, terms }
 }
 
 function nameOf(n: number): string {

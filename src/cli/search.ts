@@ -73,10 +73,11 @@ export const searchCommand: Command = {
 
 function printHits(hits: readonly ApiSearchHit[], { stdout, stderr }: Terminal): void {
   if (hits.length === 0) stderr.write('Nothing is found.\n')
-  for (const { job, start, speaker, text } of hits) {
+  for (const { job, start, speaker, speaker_name, text } of hits) {
     const name = job.filename ?? (job.kind === 'live' ? 'live session' : 'recording')
-    const who = speaker === null ? '' : ` speaker ${speaker}:`
-    stdout.write(`${job.id} ${formatPlace(start)} ${sanitize(name)}:${who} ${sanitize(text)}\n`)
+    const who = speaker_name ?? (speaker === null ? undefined : `speaker ${speaker}`)
+    const said = who === undefined ? text : `${who}: ${text}`
+    stdout.write(`${job.id} ${formatPlace(start)} ${sanitize(name)}: ${sanitize(said)}\n`)
   }
 }
 

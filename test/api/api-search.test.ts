@@ -83,7 +83,7 @@ test('what a person said is found by the name that somebody gave', async () => {
   const found = await runSteno(['search', '--speaker-name', '李', 'zanzibar'], {
     env: { STENO_URL: server.url, STENO_KEY: server.key },
   })
-  assert.match(found.stdout, new RegExp(job))
+  assert.match(found.stdout, new RegExp(`${job} [^\n]*: 李: `))
   await call(server, `/v2/pre-recorded/${job}`, { method: 'DELETE' })
   await indexNow(server)
 })

@@ -34,7 +34,14 @@ function find(...phrases: string[]): TermQuery {
 
 /** Returns an utterance that says `text` in its `n`-th second; its terms are its words. */
 function says(text: string, n = 0, change: Partial<IndexedUtterance> = {}): IndexedUtterance {
-  const place = { start: n, end: n + 1, channel: 0, speaker: null, language: 'en' }
+  const place = {
+    start: n,
+    end: n + 1,
+    channel: 0,
+    speaker: null,
+    speakerName: null,
+    language: 'en',
+  }
   return { ...place, text, terms: text.split(' '), ...change }
 }
 
@@ -132,7 +139,8 @@ test('hits come in pages, with what was said around them', async ({ db }) => {
   const { before, after, ...hit } = first.hits[1]!
   assert.deepEqual([before, after], ['line 0', 'line 2'])
   assert.equal(first.hits[0]!.before, null)
-  const place = { start: 1, end: 2, channel: 0, speaker: null, language: 'en' }
+  const who = { channel: 0, speaker: null, speakerName: null }
+  const place = { start: 1, end: 2, ...who, language: 'en' }
   const { createdAt, filename, ...rest } = hit
   assert.ok(createdAt > 0 && (filename === null || filename.length > 0))
   assert.deepEqual(rest, { jobId: id, kind: 'pre-recorded', ...place, text: 'line 1' })
@@ -189,6 +197,39 @@ test('pages of many jobs are of the latest ones first, for frequent and rare wor
     assert.deepEqual(await page(often, 0, { before: 1002, speaker: 1 }), ['often rare 1 last'])
     assert.deepEqual(await page(often, 39, { speaker: 3 }), ['often 3 last'])
   }
+})
+
+test('jobs without the speaker or the language of a search are not searched', async ({ db }) => {
+  await addIndexed(db, [says('often said', 0, { speaker: 0, speakerName: 'Zoë' })])
+  await addIndexed(db, [says('oft gesagt often', 0, { speaker: 1, language: 'de' })])
+  const searched: number[] = []
+  const { search } = db.dialect
+  const counting: typeof search = {
+    ...search,
+    estimate: async () => 1e6,
+    find(owner, query, ids) {
+      searched.push(ids?.length ?? 0)
+      return search.find(owner, query, ids)
+    },
+  }
+  const given: Db = { ...db, dialect: { ...db.dialect, search: counting } }
+  const often = find('often')
+  assert.deepEqual(await textsOf(given, often, { speaker: 7 }), [])
+  assert.deepEqual(await textsOf(given, often, { speaker: 0, language: 'de' }), [])
+  assert.deepEqual(searched, [])
+  assert.deepEqual(await textsOf(given, often, { speaker: 1, language: 'de' }), [
+    'oft gesagt often',
+  ])
+  const { hits } = await searchUtterances(
+    given,
+    { account, query: often, language: 'en' },
+    { offset: 0, limit: 9 },
+  )
+  assert.deepEqual(
+    hits.map(({ speakerName }) => speakerName),
+    ['Zoë'],
+  )
+  assert.deepEqual(searched, [1, 1])
 })
 
 test('finished jobs wait to be indexed, and deleted ones leave nothing', async ({ db }) => {

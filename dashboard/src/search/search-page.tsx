@@ -105,7 +105,8 @@ function Recording({ hits }: { hits: readonly ApiSearchHit[] }): JSX.Element {
 }
 
 function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
-  const { job, start, language, speaker, before, after } = hit
+  const { job, start, language, speaker, speaker_name: name, before, after } = hit
+  const who = name ?? (speaker === null ? undefined : texts.reader.speaker(speaker + 1))
   return (
     <li>
       <a
@@ -116,7 +117,11 @@ function Hit({ hit }: { hit: ApiSearchHit }): JSX.Element {
         {formatTime(start)}
       </a>
       <div>
-        {speaker !== null && <span class="hint">{texts.reader.speaker(speaker + 1)}</span>}
+        {who !== undefined && (
+          <span class="hint" dir="auto">
+            {who}
+          </span>
+        )}
         <p dir="auto" lang={language}>
           {before && <span class="context">{before} </span>}
           <Marked hit={hit} />

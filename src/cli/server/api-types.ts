@@ -790,6 +790,7 @@ export type ApiSearchHit = {
   end: number
   channel: number
   speaker: number | null
+  speaker_name: string | null
   language: string
   text: string
   /** Where the text has the words: start and end, in UTF-16 code units */

@@ -234,6 +234,8 @@ export type UtteranceRow = {
   end: number
   channel: number
   speaker: number | null
+  /** As a correction named the speaker or the channel. */
+  speaker_name: string | null
   language: string
   text: string
 }

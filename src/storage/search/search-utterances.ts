@@ -23,6 +23,8 @@ export type SearchHit = {
   end: number
   channel: number
   speaker: number | null
+  /** As a correction named the speaker or the channel. */
+  speakerName: string | null
   language: string
   text: string
   /** What was said before and after it, in the order of the transcript. */
@@ -72,19 +74,39 @@ async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): P
   for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS)) {
     const part = { offset: 0, limit: jobs, after }
     const { places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
-    const inJobs = search.find(
-      owner,
-      query,
-      places.map(({ id }) => id),
-    )
-    const wanted = { offset: toSkip, limit: limit - ids.length }
-    const found = await selectIds(db, filter, { found: inJobs, ...wanted })
-    ids.push(...found)
+    const heard = await selectHeard(db, filter, places)
+    if (heard.length > 0) {
+      const inJobs = search.find(owner, query, heard)
+      const wanted = { offset: toSkip, limit: limit - ids.length }
+      const found = await selectIds(db, filter, { found: inJobs, ...wanted })
+      ids.push(...found)
+      if (found.length > 0) toSkip = 0
+      else if (toSkip > 0) toSkip -= await countFound(db, filter, inJobs)
+    }
     if (ids.length === limit || !more) return ids
-    if (found.length > 0) toSkip = 0
-    else if (toSkip > 0) toSkip -= await countFound(db, filter, inJobs)
     after = places.at(-1)
   }
+}
+
+/**
+ * Returns the ids of the jobs that have the speaker and the language of a filter: to look these up
+ * takes microseconds for each job, to look for its words takes some hundred.
+ */
+async function selectHeard(
+  db: Db,
+  { speaker, language }: SearchFilter,
+  jobs: readonly Place[],
+): Promise<string[]> {
+  const ids = jobs.map(({ id }) => id)
+  const isHeard = [
+    ...(speaker === undefined ? [] : [sql`u.speaker = ${speaker}`]),
+    ...(language === undefined ? [] : [sql`u.language = ${language}`]),
+  ]
+  if (isHeard.length === 0 || ids.length === 0) return ids
+  const { rows } = await sql<{ id: string }>`select id from jobs
+    where ${db.dialect.isIn(sql`id`, ids)} and exists (select 1 from utterances u
+      where u.job_id = jobs.id and ${sql.join(isHeard, sql` and `)})`.execute(db.readonly)
+  return rows.map(({ id }) => id)
 }
 
 type Found = { found: FoundUtterances }
@@ -134,7 +156,8 @@ async function readHits(db: Db, ids: readonly number[]): Promise<SearchHit[]> {
   if (ids.length === 0) return []
   const { rows } = await sql<SearchHit & { id: number }>`
     select u.id, jobs.id as "jobId", jobs.kind, jobs.created_at as "createdAt",
-      jobs.file_filename as filename, u.start, u."end", u.channel, u.speaker, u.language, u.text,
+      jobs.file_filename as filename, u.start, u."end", u.channel, u.speaker,
+      u.speaker_name as "speakerName", u.language, u.text,
       (select text from utterances where job_id = u.job_id and n = u.n - 1) as before,
       (select text from utterances where job_id = u.job_id and n = u.n + 1) as after
     from utterances u join jobs on jobs.id = u.job_id

@@ -10,6 +10,7 @@ export type IndexedUtterance = {
   end: number
   channel: number
   speaker: number | null
+  speakerName: string | null
   language: string
   text: string
   terms: readonly string[]
@@ -88,12 +89,13 @@ async function insertUtterances(
 ): Promise<void> {
   const owner = ownerOf(account)
   const { columns, values } = tx.dialect.search
-  const rows = utterances.map(({ start, end, channel, speaker, language, text, terms }, i) => {
-    const fields = [id, from + i, start, end, channel, speaker, language, text]
+  const rows = utterances.map(({ terms, ...said }, i) => {
+    const { start, end, channel, speaker, speakerName, language, text } = said
+    const fields = [id, from + i, start, end, channel, speaker, speakerName, language, text]
     return sql`(${sql.join(fields)}, ${values(owner, terms)})`
   })
   await sql`insert into utterances
-    (job_id, n, start, "end", channel, speaker, language, text, ${columns})
+    (job_id, n, start, "end", channel, speaker, speaker_name, language, text, ${columns})
     values ${sql.join(rows)} on conflict do nothing`.execute(tx.sql)
 }
 

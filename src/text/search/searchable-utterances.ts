@@ -11,6 +11,8 @@ export type SearchableUtterance = {
   end: number
   channel: number
   speaker: number | null
+  /** As a correction named the speaker or the channel. */
+  speakerName: string | null
   language: string
   text: string
   /**
@@ -43,7 +45,7 @@ export async function searchableUtterances({
     const nameTerm = name === undefined ? undefined : toNameTerm(name)
     if (nameTerm !== undefined) terms.push(nameTerm)
     const place = { start, end, channel, speaker: speaker ?? null, language }
-    searchable.push({ ...place, text: text.trim(), terms })
+    searchable.push({ ...place, speakerName: name ?? null, text: text.trim(), terms })
   }
   return searchable
 }

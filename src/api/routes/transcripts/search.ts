@@ -51,9 +51,18 @@ function toView({
   end,
   ...hit
 }: HighlightedHit): Static<typeof SearchHitView> {
-  const { channel, speaker, language, text, highlights, before, after } = hit
+  const {
+    channel,
+    speaker,
+    speakerName: speaker_name,
+    language,
+    text,
+    highlights,
+    before,
+    after,
+  } = hit
   return {
     job: { id: jobId, kind, created_at: new Date(createdAt).toISOString(), filename },
-    ...{ start, end, channel, speaker, language, text, highlights, before, after },
+    ...{ start, end, channel, speaker, speaker_name, language, text, highlights, before, after },
   }
 }

@@ -57,6 +57,9 @@ export const SearchHitView = Type.Object(
     end: Type.Number(),
     channel: Type.Integer(),
     speaker: Nullable(Type.Integer({ description: 'Null without diarization' })),
+    speaker_name: Nullable(
+      Type.String({ description: 'As a correction named the speaker or the channel' }),
+    ),
     language: Type.String(),
     text: Type.String(),
     highlights: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {

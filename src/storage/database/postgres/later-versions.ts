@@ -199,6 +199,14 @@ const earlyDatabases = [
   `create index if not exists shares_by_end on shares (expires_at)`,
 ]
 
+/** See the migration of the same name of SQLite. */
+const speakerNames = [
+  `alter table utterances add column speaker_name ${TEXT}`,
+  `create index utterances_by_speaker on utterances (job_id, speaker, language)`,
+  `insert into search_queue select distinct job_id from transcript_edits
+    on conflict do nothing`,
+]
+
 /** The statements of each later version; never edited, never reordered. */
 export const laterVersions: readonly (readonly string[])[] = [
   [
@@ -222,4 +230,5 @@ export const laterVersions: readonly (readonly string[])[] = [
   zeroRetention,
   objectKeys,
   earlyDatabases,
+  speakerNames,
 ]

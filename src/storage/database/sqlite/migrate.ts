@@ -19,6 +19,7 @@ import * as auditLog from '../migrations/0017-audit-log.ts'
 import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import * as objectKeys from '../migrations/0019-object-keys.ts'
 import * as earlyDatabases from '../migrations/0020-early-databases.ts'
+import * as speakerNames from '../migrations/0021-speaker-names.ts'
 import { missingVersions } from '../parallel-versions.ts'
 import { wrongVersion } from '../wrong-version.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
@@ -51,6 +52,7 @@ const migrations: readonly Migration[] = [
   zeroRetention,
   objectKeys,
   earlyDatabases,
+  speakerNames,
 ]
 
 /** The version of this code. */
