@@ -6,8 +6,10 @@ import { SAMPLE_RATE } from '../src/asr/speech-engine.ts'
 import { readResponseExcerpt } from '../src/delivery/response-excerpt.ts'
 import { AppError } from '../src/errors.ts'
 import { createChatClient, LlmFailure } from '../src/llm/chat-client.ts'
+import { moderateSentences } from '../src/llm/moderate.ts'
 import { answerPrompt, extractData, summarizeTranscript } from '../src/llm/tasks.ts'
 import { translateTexts } from '../src/llm/translate.ts'
+import { unifyNames } from '../src/llm/unify-names.ts'
 import { parseRetryAfter } from '../src/net/retry-after.ts'
 import type { ServiceClient } from '../src/net/service-client.ts'
 import { fuzzBytes } from './guided.ts'
@@ -33,6 +35,8 @@ const seeds = {
   chat: texts(
     completion('```json\n{"order number": ["17"], "name": []}\n```'),
     completion('- one\n- two'),
+    completion('{"flags": [{"sentence": 1, "category": "hate"}]}'),
+    completion('{"changes": [{"from": "Jon", "to": "John"}]}'),
     completion('["Bonjour 17", "[NAME_1]"]'),
     completion('<think>so</think>{"1": "Bonjour 17", "2": "[NAME_1]"}', 'length'),
   ).concat(
@@ -73,6 +77,8 @@ async function chat(text: string): Promise<void> {
   const transcript = 'I ordered 17 of them. My name is [NAME_1].'
   const classes = ['order number', 'constructor']
   const texts = ['I ordered 17', 'I am [NAME_1]']
+  const categories = { hate: 'attacks on groups of people' }
+  const names = ['John', 'Jon'].map((spelling) => ({ spelling, count: 1, said: 'I am' }))
   const task = { target: 'fr', texts, context: '', before: [], informal: false }
   for (const ask of [
     async () =>
@@ -97,6 +103,15 @@ async function chat(text: string): Promise<void> {
       const { texts: translated } = await translateTexts(task, asking)
       assert.equal(translated.length, 2)
       assert.ok(translated[1]!.includes('[NAME_1]'), translated[1])
+    },
+    async () => {
+      const { flags } = await moderateSentences({ sentences: texts, categories }, asking)
+      assert.ok(flags.every(({ sentence, category }) => texts[sentence] && category === 'hate'))
+    },
+    async () => {
+      const { changes } = await unifyNames({ groups: [names] }, asking)
+      const has = (name: string) => names.some(({ spelling }) => spelling === name)
+      assert.ok(changes.every(({ from, to }) => has(from) && has(to) && from !== to))
     },
   ]) {
     try {
