@@ -1,5 +1,6 @@
 // The server in a process of its own, with a fake engine, for benchmarks that load it from outside.
-// Reads STENO_*, and BENCH_WAIT_MS, which a batch takes; sends its address when it listens.
+// Reads STENO_*, and BENCH_WAIT_MS, which a batch takes; sends its address when it listens, and
+// exits when it is sent `exit`, so that a profile is written.
 import { setTimeout as delay } from 'node:timers/promises'
 import { createApp } from '../src/app.ts'
 import { createFakeSpeechEngine } from '../src/asr/engines/fake.ts'
@@ -12,3 +13,4 @@ const onBatch = (_batch: unknown, signal: AbortSignal) =>
 const speech = createFakeSpeechEngine('one two three', waitMs ? { onBatch } : {})
 const app = await createApp(readConfig(process.env), { speech, log: createLog('fatal') })
 process.send!({ url: await app.http.listen({ host: '127.0.0.1', port: 0 }) })
+process.on('message', (message) => message === 'exit' && process.exit())

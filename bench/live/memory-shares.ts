@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { readTree } from '../isolation/process-tree.ts'
 
 /**
- * Bytes of a process and all that descend from it: `proportional` counts pages that several share once in
- * all, `anonymous` only what no file backs. Linux only (/proc).
+ * Bytes of a process and all that descend from it: `proportional` counts pages that several share
+ * once in all, `anonymous` only what no file backs. Linux only (/proc).
  */
 export type MemoryShares = { proportional: number; anonymous: number }
 

@@ -1,7 +1,7 @@
 /**
- * Memory of a server and all its processes with two and with four workers, each with prepacked models and
- * without: a line for each, after the start and at most while recordings and live sessions are transcribed.
- * Pages that several processes share count once. Linux only (/proc).
+ * Memory of a server and all its processes with two and with four workers, each with prepacked
+ * models and without: a line for each, after the start and at most while recordings and live
+ * sessions are transcribed. Pages that several processes share count once. Linux only (/proc).
  */
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,12 +9,12 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { prepackModels } from '../../src/asr/models/prepack-models.ts'
 import { readConfig } from '../../src/config.ts'
-import { type LiveBenchServer, startLiveServer } from './live-server.ts'
-import { readSpeech } from './speech.ts'
-import { streamSpeech } from './stream.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'
+import { type LiveBenchServer, startLiveServer } from './live-server.ts'
 import { type MemoryShares, sharesOf } from './memory-shares.ts'
+import { readSpeech } from './speech.ts'
+import { streamSpeech } from './stream.ts'
 
 const WORKERS = [2, 4]
 const LIVE_SESSIONS = 4

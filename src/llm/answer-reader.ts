@@ -17,8 +17,8 @@ export type ProviderAnswer = {
 }
 
 /**
- * A reader of one answer. `answer` is what it read so far, or what is wrong with it; the last line is
- * read when a line end follows.
+ * A reader of one answer. `answer` is what it read so far, or what is wrong with it; the last line
+ * is read when a line end follows.
  */
 export type AnswerReader = {
   read(piece: string): Reading
@@ -46,8 +46,8 @@ const endedByError = { problem: 'the language model ended its answer with an err
 const noText = { problem: 'the language model answered no text' }
 
 /**
- * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider that
- * does not stream, whatever the content type says.
+ * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider
+ * that does not stream, whatever the content type says.
  */
 export function createAnswerReader(options: ReaderOptions): AnswerReader {
   let start = ''

@@ -201,7 +201,9 @@ function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer 
   }
 }
 
-/** Without the counts of the provider, tokens are estimated: a quota must not count them as none. */
+/**
+ * Without the counts of the provider, tokens are estimated: a quota must not count them as none.
+ */
 function usageOf(answer: ProviderAnswer, { system, user }: ChatRequest): Usage {
   const { usage, content, thoughtLetters } = answer
   const count = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)

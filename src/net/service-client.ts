@@ -33,7 +33,9 @@ export type ServicePost = {
    * time, or whose answer broke off. Default true; false where work is paid for.
    */
   repeatsWork?: boolean
-  /** Reads an answer with status 200 while it arrives, without `repeatsWork`; its `text` is empty. */
+  /**
+   * Reads an answer with status 200 while it arrives, without `repeatsWork`; its `text` is empty.
+   */
   follow?: Follow
 }
 
@@ -63,7 +65,9 @@ const MAX_PAUSE_MS = 30_000
 /** Half a minute of speech has 10 kB of words with their times. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
-/** A connection serves again after an answer of at most so many bytes that ends within this time. */
+/**
+ * A connection serves again after an answer of at most so many bytes that ends within this time.
+ */
 const MAX_REUSED_BYTES = 128 * 1024
 const REST_MS = 100
 

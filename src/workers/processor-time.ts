@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 
 /** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100
-/** A process that waits for something uses less of a core than a starved one with the lowest share. */
+/**
+ * A process that waits for something uses less of a core than a starved one with the lowest share.
+ */
 const LEAST_SHARE = 0.001
 /** Processes that run at times but get nowhere end as well. */
 const MAX_PERIODS = 20
@@ -39,8 +41,8 @@ function childrenOf(pid: number): number[] {
 
 /**
  * Returns a function to ask after each period of `seconds` whether a process needs another one: a
- * busy machine has not given it as much processor time yet, and it uses what it gets. `read` returns
- * its processor time; where that is unknown, the process has one period.
+ * busy machine has not given it as much processor time yet, and it uses what it gets. `read`
+ * returns its processor time; where that is unknown, the process has one period.
  */
 export function watchStarvation(read: () => number | undefined, seconds: number): () => boolean {
   const begun = read()

@@ -16,8 +16,9 @@ export type ChatCall = {
 
 /**
  * How the provider answers: a text, which is streamed where that is asked for, a status, or what a
- * broken one does. `body` is the JSON of a provider that does not stream. `pieces` are written as they
- * are, the next one when the last one was sent; `ending` is what follows them, by default the end.
+ * broken one does. `body` is the JSON of a provider that does not stream. `pieces` are written as
+ * they are, the next one when the last one was sent; `ending` is what follows them, by default the
+ * end.
  */
 export type ChatReply =
   | string
@@ -45,7 +46,9 @@ export function eventOf(fields: object | string): string {
   return `data: ${typeof fields === 'string' ? fields : JSON.stringify(fields)}\n\n`
 }
 
-/** Returns the events of an answer, as most providers send them: in small pieces, tokens at the end. */
+/**
+ * Returns the events of an answer, as most providers send them: in small pieces, tokens at the end.
+ */
 export function eventsOf(content: string): string[] {
   const third = Math.ceil(content.length / 3)
   const parts = [content.slice(0, third), content.slice(third, -third || content.length)]

@@ -1,7 +1,7 @@
 /**
- * Stands in for `node-llama-cpp` in the process of an embedded model, which it is imported into before
- * all else: `registerFakeLlama` gives the variables. Its model writes what `user` says: `WORDSxMS`
- * writes so many words, one in so many milliseconds.
+ * Stands in for `node-llama-cpp` in the process of an embedded model, which it is imported into
+ * before all else: `registerFakeLlama` gives the variables. Its model writes what `user` says:
+ * `WORDSxMS` writes so many words, one in so many milliseconds.
  */
 import { registerHooks } from 'node:module'
 

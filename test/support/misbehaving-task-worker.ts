@@ -1,7 +1,7 @@
 /**
  * The worker of supervised-worker.test.ts, a thread or a process. A task is the name of what it
- * does: `hang`, `starve`, `crash`, `throw`, `wait` until it is canceled; all others come back. A process with
- * an argument, or a thread with data, sends that first.
+ * does: `hang`, `starve`, `crash`, `throw`, `wait` until it is canceled; all others come back. A
+ * process with an argument, or a thread with data, sends that first.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 

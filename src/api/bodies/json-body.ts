@@ -53,7 +53,10 @@ function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promis
   }
   // Iterating the stream would take several times as long.
   stream.on('data', take)
-  stream.once('end', () => resolve(Buffer.concat(parts)))
+  stream.once('end', () => {
+    stream.off('close', endEarly)
+    resolve(Buffer.concat(parts))
+  })
   stream.once('error', endEarly).once('close', endEarly)
   return promise
 }

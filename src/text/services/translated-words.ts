@@ -78,7 +78,9 @@ function piecesOf(text: string, language: string): string[] {
   return pieces.flatMap((piece) => wordsIn(piece, words))
 }
 
-/** Punctuation belongs to the word before it; what opens, such as a quote, to the word behind it. */
+/**
+ * Punctuation belongs to the word before it; what opens, such as a quote, to the word behind it.
+ */
 function wordsIn(text: string, segmenter: Intl.Segmenter): string[] {
   const words: string[] = []
   let opening = ''
