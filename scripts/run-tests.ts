@@ -27,6 +27,7 @@ Options:
   --processes N  test processes at a time (default: one more than cores, since tests also wait)
   --files N      test files per process at most (default: 24, with --long 12); a third of them
                  where whole servers are tested
+  --times        print the processor time of the 30 files that take most
 PATTERN is a part of the path of a test file: live, src/text, long/live-cuts.`
 
 const { values, positionals } = parseArgs({
@@ -37,6 +38,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     processes: { type: 'string', default: String(availableParallelism() + 1) },
     files: { type: 'string' },
+    times: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -62,6 +64,7 @@ const env = {
   ...(postgresFolder && { [SHARED_FOLDER]: postgresFolder }),
   STENO_TEST_ROUNDS: values.rounds ?? (values.long ? '10' : '1'),
   STENO_TEST_SEED: values.seed,
+  ...(values.times && { STENO_TEST_TIMES: 'true' }),
   // Test processes and the servers they start share compiled modules: a start takes half the time.
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? `${root}node_modules/.cache/compile`,
 }
@@ -75,6 +78,7 @@ const groups = group(files)
 const counts = new Map<string, number>()
 const failed: string[] = []
 const details: string[] = []
+const times: { seconds: number; line: string }[] = []
 const startedAt = performance.now()
 await Promise.all(Array.from({ length: Number(values.processes) }, runGroups))
 if (postgresFolder) await removePostgres(postgresFolder)
@@ -140,6 +144,9 @@ async function run(files: readonly string[]): Promise<void> {
   for (const [, what, count] of summary.join('').matchAll(/^ℹ (\w+) (\d+)$/gm)) {
     counts.set(what!, (counts.get(what!) ?? 0) + Number(count))
   }
+  for (const [, line, seconds] of output.matchAll(/⏱ (([\d.]+) .*)$/gm)) {
+    times.push({ seconds: Number(seconds), line: line! })
+  }
   process.stdout.write(report!)
   if (code === 0 && summary.length > 0) return
   const detail = summary.join('').split(/^✖ failing tests:$/m)[1] ?? ''
@@ -151,6 +158,8 @@ async function run(files: readonly string[]): Promise<void> {
 
 /** Failures come last, where they are found in a log that is cut. */
 function summarize(): void {
+  const expensive = times.sort((a, b) => b.seconds - a.seconds).slice(0, 30)
+  for (const { line } of expensive) console.log(`⏱ ${line}`)
   for (const detail of details) console.log(detail)
   if (failed.length > 0) console.log(`\n✖ failed in: ${failed.join(' ')}`)
   for (const what of ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo']) {
