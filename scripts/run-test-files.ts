@@ -4,6 +4,7 @@
  * At SIGTERM, with which hung tests end, it names the tests that have not ended.
  */
 import { readFileSync, writeSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -55,6 +56,8 @@ const imports = files.map((file) => {
 asyncHooks.createHook = createHook
 await Promise.all(imports)
 declaring?.disable()
+// In a fresh clone, the servers that these tests start need not compile again.
+flushCompileCache()
 
 /** Prints the seconds of processor time, and of any time, that the tests of a file take. */
 function reportTimes(file: string): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../../test/support/rounds.ts'
 import { createResampler } from './resample.ts'
 
 function resample(samples: Float32Array, from: number, cuts: number[] = []): Float32Array {
@@ -73,7 +74,7 @@ test('n samples become n × 16000 / rate, rounded', () => {
       const output = resample(new Float32Array(n), rate)
       assert.equal(output.length, Math.round((n * 16_000) / rate))
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(15) },
   )
 })
 
@@ -87,7 +88,7 @@ test('cutting the input anywhere changes nothing', () => {
         assert.deepEqual(resample(noise, rate, cuts), resample(noise, rate))
       },
     ),
-    { numRuns: 30 },
+    { numRuns: rounds(10) },
   )
 })
 

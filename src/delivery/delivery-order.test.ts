@@ -7,6 +7,7 @@ import {
   openTestReceiver,
   queueMessages,
 } from '../../test/support/delivery/test-delivery-service.ts'
+import { rounds } from '../../test/support/rounds.ts'
 import { openTestStorage } from '../../test/support/test-storage.ts'
 
 type Received = { lane: string; seq: number; status: number }
@@ -70,5 +71,5 @@ test('whatever fails, and whenever the server stops, each job gets all its event
       )
     }
   })
-  await fc.assert(scenario, { numRuns: 15 })
+  await fc.assert(scenario, { numRuns: rounds(8) })
 })

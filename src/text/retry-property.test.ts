@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../../test/support/rounds.ts'
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
 import { addOns } from './add-ons.ts'
 import { buildResultText } from './result/build-result.ts'
@@ -80,6 +81,6 @@ test('whatever was said, an add-on that is made again is the one of a job that n
         else assert.equal(retried.outcome === 'made' && retried.result, whole, name)
       }
     }),
-    { numRuns: 25 },
+    { numRuns: rounds(10) },
   )
 })

@@ -10,24 +10,27 @@ import { startServer, type TestServer } from '../support/start-server.ts'
 let server: TestServer
 let folder: string
 let env: Record<string, string>
+const cwd = process.cwd()
 
 before(async () => {
   server = await startServer()
   folder = await mkdtemp(join(tmpdir(), 'steno-cli-'))
   env = { STENO_URL: server.url, STENO_KEY: server.key }
+  process.chdir(folder)
 })
 
 after(async () => {
+  process.chdir(cwd)
   await server.close()
   await rm(folder, { recursive: true })
 })
 
 function transcribe(...args: string[]) {
-  return runSteno(['transcribe', ...args], { env, cwd: folder })
+  return runHere(['transcribe', ...args], env)
 }
 
 test('steno transcribe prints what is said and shows on stderr how far it is', async () => {
-  const { code, stdout, stderr } = await transcribe(SAMPLE)
+  const { code, stdout, stderr } = await runSteno(['transcribe', SAMPLE], { env })
   assert.match(stdout, /^(hello world.*\n)+$/)
   assert.match(stderr, /^jfk\.flac: uploading/)
   assert.equal(code, 0)
@@ -86,7 +89,7 @@ test('a recording may come through standard input', async () => {
 test('a recording may be an address, which the server fetches', async () => {
   const { stdout } = await transcribe(SAMPLE, '--format', 'json')
   assert.ok(stdout.length > 0)
-  const jobs = await runSteno(['jobs', '--limit', '1'], { env })
+  const jobs = await runHere(['jobs', '--limit', '1'], env)
   const [id] = jobs.stdout.split(' ')
   // No upload's address, so it has to be fetched, without a key.
   const { code, stderr } = await transcribe(`${server.url}/v2/pre-recorded/${id}/file`)

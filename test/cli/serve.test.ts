@@ -134,7 +134,7 @@ test('steno transcribe works without a server, knows no rate limit and leaves no
   timeout: 120_000,
 }, async (t) => {
   const folder = makeFolder(t)
-  const env = { TMPDIR: folder, STENO_RATE_LIMIT: '1/1' }
+  const env = { TMPDIR: folder, STENO_RATE_LIMIT: '1/1', STENO_WORKERS: '1' }
   const { code, stdout } = await runSteno(['transcribe', SAMPLE], { env })
   assert.match(stdout, /^And so,? my fellow Americans/)
   assert.deepEqual([code, readdirSync(folder)], [0, []])
@@ -142,7 +142,7 @@ test('steno transcribe works without a server, knows no rate limit and leaves no
 
 test('steno transcribe takes its server along when it is interrupted', async (t) => {
   const folder = makeFolder(t)
-  const child = startSteno(['transcribe', '-'], { env: { TMPDIR: folder } })
+  const child = startSteno(['transcribe', '-'], { env: { TMPDIR: folder, STENO_WORKERS: '1' } })
   t.after(() => child.kill('SIGKILL'))
   for await (const line of createInterface(child.stderr)) if (line.startsWith('stdin')) break
   assert.equal(readdirSync(folder).length, 1)
@@ -152,7 +152,7 @@ test('steno transcribe takes its server along when it is interrupted', async (t)
 })
 
 test('steno doctor finds nothing missing here', async (t) => {
-  const env = { STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0' }
+  const env = { ...quick, STENO_DATA_DIR: makeFolder(t) }
   const { code, stdout } = await runSteno(['doctor'], { env })
   assert.deepEqual([stdout.match(/^fail.*/gm), code], [null, 0], stdout)
   assert.match(stdout, /^ok {4}recognition: models loaded and one second recognized/m)

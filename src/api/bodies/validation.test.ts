@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { rounds } from '../../../test/support/rounds.ts'
 import { readConfig } from '../../config.ts'
 import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { formatProblem, problemsError, readFields } from './validation.ts'
@@ -252,7 +253,7 @@ test('a reader finds no problem exactly when TypeBox accepts the body', () => {
       const filled = validator.Default({ audio_url, ...structuredClone(fields) })
       assert.equal(problems.length === 0, validator.Check(filled))
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500) },
   )
 })
 
@@ -264,6 +265,6 @@ test('whatever JSON a field holds, reading it ends, in the documented grammar', 
         assert.match(line, /^[A-Za-z0-9_.]+ (must |is required$)/)
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(250) },
   )
 })

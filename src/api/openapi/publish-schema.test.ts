@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import Type from 'typebox'
 import { type JsonSchema, valuesOf } from '../../../test/support/api/schema-values.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 import { readConfig } from '../../config.ts'
 import { isObject, readFields } from '../bodies/validation.ts'
 import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
@@ -96,8 +97,8 @@ for (const unknownFields of ['ignore', 'reject'] as const) {
         seen[isTaken ? 'taken' : 'refused']++
         assert.equal(problems.length === 0, isTaken, JSON.stringify([problems, validate.errors]))
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(250) },
     )
-    assert.ok(seen.taken > 50 && seen.refused > 50, JSON.stringify(seen))
+    assert.ok(seen.taken > 0 && seen.refused > 0, JSON.stringify(seen))
   })
 }

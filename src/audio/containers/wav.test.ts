@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../../../test/support/rounds.ts'
 import { AppError } from '../../errors.ts'
 import { bytesSource } from './byte-source.ts'
 import { readWavLayout } from './wav.ts'
@@ -174,6 +175,6 @@ test('whatever the bytes, the answer is a layout inside the file or a clean refu
         if (!(error instanceof AppError)) throw error
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: rounds(750) },
   )
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../../../test/support/rounds.ts'
 import { createResumeMatcher, type StoredBytes } from './resume-matcher.ts'
 
 /** Implements the rule of the contract by trying every boundary. */
@@ -124,7 +125,7 @@ test('in any frames it finds what the contract says, and never asks for more tha
         assert.equal(found, findSlowly(stored, longer), 'no later byte could change it')
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: rounds(750) },
   )
 })
 

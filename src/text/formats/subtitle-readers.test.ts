@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import test from 'node:test'
 import fc from 'fast-check'
 import { Demuxer } from 'node-av/api'
+import { rounds } from '../../../test/support/rounds.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { type Caption, cutCaptions } from './captions.ts'
@@ -119,7 +120,7 @@ test('the demuxers of FFmpeg read every caption of both formats, whatever the te
       }
     },
   )
-  await fc.assert(property, { numRuns: 50 })
+  await fc.assert(property, { numRuns: rounds(20) })
 })
 
 /**

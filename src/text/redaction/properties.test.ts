@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../../../test/support/rounds.ts'
 import { linesOf, say } from '../../../test/support/text/say.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { documentsOf } from '../document.ts'
@@ -49,7 +50,7 @@ function check(property: Property): void {
 }
 
 function checkWith(examples: [string[], PiiRedactionConfig][], property: Property): void {
-  fc.assert(fc.property(withWords, config, property), { numRuns: 100, examples })
+  fc.assert(fc.property(withWords, config, property), { numRuns: rounds(30), examples })
 }
 
 test('words ascend and never overlap, and no utterance is empty', () => {

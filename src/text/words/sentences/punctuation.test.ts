@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { rounds } from '../../../../test/support/rounds.ts'
 import { heldOut, tuned } from '../../../../test/support/text/punctuation-cases.ts'
 import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
 import { enhancePunctuation } from './punctuation.ts'
@@ -137,6 +138,6 @@ test('whatever is said, only case and marks change, and a second time nothing do
       assert.deepEqual(enhancePunctuation(written), written)
       assert.ok(written.utterances.every(({ words }) => words.every(({ text }) => text !== '')))
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(100) },
   )
 })
