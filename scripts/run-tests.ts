@@ -91,6 +91,7 @@ async function findFiles(): Promise<string[]> {
     'src/**/*.test.ts',
     'scripts/**/*.test.ts',
     'soak/**/*.test.ts',
+    'bench/**/*.test.ts',
     'examples/**/*.test.ts',
   ]
   const all = await Array.fromAsync(glob(patterns, { cwd: root }))

@@ -1,0 +1,188 @@
+import type { AskOptions } from '../../src/llm/ask.ts'
+import { LlmFailure } from '../../src/llm/chat-client.ts'
+import { moderateSentences } from '../../src/llm/moderate.ts'
+import {
+  answerPrompt,
+  extractData,
+  type SummaryStyle,
+  summarizeTranscript,
+} from '../../src/llm/tasks.ts'
+import { translateTexts } from '../../src/llm/translate.ts'
+import { unifyNames } from '../../src/llm/unify-names.ts'
+import { type EvaluationSet, textOf } from './language-model-set.ts'
+
+/** What a model was asked, what it answered, and which checks of the answer failed. */
+export type Judged = {
+  task: string
+  asked: string
+  answer: string
+  checks: number
+  failed: string[]
+}
+
+/** What moderation means to find; see `text/services/moderation.ts`. */
+const CATEGORIES = {
+  threat: 'announces violence against somebody',
+  self_harm: 'somebody hurts or kills themselves, or wants to',
+}
+
+/** Words that hardly a sentence of a language lacks, and no other language of the set has. */
+const ORDINARY: Record<string, RegExp> = {
+  en: /\b(the|and|is|was|of|to|with)\b/i,
+  de: /\b(der|die|das|und|ist|nicht|ein|eine|bei|mit)\b/i,
+  es: /\b(el|los|las|que|una|es|y|del)\b/i,
+  fr: /\b(le|les|des|est|et|une|du|dans)\b/i,
+  zh: /\p{Script=Han}/u,
+}
+
+/** Asks a model everything of a set, one after the other, and judges each answer as it comes. */
+export async function* judgeModel(set: EvaluationSet, options: AskOptions): AsyncGenerator<Judged> {
+  const transcriptOf = (name: string) => textOf(set.transcripts[name]!)
+  for (const { of, prompt, has = [], lacks = [] } of set.prompts) {
+    const answer = await tryTo(async () => {
+      return (await answerPrompt({ prompt, transcript: transcriptOf(of) }, options)).text
+    })
+    yield judge('prompts', `${of}: ${prompt}`, answer, [
+      ...patterns(answer, has),
+      ...patterns(answer, lacks, false),
+    ])
+  }
+  for (const { of, values } of set.extractions) {
+    const classes = Object.keys(values)
+    const answer = await tryTo(async () => {
+      const found = await extractData({ classes, transcript: transcriptOf(of) }, options)
+      return JSON.stringify(found.values)
+    })
+    yield judge('extractions', of, answer, extractionChecks(answer, values, transcriptOf(of)))
+  }
+  for (const { of, style, facts, lacks = [] } of set.summaries) {
+    const transcript = transcriptOf(of)
+    const answer = await tryTo(async () => {
+      return (await summarizeTranscript({ style, transcript }, options)).text
+    })
+    yield judge('summaries', `${of}, ${style}`, answer, [
+      ...summaryChecks(answer, { style, transcript, language: set.transcripts[of]!.language }),
+      ...patterns(answer, facts),
+      ...patterns(answer, lacks, false),
+    ])
+  }
+  yield* judgeTranslations(set, options)
+  yield* judgeModeration(set, options)
+  yield* judgeNames(set, options)
+}
+
+type Check = [what: string, holds: boolean]
+
+function judge(task: string, asked: string, answer: string, checks: Check[]): Judged {
+  const failed = checks.flatMap(([what, holds]) => (holds ? [] : [what]))
+  return { task, asked, answer, checks: checks.length, failed }
+}
+
+/** A task that fails has an empty answer, which fails what it must have. */
+async function tryTo(ask: () => Promise<string>): Promise<string> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof LlmFailure) return ''
+    throw error
+  }
+}
+
+/** An answer that is not there has nothing that it must not have: that proves nothing. */
+function patterns(answer: string, list: readonly string[], wanted = true): Check[] {
+  return list.map((pattern) => {
+    const holds = new RegExp(pattern, 'iu').test(answer) === wanted
+    return [`${wanted ? 'has' : 'lacks'} ${pattern}`, holds && answer !== '']
+  })
+}
+
+/** Each value is a check, and one that the transcript does not have fails another one. */
+function extractionChecks(
+  answer: string,
+  wanted: Readonly<Record<string, readonly string[]>>,
+  transcript: string,
+): Check[] {
+  const found = (answer === '' ? {} : JSON.parse(answer)) as Record<string, string[]>
+  const plain = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim()
+  return Object.entries(wanted).flatMap(([name, values]): Check[] => {
+    const own = (found[name] ?? []).map(plain)
+    const invented = own.filter((value) => !plain(transcript).includes(value))
+    return [
+      ...values.map(
+        (value): Check => [`${name}: ${value}`, own.some((one) => one.includes(plain(value)))],
+      ),
+      [`${name}: nothing else`, answer !== '' && own.length <= values.length],
+      [`${name}: nothing invented`, answer !== '' && invented.length === 0],
+    ]
+  })
+}
+
+function summaryChecks(
+  answer: string,
+  { style, transcript, language }: { style: SummaryStyle; transcript: string; language: string },
+): Check[] {
+  const sentences = answer.split(/[.!?。]+(?:\s|$)/).filter((one) => one.trim() !== '').length
+  const lines = answer.split('\n')
+  const isPoints = lines.length <= 10 && lines.every((line) => line.startsWith('- '))
+  const most = style === 'concise' ? 2 : 8
+  const numbers = answer.match(/\d+/g) ?? []
+  return [
+    ['form', answer !== '' && (style === 'bullet_points' ? isPoints : sentences <= most)],
+    ['shorter than half', answer !== '' && answer.length < transcript.length / 2],
+    ['no new numbers', answer !== '' && numbers.every((number) => transcript.includes(number))],
+    ['language', ORDINARY[language]!.test(answer)],
+  ]
+}
+
+async function* judgeTranslations({ translations }: EvaluationSet, options: AskOptions) {
+  for (const { from, target, text, has, terms = [] } of translations) {
+    const task = { target, texts: [text], context: '', before: [], informal: false, terms }
+    const answer = await tryTo(async () => (await translateTexts(task, options)).texts[0]!)
+    const kept = text.match(/\[[A-Z_\d]+\]/g) ?? []
+    yield judge('translations', `${from} to ${target}: ${text}`, answer, [
+      ['is another text', answer !== '' && answer !== text],
+      ['has about its length', answer.length < text.length * 4 + 20 && answer !== ''],
+      ...kept.map((marker): Check => [`has ${marker}`, answer.includes(marker)]),
+      ...patterns(answer, has),
+    ])
+  }
+}
+
+/** A model that finds nothing at all is not right about what is harmless. */
+async function* judgeModeration({ moderation }: EvaluationSet, options: AskOptions) {
+  const sentences = moderation.map(([sentence]) => sentence)
+  const answer = await tryTo(async () => {
+    const { flags } = await moderateSentences({ sentences, categories: CATEGORIES }, options)
+    return JSON.stringify(flags)
+  })
+  const flags = (answer === '' ? [] : JSON.parse(answer)) as {
+    sentence: number
+    category: string
+  }[]
+  for (const [i, [sentence, category]] of moderation.entries()) {
+    const own = flags.filter((flag) => flag.sentence === i).map((flag) => flag.category)
+    const isRight = category === null ? own.length === 0 : own.includes(category)
+    yield judge('moderation', sentence, own.join(), [[`${category}`, flags.length > 0 && isRight]])
+  }
+}
+
+/** Likewise, one that changes nothing at all is not right about other names. */
+async function* judgeNames({ names }: EvaluationSet, options: AskOptions) {
+  const groups = names.map(({ spellings, said }) => {
+    return spellings.map((spelling, i) => ({ spelling, count: 3 - i, said: said[i]! }))
+  })
+  const answer = await tryTo(async () =>
+    JSON.stringify((await unifyNames({ groups }, options)).changes),
+  )
+  const changes = (answer === '' ? [] : JSON.parse(answer)) as { from: string; to: string }[]
+  for (const { spellings, same } of names) {
+    const own = changes.filter(({ from }) => spellings.includes(from))
+    const isRight = same ? own.length === 1 && own[0]!.to === spellings[0] : own.length === 0
+    const shown = own.map(({ from, to }) => `${from} → ${to}`).join()
+    yield judge('names', spellings.join(), shown, [[`${same}`, changes.length > 0 && isRight]])
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * What a language model makes of the tasks that it is given: answers, data, summaries, translations,
+ * moderation and names, over a small set in five languages. The model is that of the settings
+ * (`STENO_LLM_URL` and others), else the small one of the tests. Each failed check is a line on stderr.
+ */
+import { join } from 'node:path'
+import { findTestWeights } from '../../scripts/test-weights.ts'
+import { openChatModel } from '../../src/app/language-model.ts'
+import { readConfig } from '../../src/config.ts'
+import type { ChatModel } from '../../src/llm/chat-client.ts'
+import { createLog } from '../../src/log.ts'
+import { report } from '../report.ts'
+import { judgeModel } from './language-model-checks.ts'
+import { readSet } from './language-model-set.ts'
+
+const { folder, missing } = findTestWeights('smollm2-135m')
+if (missing && !process.env.STENO_LLM_URL) {
+  console.error(`Cannot judge a language model: STENO_LLM_URL is not set, and there are ${missing}`)
+  process.exit(2)
+}
+const small = `embedded:${join(folder ?? '', 'model.gguf')}`
+const config = readConfig({ STENO_LLM_URL: small, ...process.env })
+const llm = config.llm!
+const chat = openChatModel({ llm, models: config.models }, createLog('silent'))
+const used = { requests: 0, promptTokens: 0, completionTokens: 0, cut: 0, failed: 0 }
+const model: ChatModel = {
+  ...chat,
+  async complete(request) {
+    used.requests++
+    const answer = await chat.complete(request).catch((error: unknown) => {
+      used.failed++
+      throw error
+    })
+    used.promptTokens += answer.usage.prompt_tokens
+    used.completionTokens += answer.usage.completion_tokens
+    used.cut += answer.isCut ? 1 : 0
+    return answer
+  },
+}
+const { signal } = new AbortController()
+const remember = <T>(_request: object, make: () => Promise<T>) => make()
+const passed: Record<string, string> = {}
+const counts: Record<string, [right: number, all: number]> = {}
+const startedAt = performance.now()
+for await (const one of judgeModel(readSet(), { model, remember, signal })) {
+  const count = counts[one.task] ?? [0, 0]
+  counts[one.task] = count
+  count[0] += one.checks - one.failed.length
+  count[1] += one.checks
+  passed[one.task] = count.join(' of ')
+  if (one.failed.length > 0) console.error(JSON.stringify(one))
+}
+await chat.close()
+report({
+  bench: 'text/language-model',
+  model: (llm.embedded ?? llm.model).split('/').slice(-2).join('/'),
+  contextTokens: llm.contextTokens,
+  ...{ passed, ...used, seconds: (performance.now() - startedAt) / 1000 },
+})
