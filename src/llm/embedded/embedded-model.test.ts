@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { fakeLlamaEnvironment } from '../../../test/support/fake-llama.ts'
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
 import { createEmbeddedModel } from './embedded-model.ts'
 
-function open(t: TestContext, limits: { timeout: number; answerTimeout: number }) {
+function open(
+  t: TestContext,
+  limits: { timeout: number; answerTimeout: number; cancelSeconds?: number },
+) {
   const model = createEmbeddedModel({
     ...{ findFile: () => 'model.gguf', missing: '', contextTokens: 2048, usesGpu: false },
     ...{ idleSeconds: 60, ...limits, env: { ...bareEnvironment(), ...fakeLlamaEnvironment } },
   })
   t.after(() => model.close())
-  const { signal } = new AbortController()
-  return (user: string) => model.complete({ system: '', user, maxTokens: 100, signal })
+  return (user: string, signal = new AbortController().signal) => {
+    return model.complete({ system: '', user, maxTokens: 100, signal })
+  }
 }
 
 test('a model that keeps writing may take longer than the wait for its next piece', async (t) => {
@@ -27,4 +32,30 @@ test('a model that stops writing, or never stops, is ended', async (t) => {
   await assert.rejects(stalling('2x1 and stall'), { message, status: 503 })
   const endless = open(t, { timeout: 4, answerTimeout: 5 })
   await assert.rejects(endless('1000x100'), { message: 'the language model took longer than 5 s' })
+})
+
+test('a canceled request leaves the model loaded', async (t) => {
+  const complete = open(t, { timeout: 20, answerTimeout: 60 })
+  const { text: first } = await complete('1x1')
+  const leaving = new AbortController()
+  const canceled = complete('1000x50', leaving.signal)
+  const next = complete('1x1')
+  // The first request was sent.
+  await setImmediate()
+  leaving.abort(new Error('left'))
+  await assert.rejects(canceled, /left/)
+  assert.equal((await next).text, first)
+})
+
+test('a canceled request that does not end is ended with its process', async (t) => {
+  const complete = open(t, { timeout: 20, answerTimeout: 60, cancelSeconds: 1 })
+  const { text: first } = await complete('1x1')
+  const leaving = new AbortController()
+  const canceled = complete('1000x50 deaf', leaving.signal)
+  const next = complete('1x1')
+  // The first request was sent.
+  await setImmediate()
+  leaving.abort(new Error('left'))
+  await assert.rejects(canceled, /left/)
+  assert.notEqual((await next).text, first)
 })

@@ -2,10 +2,13 @@ import { fork } from 'node:child_process'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { processes } from '../../workers/transports.ts'
 import { type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
-import type { LlamaAnswer, LlamaProgress, LlamaTask } from './protocol.ts'
+import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
 
 /** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
 const MOST_TEXT_TOKENS = 512
+
+/** A canceled task ends between two batches of its prompt; loading the model anew takes longer. */
+const CANCEL_SECONDS = 15
 
 /** A model file on this machine, and how it is run. */
 export type EmbeddedModelOptions = {
@@ -22,6 +25,8 @@ export type EmbeddedModelOptions = {
   /** Seconds after which the process of an idle model ends; -1 = never. */
   idleSeconds: number
   env: Record<string, string>
+  /** Seconds that a canceled request may take to end. For tests. */
+  cancelSeconds?: number
 }
 
 /**
@@ -30,7 +35,7 @@ export type EmbeddedModelOptions = {
  */
 export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
-  const { timeout, answerTimeout } = options
+  const { timeout, answerTimeout, cancelSeconds = CANCEL_SECONDS } = options
   const start = () => {
     return fork(new URL('process.ts', import.meta.url), {
       env,
@@ -59,15 +64,17 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     const endsAt = performance.now() + answerTimeout * 1000
     const outcome = await worker.run<LlamaAnswer>(task, {
       ...{ timeout: Math.min(timeout, answerTimeout), signal },
+      cancel: { message: { cancels: own } satisfies LlamaCancel, timeout: cancelSeconds },
       receive(message) {
         if (message.id !== own) return undefined
         if (!('isWriting' in message)) return message
-        worker.watch(Math.max(0, Math.min(timeout, (endsAt - performance.now()) / 1000)))
+        const left = Math.max(0, (endsAt - performance.now()) / 1000)
+        if (!signal.aborted) worker.watch(Math.min(timeout, left))
         return undefined
       },
     })
-    if ('answer' in outcome) return outcome.answer
     signal.throwIfAborted()
+    if ('answer' in outcome) return outcome.answer
     const { how, cause } = outcome.lost
     let why = `ended with ${cause}`
     if (how === 'hung') {

@@ -3,7 +3,7 @@
  * memory of the model, and a file that it cannot read may end its process.
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
-import type { LlamaAnswer, LlamaProgress, LlamaTask } from './protocol.ts'
+import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
 
 /** The part of `node-llama-cpp` that is used; the package is installed on request. */
 type Library = {
@@ -54,6 +54,8 @@ async function load({ file, contextTokens, usesGpu }: LlamaTask['model']) {
 }
 
 let loaded: ReturnType<typeof load> | undefined
+/** What ends the task that is under way. */
+let running = { id: 0, canceling: new AbortController() }
 
 async function answer({
   id,
@@ -63,6 +65,8 @@ async function answer({
   schema,
   maxTokens,
 }: LlamaTask): Promise<LlamaAnswer> {
+  const canceling = new AbortController()
+  running = { id, canceling }
   loaded ??= load(model).catch((error: Error) => {
     // What was missing may be there for the next request.
     loaded = undefined
@@ -75,7 +79,8 @@ async function answer({
   try {
     const grammar = schema && (await llama.createGrammarForJsonSchema(schema))
     const onTextChunk = createProgress(id)
-    const options = { maxTokens, temperature: 0, onTextChunk, ...(grammar && { grammar }) }
+    const { signal } = canceling
+    const options = { maxTokens, temperature: 0, onTextChunk, signal, ...(grammar && { grammar }) }
     const { responseText, stopReason } = await session.promptWithMeta(user, options)
     const used = sequence.tokenMeter.diff(before)
     return {
@@ -98,7 +103,11 @@ function createProgress(id: number): () => void {
   }
 }
 
-process.on('message', (task: LlamaTask) => {
+process.on('message', (task: LlamaTask | LlamaCancel) => {
+  if ('cancels' in task) {
+    if (task.cancels === running.id) running.canceling.abort(new Error('canceled'))
+    return
+  }
   void answer(task).then(
     (reply) => process.send!(reply),
     ({ message }: Error) => process.send!({ id: task.id, problem: message } satisfies LlamaAnswer),

@@ -16,3 +16,6 @@ export type LlamaAnswer = { id: number } & (
 
 /** What the process sends while it writes, several times a second at most. */
 export type LlamaProgress = { id: number; isWriting: true }
+
+/** Ends a task, whose answer is then of no use. The model stays loaded. */
+export type LlamaCancel = { cancels: number }
