@@ -62,6 +62,7 @@ test('what is no secret is written as it is', () => {
     account: 'acme',
     tokens: 3,
     url: 'https://a.example/b?c=d',
+    remedy: 'set STENO_LIVE_RESUME_FRAME_BYTES',
   }
   const { parsed } = written(fields)
   assert.deepEqual({ ...fields, ...parsed }, parsed)

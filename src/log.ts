@@ -73,7 +73,8 @@ function createHiding({ secrets = [], secretHeaders = [] }: Options): (line: str
   const forms = [
     // Signing secrets, our own keys beyond the id of each, tokens in URLs, bearer tokens.
     String.raw`whsec_[A-Za-z\d+/=]+`,
-    String.raw`(?<=steno_[\w-]{8})[\w-]{16,}`,
+    // The first is lower case only: names of settings begin the same way.
+    String.raw`(?-i:(?<=steno_[\w-]{8})[\w-]{16,})`,
     String.raw`(?<=[?&](?:access_token|api_?key|key|secret|sig|signature|token)=)[^&"\\\s#]+`,
     String.raw`(?<=\bbearer )[\w.~+/=-]+`,
     String.raw`(?<=://)[^/"\\\s@]+(?=@)`,

@@ -10,9 +10,14 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await makeWithParents(path)
   } catch (cause) {
-    const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
-    throw new Error(`Cannot write to ${path}: ${(cause as Error).message}; ${remedy}`, { cause })
+    throw refusedFolder(path, cause as Error)
   }
+}
+
+/** Returns the error for a folder in which nothing can be written. */
+export function refusedFolder(path: string, cause: Error): Error {
+  const remedy = 'make it writable, or set STENO_MODELS_DIR to a folder of yours'
+  return new Error(`Cannot write to ${path}: ${cause.message}; ${remedy}`, { cause })
 }
 
 async function makeWithParents(path: string): Promise<void> {

@@ -135,8 +135,9 @@ test('steno transcribe works without a server, knows no rate limit and leaves no
 }, async (t) => {
   const folder = makeFolder(t)
   const env = { TMPDIR: folder, STENO_RATE_LIMIT: '1/1', STENO_WORKERS: '1' }
-  const { code, stdout } = await runSteno(['transcribe', SAMPLE], { env })
+  const { code, stdout, stderr } = await runSteno(['transcribe', SAMPLE], { env })
   assert.match(stdout, /^And so,? my fellow Americans/)
+  assert.doesNotMatch(stderr, /upload/)
   assert.deepEqual([code, readdirSync(folder)], [0, []])
 })
 
@@ -166,4 +167,10 @@ test('steno doctor names what is wrong and what to do about it', async (t) => {
   assert.match(stdout, /^warn {2}STENO_PROT is no setting/m)
   assert.match(stdout, /^fail {2}STENO_WORKERS must be an integer/m)
   assert.equal(code, 1)
+})
+
+test('steno doctor has one remedy for missing models', async (t) => {
+  const env = { STENO_MODELS_DIR: makeFolder(t), STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0' }
+  const { code, stdout } = await runSteno(['doctor'], { env })
+  assert.deepEqual([stdout.match(/^fail/gm)?.length, code], [1, 1], stdout)
 })

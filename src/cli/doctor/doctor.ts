@@ -26,7 +26,8 @@ import {
 const help = `Usage: steno doctor
 
 Checks this installation with the settings of this shell: Node, settings, models, the language model and what
-translates, decoder, user, data folder, database, object store, port, and one second of real recognition. Each line shows ok, warn or fail, and the remedy.
+translates, decoder, user, data folder, database, object store, port, and, where the models are, one second of
+real recognition. Each line shows ok, warn or fail, and the remedy.
 The exit code is 1 when a check failed.
 `
 
@@ -52,7 +53,8 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   yield checkNode()
   yield* checkSettings(env)
   const config = readOrDefault(env)
-  yield await checkModelFiles(config)
+  const models = await checkModelFiles(config)
+  yield models
   yield await checkStoredModels(config, signal)
   yield* await checkRemoteEngine(config, signal)
   yield* await checkLanguageServices(config, signal)
@@ -69,7 +71,8 @@ async function* examine(env: Terminal['env'], signal: AbortSignal): AsyncGenerat
   const objectStore = await checkObjectStore(config)
   if (objectStore) yield objectStore
   yield await checkPort(config)
-  yield await checkRecognition(config, signal)
+  // Without its models it would fail, with another remedy.
+  if (models.state === 'ok') yield await checkRecognition(config, signal)
 }
 
 /**

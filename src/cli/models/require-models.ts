@@ -2,7 +2,7 @@ import { findDamage, isCurrent } from '../../asr/models/embedded-record.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import type { Config } from '../../config.ts'
 import { withModelLock } from '../../models/lock.ts'
-import { makeFolder } from '../../models/make-folder.ts'
+import { makeFolder, refusedFolder } from '../../models/make-folder.ts'
 
 type Reporting = {
   /** Gets a line about each step of an installation. */
@@ -44,7 +44,16 @@ export async function installEmbeddedModels(
       await installModels(folder, say)
     })
   } catch (error) {
-    if ((await findDamage(folder, { hashes: false })).length > 0) throw error
+    if ((await findDamage(folder, { hashes: false })).length > 0) throw explain(error, folder)
     say(`The speech models are those of an earlier version: ${(error as Error).message}`)
   }
+}
+
+/** Adds the remedy to why the models could not be installed, where a person has one. */
+export function explain(error: unknown, folder: string): unknown {
+  const { message, code } = error as NodeJS.ErrnoException
+  if (/^E(?:ACCES|PERM|ROFS)$/.test(code ?? '')) return refusedFolder(folder, error as Error)
+  if (!message.startsWith('Cannot fetch')) return error
+  const copy = `without a network, copy ${folder} from a machine that has it`
+  return new Error(`${message}; ${copy}`, { cause: error })
 }

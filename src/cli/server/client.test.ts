@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { createClient, RequestError } from './client.ts'
 
 /** Creates a client of a server that answers as `listener` does. */
@@ -70,6 +71,15 @@ test('client waits on while the connection breaks: the job outlives a restart', 
     else response.end('{"id":"7","status":"done"}')
   }, t)
   assert.equal((await client.wait('7', () => {})).id, '7')
+})
+
+test('client says how to get a server when none listens', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await promisify(server.close.bind(server))()
+  const client = createClient({ url, key: 'secret', header: 'x-key' }, t.signal)
+  await assert.rejects(client.find('7'), /ECONNREFUSED; start one with '.*steno serve', or name/)
 })
 
 test('client asks once for anything else when the connection breaks', async (t) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandName } from '../../config/installation.ts'
 import type {
   ApiAddOnAnswer,
   ApiCreatedSession,
@@ -197,6 +198,9 @@ function jsonPost(body: Record<string, unknown>): RequestInit {
   return { method: 'POST', headers, body: JSON.stringify(body) }
 }
 
+/** What a person does when no server listens. */
+const START_HINT = `start one with '${commandName} serve', or name another with --server or STENO_URL`
+
 type Init = RequestInit & { duplex?: 'half' }
 type Timeout = { patient?: boolean }
 
@@ -209,7 +213,9 @@ function createTransport({ url, key, header }: Server, signal: AbortSignal) {
       return await fetch(base + path, { ...init, headers, signal })
     } catch (cause) {
       signal.throwIfAborted()
-      throw new RequestError(`Cannot reach the server at ${base}: ${reasonOf(cause)}`, { cause })
+      const reason = reasonOf(cause)
+      const hint = reason === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
+      throw new RequestError(`Cannot reach the server at ${base}: ${reason}${hint}`, { cause })
     }
   }
 

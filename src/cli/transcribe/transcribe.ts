@@ -56,7 +56,8 @@ export const transcribeCommand: Command = {
       terminal.signal.addEventListener('abort', () => nameRunning(running, progress))
     }
     const limitsOf = askOnce(connection.client)
-    const tools = { client: connection.client, limitsOf, running, progress, terminal, params }
+    const { client, isPrivate } = connection
+    const tools = { client, isPrivate, limitsOf, running, progress, terminal, params }
     const work = ({ recording }: Task) => transcribe(recording, tools)
     let failed = 0
     let i = 0
@@ -75,6 +76,8 @@ type Surroundings = { terminal: Terminal; progress: Progress }
 
 type Tools = Surroundings & {
   client: Client
+  /** Whether recordings stay with this command. */
+  isPrivate: boolean
   params: Record<string, unknown>
   limitsOf: () => Promise<Limits | undefined>
   /** The names of recordings by the ids of their jobs. */
@@ -119,11 +122,11 @@ async function transcribe(recording: Recording, tools: Tools): Promise<ApiPreRec
 
 async function upload(
   recording: Exclude<Recording, { kind: 'url' }>,
-  { client, limitsOf, progress, terminal }: Tools,
+  { client, isPrivate, limitsOf, progress, terminal }: Tools,
 ): Promise<string> {
   const { name } = recording
   const { signal } = terminal
-  const stage = stageName('upload')
+  const stage = stageName(isPrivate ? 'decode' : 'upload')
   if (recording.kind === 'file') await checkLimits(recording.path, { limitsOf, signal })
   progress.show(name, { stage })
   // The upload of a refused file is still read for a moment.

@@ -65,3 +65,12 @@ test('a server that has yet to make its database is not disturbed', async (t) =>
   t.after(() => server.release())
   await assert.rejects(open(t, folder, true), /another server is using/)
 })
+
+test('a data folder that cannot be made is named, with the remedy', {
+  skip: process.platform !== 'linux' && 'needs /proc',
+}, async () => {
+  await assert.rejects(
+    openOffline({ folder: '/proc/steno/data' }, { create: true }),
+    /^Error: Cannot make the data folder \/proc\/steno\/data: .*; set STENO_DATA_DIR to a folder/,
+  )
+})

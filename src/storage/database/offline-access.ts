@@ -38,7 +38,7 @@ async function openFolder(
   { create, ...options }: { create: boolean } & MigrateOptions,
 ): Promise<Pick<Database, 'sql'>> {
   const file = databaseFile(folder)
-  if (create) await makeDataFolder(folder)
+  if (create) await makeDataFolder(folder).catch((cause) => refuse(folder, cause))
   else if (!existsSync(file))
     throw new Error(`Cannot find a database in ${folder} (STENO_DATA_DIR)`)
   const lock = lockUnlessServed(folder, file)
@@ -48,6 +48,11 @@ async function openFolder(
   } finally {
     lock?.release()
   }
+}
+
+function refuse(folder: string, cause: Error): never {
+  const remedy = 'set STENO_DATA_DIR to a folder of yours'
+  throw new Error(`Cannot make the data folder ${folder}: ${cause.message}; ${remedy}`, { cause })
 }
 
 /** Checks the shared database as `examineDatabase` does; throws what would stop a server. */

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { explain } from './require-models.ts'
+
+test('what keeps the models from being installed is told with what to do', () => {
+  const written = (error: Error) => (explain(error, '/models') as Error).message
+  const refused = Object.assign(new Error('mkdtemp failed'), { code: 'EACCES' })
+  assert.match(written(refused), /^Cannot write to \/models: mkdtemp failed; .*STENO_MODELS_DIR/)
+  const offline = new Error('Cannot fetch parts with npm: connect to a registry')
+  assert.match(
+    written(offline),
+    /with npm: connect to a registry; without a network, copy \/models/,
+  )
+  const other = new Error('the disk is full')
+  assert.equal(explain(other, '/models'), other)
+})
