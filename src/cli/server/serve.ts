@@ -26,8 +26,8 @@ const help = `Usage: steno serve
 Runs the server until it receives Ctrl-C or SIGTERM. It then finishes running requests and exits; a second
 signal ends it at once. The next start resumes all jobs that were accepted and not finished.
 
-Settings are environment variables, see docs/configuration.md. Logs go to stderr: text on a terminal,
-otherwise JSON lines.
+Settings are environment variables: docs/configuration.md, also below /guide of a running server. Logs go to
+stderr: text on a terminal, otherwise JSON lines.
 `
 
 /** `steno serve`: the server itself, the only command that is no client. */

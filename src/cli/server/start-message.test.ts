@@ -14,5 +14,8 @@ test('the start message has a request for a POSIX shell, on Windows a page inste
   const windows = startMessage({ ...message, platform: 'win32' })
   assert.doesNotMatch(windows, /curl|sed|shell/)
   assert.match(windows, /http:\/\/127\.0\.0\.1:7070\/docs\n$/)
-  for (const text of [posix, windows]) assert.match(text, /Your key, shown only this once: a-key\n/)
+  for (const text of [posix, windows]) {
+    assert.match(text, /Your key, shown only this once: a-key\n/)
+    assert.match(text, /http:\/\/127\.0\.0\.1:7070\/guide\n/)
+  }
 })

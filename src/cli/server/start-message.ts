@@ -28,6 +28,8 @@ ${describeKey(key, config)}
 
 ${describeLink(url, link)}
 
+The documentation is at ${url}/guide
+
 ${firstTry({ url, key, config, platform })}
 `
 }
