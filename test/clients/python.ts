@@ -124,6 +124,8 @@ export async function checkOpenAi(server: ClientServer, set: ClientSet): Promise
     srt: string
     stream: { types: string[]; text: string }
     speakers: string[]
+    raw: { text: string; id: string }
+    async: string
     translation: string
     models: string[]
     model: string
@@ -134,7 +136,9 @@ export async function checkOpenAi(server: ClientServer, set: ClientSet): Promise
     secret: string
     realtime: { types: string[]; transcripts: string[] }
   }>('openai_sdk', [url, key, recording, badFile, pcm24File], set)
-  for (const text of [seen.json, seen.stream.text, seen.translation]) assert.match(text, SPOKEN)
+  const texts = [seen.json, seen.stream.text, seen.raw.text, seen.async, seen.translation]
+  for (const text of texts) assert.match(text, SPOKEN)
+  assert.match(seen.raw.id, /^G-/)
   assert.deepEqual([seen.verbose.language, seen.verbose.duration], ['english', 4])
   assert.ok(seen.verbose.words >= 4 && seen.verbose.segments > 0)
   assert.match(seen.srt, /^1\n00:00:00,/)

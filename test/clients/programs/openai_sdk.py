@@ -39,8 +39,13 @@ seen["verbose"] = {
   "segments": len(verbose.segments),
 }
 seen["srt"] = transcribe(response_format="srt")
-events = list(transcribe(model="gpt-4o-transcribe", stream=True))
+# As in the guide of OpenAI: a stream of a text is one of events, too.
+events = list(transcribe(model="gpt-4o-transcribe", response_format="text", stream=True))
 seen["stream"] = {"types": sorted({event.type for event in events}), "text": events[-1].text}
+with open(recording, "rb") as file:
+  create = client.audio.transcriptions.with_raw_response.create
+  raw = create(model="whisper-1", file=file)
+seen["raw"] = {"text": raw.parse().text, "id": raw.headers["x-request-id"]}
 diarized = transcribe(model="gpt-4o-transcribe-diarize", response_format="diarized_json")
 seen["speakers"] = [segment.speaker for segment in diarized.segments][:1]
 with open(recording, "rb") as file:
@@ -89,5 +94,16 @@ async def realtime():
   return {"types": sorted(types), "transcripts": transcripts}
 
 
+async def transcribe_asynchronously():
+  client = openai.AsyncOpenAI(api_key=key, base_url=f"{url}/v1", max_retries=0)
+  with open(recording, "rb") as file:
+    stream = await client.audio.transcriptions.create(
+      model="gpt-4o-transcribe", file=file, stream=True
+    )
+    events = [event async for event in stream]
+  return events[-1].text
+
+
+seen["async"] = asyncio.run(transcribe_asynchronously())
 seen["realtime"] = asyncio.run(asyncio.wait_for(realtime(), 60))
 print(json.dumps(seen))
