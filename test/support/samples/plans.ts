@@ -130,6 +130,11 @@ ${modelFolder} && cp -r models ~/.cache/steno/`,
     has: /import requests|from transcribe import/,
     missing: whyNoClients('python-newest'),
   },
+  {
+    page: 'docs/migration.md',
+    has: 'microphone.mjs',
+    notRun: 'test/long/browser/microphone-sample.test.ts runs it in a browser',
+  },
   { page: 'docs/models.md', has: '/v2/models', mayFail: true },
   {
     page: 'docs/models.md',
