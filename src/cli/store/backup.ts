@@ -69,7 +69,7 @@ async function take(
   if (database || objectStore) {
     const setting = database ? 'STENO_DATABASE_URL' : 'STENO_OBJECT_STORE'
     throw new UsageError(
-      `cannot back up with ${setting}: first dump the database (pg_dump), then copy the bucket, see docs/operations.md`,
+      `cannot back up with ${setting}: first dump the database (pg_dump), then copy the bucket or the data folder, see docs/operations.md`,
     )
   }
   makeFilesPrivate()
@@ -108,13 +108,18 @@ async function check({ target, key }: Target, { stderr, signal }: Terminal): Pro
     progress.show(target, { stage: 'reading', fraction: total === 0 ? 1 : done / total, detail })
   }
   try {
-    const { snapshots, files, size, problems } = await checkBackup({
+    const { snapshots, files, size, problems, forgotten } = await checkBackup({
       ...{ target, key, signal, onProgress },
     })
     progress.end(target)
     for (const problem of problems) progress.say(problem)
     const read = `${snapshots} snapshots, ${files} files, ${inMegabytes(size)}`
     progress.say(problems.length === 0 ? `${read}: all as written` : `${read}: damaged`)
+    if (forgotten > 0) {
+      progress.say(
+        `The next backup copies ${forgotten} recordings and results again, if the data folder has them`,
+      )
+    }
     return problems.length === 0 ? 0 : 1
   } finally {
     progress.end(target)

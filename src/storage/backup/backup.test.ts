@@ -111,6 +111,27 @@ for (const key of [undefined, KEY]) {
   })
 }
 
+test('a damaged object is copied again once it was found', async (t) => {
+  const { target, take, check, restore, folder } = await prepare(t)
+  await take()
+  const [flipped, wrong] = (await objectFiles(target)) as [string, string]
+  const bytes = await readFile(flipped)
+  bytes[0]! ^= 1
+  await writeFile(flipped, bytes)
+  const index = join(target, 'copied.jsonl')
+  const lines = (await readFile(index, 'utf8')).split('\n').map((line) => {
+    return line.includes(wrong.split('/').at(-1)!)
+      ? line.replace(/"\w{8}(\w+"\])$/, '"00000000$1')
+      : line
+  })
+  await writeFile(index, lines.join('\n'))
+  assert.equal((await take()).copied.objects, 0)
+  assert.deepEqual([(await check()).problems.length, (await check()).forgotten], [2, 2])
+  assert.equal((await take({ keep: 1 })).copied.objects, 2)
+  assert.deepEqual(await check().then(({ problems }) => problems), [])
+  assert.deepEqual(await contentOf(await restore()), await contentOf(folder))
+})
+
 test('a manifest that fits, but holds nonsense, is damaged', async (t) => {
   const { target, take, check } = await prepare(t)
   const { snapshot } = await take()

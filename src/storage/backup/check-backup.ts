@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import { type OnBytes, readChecked, type StoredFile } from './backup-files.ts'
-import { type BackupFolder, openBackupFolder } from './backup-folder.ts'
+import { type BackupFolder, lockBackupFolder, openBackupFolder } from './backup-folder.ts'
 import { listSnapshots, type Manifest, readManifest, snapshotFolder } from './manifest.ts'
-import { backupObjectPath } from './object-index.ts'
+import { backupObjectPath, openObjectIndex } from './object-index.ts'
 
 /** A folder of backups to check. */
 export type CheckOptions = {
@@ -15,10 +15,21 @@ export type CheckOptions = {
 }
 
 /** What was read, and what is wrong with it, a line each. */
-export type CheckOutcome = { snapshots: number; files: number; size: number; problems: string[] }
+export type CheckOutcome = {
+  snapshots: number
+  files: number
+  size: number
+  problems: string[]
+  /** How many damaged objects the next backup copies again. */
+  forgotten: number
+}
+
+/** How the names of objects begin, other than those of the files of one snapshot. */
+const OBJECTS = 'objects/'
 
 /**
  * Reads every file of every snapshot, and each object once, and compares them with the manifests.
+ * The next backup copies damaged objects again, as long as the data folder has them.
  */
 export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> {
   const { target, key, signal, onProgress } = options
@@ -49,12 +60,35 @@ export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> 
     done += bytes
     onProgress?.(done, total)
   }
+  const damaged = new Set<string>()
   for (const file of files.values()) {
     signal.throwIfAborted()
     const problem = await findProblem(file, backup, onBytes)
-    if (problem) problems.push(problem)
+    if (!problem) continue
+    problems.push(problem)
+    if (file.name.startsWith(OBJECTS)) damaged.add(file.name.slice(OBJECTS.length))
   }
-  return { snapshots: snapshots.length, files: files.size, size: total, problems }
+  const forgotten = await forgetObjects(backup, damaged)
+  return { snapshots: snapshots.length, files: files.size, size: total, problems, forgotten }
+}
+
+/**
+ * Returns how many objects were forgotten: none where nothing can be written, or a backup is
+ * running.
+ */
+async function forgetObjects(backup: BackupFolder, damaged: ReadonlySet<string>): Promise<number> {
+  if (damaged.size === 0) return 0
+  try {
+    const lock = lockBackupFolder(backup.path)
+    try {
+      await (await openObjectIndex(backup)).forget(damaged)
+      return damaged.size
+    } finally {
+      lock.release()
+    }
+  } catch {
+    return 0
+  }
 }
 
 /** Returns all that a snapshot holds. */
@@ -69,7 +103,7 @@ export function filesOf(
     expected,
   }))
   const shared = objects.map(({ name: id, ...expected }) => ({
-    ...{ name: `objects/${id}`, path: backupObjectPath(path, id), expected },
+    ...{ name: `${OBJECTS}${id}`, path: backupObjectPath(path, id), expected },
   }))
   return [...own, ...shared]
 }

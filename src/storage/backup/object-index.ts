@@ -14,6 +14,8 @@ export type ObjectIndex = {
   add(id: string, content: Content): Promise<void>
   /** Forgets all objects but these. */
   keep(ids: ReadonlySet<string>): Promise<void>
+  /** Forgets these objects: the next backup copies them again. */
+  forget(ids: ReadonlySet<string>): Promise<void>
 }
 
 const FILE = 'copied.jsonl'
@@ -34,6 +36,13 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
   }
   // A kill may have left half a line.
   if (text !== '' && !text.endsWith('\n')) await appendFile(file, '\n')
+
+  async function forget(isForgotten: (id: string) => boolean): Promise<void> {
+    for (const id of known.keys()) if (isForgotten(id)) known.delete(id)
+    const lines = [...known].map(([id, content]) => formatLine(id, content))
+    await writeDurably(file, lines.join(''))
+  }
+
   return {
     async find(id) {
       const content = known.get(id)
@@ -45,11 +54,8 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
       known.set(id, content)
       await appendFile(file, formatLine(id, content))
     },
-    async keep(ids) {
-      for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
-      const lines = [...known].map(([id, content]) => formatLine(id, content))
-      await writeDurably(file, lines.join(''))
-    },
+    keep: (ids) => forget((id) => !ids.has(id)),
+    forget: (ids) => forget((id) => ids.has(id)),
   }
 }
 
