@@ -1,7 +1,8 @@
 /**
- * What a language model makes of the tasks that it is given: answers, data, summaries, translations,
- * moderation and names, over a small set in five languages. The model is that of the settings
- * (`STENO_LLM_URL` and others), else the small one of the tests. Each failed check is a line on stderr.
+ * What a language model makes of the tasks that it is given: answers, data, summaries,
+ * translations, moderation and names, over a small set in five languages. The model is that of the
+ * settings (`STENO_LLM_URL` and others), else the small one of the tests. Each failed check is a
+ * line on stderr.
  */
 import { join } from 'node:path'
 import { findTestWeights } from '../../scripts/test-weights.ts'

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100
-/**
- * A process that waits for something uses less of a core than a starved one with the lowest share.
- */
+/** A process that waits uses less of a core than a starved one with the lowest share. */
 const LEAST_SHARE = 0.001
 /** Processes that run at times but get nowhere end as well. */
 const MAX_PERIODS = 20

@@ -16,7 +16,7 @@ const STORE_FILE =
 /** What the files of the embedded models depend on. */
 const MODEL_PATHS = ['src/asr/models', 'src/asr/onnx-runtime.ts', 'scripts/install-models.ts']
 const MAIN = 'src/main.ts'
-const POSTGRES = 'src/storage/postgres'
+const POSTGRES = ['src/storage/postgres', 'src/storage/database/postgres']
 
 function git(...args: string[]): string {
   return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 })
@@ -31,9 +31,13 @@ export function findCommits(): EarlierCommit[] {
   const commits: EarlierCommit[] = []
   for (const line of lines) {
     const id = line.slice(0, 40)
-    const paths = git('ls-tree', '--name-only', id, MAIN, POSTGRES).split('\n')
+    const paths = git('ls-tree', '--name-only', id, MAIN, ...POSTGRES).split('\n')
     if (!paths.includes(MAIN)) continue
-    commits.push({ id, title: line.slice(41), hasPostgres: paths.includes(POSTGRES) })
+    commits.push({
+      id,
+      title: line.slice(41),
+      hasPostgres: POSTGRES.some((path) => paths.includes(path)),
+    })
   }
   return commits
 }
