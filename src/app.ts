@@ -7,7 +7,6 @@ import { createModelStore } from './app/model-store.ts'
 import { remoteOptions } from './app/remote-asr.ts'
 import { openServices } from './app/services.ts'
 import { createSpeechEngine, engineOptions } from './asr/engine.ts'
-import { prepackInBackground } from './asr/models/prepack-in-background.ts'
 import type { SpeechEngine } from './asr/speech-engine.ts'
 import { readVersion } from './config/version.ts'
 import type { Config } from './config.ts'
@@ -68,17 +67,15 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   made.defer(() => storage.close())
 
   const pulls = made.adopt(createPullQueue(config, log), (own) => own.close())
+  const { roles } = config.node
   const speech =
     overrides.speech ??
     createSpeechEngine({
       ...engineOptions(config),
       ...{ remote: remoteOptions(config, log), pulls: config.models.autoPull ? pulls : undefined },
-      ...{ log, metrics },
+      ...{ log, metrics, prepacks: roles.includes('worker') || roles.includes('live') },
     })
   made.defer(() => speech.close())
-  const { roles } = config.node
-  const isRecognizing = roles.includes('worker') || roles.includes('live')
-  if (!overrides.speech && isRecognizing) prepackInBackground(config.models.folder, log)
 
   const resultBuilder =
     overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())

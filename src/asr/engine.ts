@@ -12,6 +12,7 @@ import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
 import { createModelInstaller } from './model-installer.ts'
+import { prepackInBackground } from './models/prepack-in-background.ts'
 import { joinRecognitions } from './recognition/fusion.ts'
 import type { RecognizerInfo } from './recognizer.ts'
 import { REMOTE } from './remote/remote-id.ts'
@@ -86,6 +87,8 @@ export type SpeechEngineOptions = {
   remote?: RemoteOptions | undefined
   /** Installs the models that requests need; closed with the engine. */
   pulls?: PullQueue | undefined
+  /** Prepacks the embedded models, which takes a process some seconds. */
+  prepacks?: boolean
   /** What the worker processes load, and the module that they run; for tests. */
   recognizers?: AvailableRecognizers
   describe?: (model: StoredModel) => RecognizerInfo | undefined
@@ -248,6 +251,7 @@ function startRecognizers(options: SpeechEngineOptions) {
   const { folder, workers, log, metrics, recognizers: embedded = embeddedRecognizers } = options
   const { models: limits = usualLimits } = options
   const { entry = new URL('workers/worker.ts', import.meta.url) } = options
+  const withEmbedded: WorkerPool[] = []
   const start = (role: WorkerRole, count: number, model?: StoredModel) => {
     const onLost = () => metrics?.workerRestarts.inc({ role })
     const isBatch = role === 'batch'
@@ -259,9 +263,15 @@ function startRecognizers(options: SpeechEngineOptions) {
       ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
     })
     pool.start()
+    if (['batch', 'live', 'partials'].includes(role)) withEmbedded.push(pool)
     return pool
   }
   const pool = start('batch', workers)
+  if (options.prepacks) {
+    prepackInBackground(folder, log, () => {
+      for (const one of withEmbedded) one.reload()
+    })
+  }
   const installed = createInstalledRecognizers({
     ...{ folder, embedded, memory: limits.memory },
     ...(options.describe && { describe: options.describe }),

@@ -7,11 +7,11 @@ import { findPrepacked, prepackedName } from './prepacked-models.ts'
 
 /**
  * Prepacks the embedded models in a process of the lowest priority, where that was not done yet and
- * the models folder can be written. Processes that start later share the result. Without it all
- * works the same and takes more memory, so a failure is only logged. The process takes seconds and
+ * the models folder can be written; then calls `onDone`, and processes that load a model from then
+ * on share it. Without it all works the same and takes more memory, so a failure is only logged. The process takes seconds and
  * may outlive the server.
  */
-export function prepackInBackground(modelsFolder: string, log: Log): void {
+export function prepackInBackground(modelsFolder: string, log: Log, onDone: () => void): void {
   if (!isNeeded(modelsFolder)) return
   const child = fork(new URL('prepack-process.ts', import.meta.url), [modelsFolder], {
     env: bareEnvironment(),
@@ -24,7 +24,8 @@ export function prepackInBackground(modelsFolder: string, log: Log): void {
   })
   child.on('error', (error) => log.warn({ err: error }, 'models are not prepacked'))
   child.on('exit', (code) => {
-    if (code) log.warn({ problem: stderr }, 'models are not prepacked')
+    if (code === 0) onDone()
+    else log.warn({ problem: stderr }, 'models are not prepacked')
   })
   child.unref()
   child.channel?.unref()

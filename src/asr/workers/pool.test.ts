@@ -81,6 +81,24 @@ test('the last worker stays, however long it has no task', async (t) => {
   assert.equal(await run('pid'), first)
 })
 
+test('workers load again one at a time, each when it has no task', async (t) => {
+  const { pool, run, restarts } = startPool(t, { workers: 2 })
+  const stop = new AbortController()
+  const waiting = run('wait', { signal: stop.signal })
+  const idle = Number(await run('pid'))
+  pool.reload()
+  while (isRunning(idle)) await setImmediate()
+  const busy = await run('pid')
+  assert.notEqual(busy, idle)
+  stop.abort(new Error('seen'))
+  await assert.rejects(waiting, /seen/)
+  // Both run again, and neither is replaced once more.
+  const pids = new Set<unknown>()
+  while (pids.size < 2) for (const pid of await Promise.all([run('pid'), run('pid')])) pids.add(pid)
+  assert.ok(pids.has(busy))
+  assert.equal(await restarts(), 0)
+})
+
 test('a crash costs its own task, not the ones that wait', async (t) => {
   const { run } = startPool(t)
   const [crashed, after] = await Promise.allSettled([run('crash'), run('pid')])

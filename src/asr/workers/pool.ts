@@ -87,6 +87,8 @@ export class WorkerPool {
   /** The workers that have been started and not ended for idleness. */
   readonly #active = new Set<Worker>()
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
+  /** Running workers that loaded what is not current any more. */
+  readonly #outdated = new Set<Worker>()
   #nextId = 1
   #closed = false
   #broken: AppError | undefined
@@ -128,6 +130,14 @@ export class WorkerPool {
     for (const worker of this.#workers) lowerPriority(worker.pid, niceness)
   }
 
+  /**
+   * Has the processes load again what has changed: replaces each when it has no task, one at a time.
+   */
+  reload(): void {
+    for (const worker of this.#active) this.#outdated.add(worker)
+    this.#reloadNext()
+  }
+
   /** Ends all workers; rejects waiting and running tasks. */
   async close(): Promise<void> {
     this.#closed = true
@@ -158,6 +168,7 @@ export class WorkerPool {
       this.#broken = undefined
       this.#dispatch()
       this.#restIfIdle(worker)
+      this.#reloadNext()
     }
     const worker: Worker = new SupervisedWorker<FromWorker>({
       start,
@@ -184,6 +195,7 @@ export class WorkerPool {
     const end = () => {
       if (worker.state !== 'idle' || this.#active.size < 2) return
       this.#active.delete(worker)
+      this.#outdated.delete(worker)
       void worker.close()
     }
     this.#idle.set(worker, setTimeout(end, idleSeconds * 1000).unref())
@@ -266,6 +278,17 @@ export class WorkerPool {
     else reject(fromPlain(outcome.answer.error))
     this.#dispatch()
     this.#restIfIdle(worker)
+    this.#reloadNext()
+  }
+
+  #reloadNext(): void {
+    if (this.#workers.some(({ state }) => state === 'loading')) return
+    const next = [...this.#outdated].find(({ state }) => state === 'idle')
+    if (!next || this.#closed) return
+    this.#outdated.delete(next)
+    void next.close().then(() => {
+      if (this.#active.has(next) && !this.#closed) next.start()
+    })
   }
 
   #lose({ pid, cause, state }: Loss): void {
