@@ -2,7 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { type DatabaseConfig, readDatabase } from './config/database.ts'
 import { type DeliveryConfig, readDelivery } from './config/delivery.ts'
-import { createReader, type Rate, splitOnce } from './config/env-reader.ts'
+import { createReader, type Rate, type Reader, splitOnce } from './config/env-reader.ts'
 import { defaultModelsFolder } from './config/installation.ts'
 import { type LiveConfig, readLive } from './config/live.ts'
 import { type LlmConfig, readLlm } from './config/llm.ts'
@@ -194,49 +194,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     apertium: read.text('APERTIUM', '') || undefined,
     llm: readLlm(read, problems),
     node: readNode(read, { isShared: database !== undefined, problems }),
-    http: {
-      host: read.text('HOST', DEFAULT_HOST),
-      port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
-      publicBaseUrl: read.url('PUBLIC_BASE_URL'),
-      trustProxy: read.boolean('TRUST_PROXY', false),
-      authHeaderNames: read
-        .list('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER)
-        .map((n) => n.toLowerCase()),
-      requestIdHeaderNames: read.list('REQUEST_ID_HEADER_NAMES', '').map((n) => n.toLowerCase()),
-      maxJsonBytes: read.integer('MAX_JSON_BYTES', 1024 * 1024, { min: 1 }),
-      listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1 }),
-      listOmitMessages: read.boolean('LIST_OMIT_MESSAGES', false),
-      maxPatchBytes: read.integer('MAX_PATCH_BYTES', 100_000, { min: 1 }),
-      publicWsBaseUrl: read.url('PUBLIC_WS_BASE_URL', /^wss?:/, 'ws or wss'),
-      rateLimit: read.rate('RATE_LIMIT', '600/100'),
-      authFailureLimit: read.rate('AUTH_FAILURE_LIMIT', '20/40'),
-      allowedHosts: read.hosts('ALLOWED_HOSTS'),
-      corsOrigins: read.origins('CORS_ORIGINS'),
-    },
+    http: readHttp(read),
     keys: read.list('API_KEYS', '').flatMap((entry) => {
       const [account, key] = splitOnce(entry, ':')
       if (account && key) return [{ account, key }]
       problems.push('STENO_API_KEYS must hold entries of the form account:key')
       return []
     }),
-    models: {
-      folder: resolve(read.text('MODELS_DIR', defaultModelsFolder(env))),
-      inResults: read.boolean('RESULT_MODEL', false),
-      memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
-      autoPull: read.boolean('MODELS_AUTO_PULL', false),
-      idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
-      device: read.oneOf('DEVICE', ['cpu', 'cuda', 'tensorrt', 'coreml', 'dml', 'webgpu']),
-      sources: {
-        mirror: read.url('MODELS_MIRROR'),
-        hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
-        hubToken: env.HF_TOKEN || undefined,
-      },
-      remote: readRemoteAsr(read, problems),
-      aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion', 'remote']),
-      defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
-      extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
-      defaultLlm: read.text('DEFAULT_LLM_MODEL', 'default'),
-    },
+    models: readModels(read, env, problems),
     requests: {
       unknownFields: read.oneOf('UNKNOWN_FIELDS', ['ignore', 'reject']),
       maxMetadataChars: read.integer('MAX_METADATA_CHARS', 2000),
@@ -291,6 +256,53 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   refuse(problems)
   return config
+}
+
+function readHttp(read: Reader): Config['http'] {
+  return {
+    host: read.text('HOST', DEFAULT_HOST),
+    port: read.integer('PORT', DEFAULT_PORT, { max: 65_535 }),
+    publicBaseUrl: read.url('PUBLIC_BASE_URL'),
+    trustProxy: read.boolean('TRUST_PROXY', false),
+    authHeaderNames: read
+      .list('AUTH_HEADER_NAMES', DEFAULT_AUTH_HEADER)
+      .map((n) => n.toLowerCase()),
+    requestIdHeaderNames: read.list('REQUEST_ID_HEADER_NAMES', '').map((n) => n.toLowerCase()),
+    maxJsonBytes: read.integer('MAX_JSON_BYTES', 1024 * 1024, { min: 1 }),
+    listMaxLimit: read.integer('LIST_MAX_LIMIT', 1000, { min: 1 }),
+    listOmitMessages: read.boolean('LIST_OMIT_MESSAGES', false),
+    maxPatchBytes: read.integer('MAX_PATCH_BYTES', 100_000, { min: 1 }),
+    publicWsBaseUrl: read.url('PUBLIC_WS_BASE_URL', /^wss?:/, 'ws or wss'),
+    rateLimit: read.rate('RATE_LIMIT', '600/100'),
+    authFailureLimit: read.rate('AUTH_FAILURE_LIMIT', '20/40'),
+    allowedHosts: read.hosts('ALLOWED_HOSTS'),
+    corsOrigins: read.origins('CORS_ORIGINS'),
+  }
+}
+
+function readModels(
+  read: Reader,
+  env: Record<string, string | undefined>,
+  problems: string[],
+): Config['models'] {
+  return {
+    folder: resolve(read.text('MODELS_DIR', defaultModelsFolder(env))),
+    inResults: read.boolean('RESULT_MODEL', false),
+    memory: read.integer('MODEL_MEMORY', MODEL_MEMORY, { min: 1 }),
+    autoPull: read.boolean('MODELS_AUTO_PULL', false),
+    idleSeconds: read.integer('MODEL_IDLE_SECONDS', 300, { min: -1 }),
+    device: read.oneOf('DEVICE', ['cpu', 'cuda', 'tensorrt', 'coreml', 'dml', 'webgpu']),
+    sources: {
+      mirror: read.url('MODELS_MIRROR'),
+      hubEndpoint: readHubEndpoint(env.HF_ENDPOINT, problems),
+      hubToken: env.HF_TOKEN || undefined,
+    },
+    remote: readRemoteAsr(read, problems),
+    aliases: read.map('MODEL_ALIASES', ['stt-1', 'stt-3', 'stt-fusion', 'remote']),
+    defaultLabel: read.text('DEFAULT_MODEL_LABEL', 'stt-1'),
+    extraLanguageCodes: read.list('EXTRA_LANGUAGE_CODES', ''),
+    defaultLlm: read.text('DEFAULT_LLM_MODEL', 'default'),
+  }
 }
 
 /** Reads the variable that the tools of Hugging Face read too, hence without our prefix. */

@@ -120,12 +120,10 @@ export function engineOptions({
   const partialInterval = live.partialIntervalMs / 1000
   const { folder, aliases, memory, idleSeconds, device } = models
   return {
-    ...{
-      folder,
-      workers,
-      aliases,
-      models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
-    },
+    folder,
+    workers,
+    aliases,
+    models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
     // A second one would compete with the first, and with the rest of the server, while all load.
     workersAtStart: roles.includes('worker') ? 1 : 0,
     ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),
@@ -184,11 +182,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     },
     workers,
     live,
-    arrangeChannels(task, { signal }) {
-      const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
-      const timeout = timeoutFor(spans, ARRANGE_TIMEOUT_PER_SECOND)
-      return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
-    },
+    arrangeChannels: (task, options) => arrangeChannels(task, recognizers, options),
     planRecognition(channels, settings, options) {
       const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
@@ -211,15 +205,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     get translatedLanguages() {
       return languagesOf(translators())
     },
-    async translate(task, { signal }) {
-      const { language, segments } = task
-      const model = findMostAccurate(language, translators())?.id
-      if (model === undefined) {
-        throw new AppError('engine_unavailable', `no installed model translates ${language}`)
-      }
-      const how = { signal, timeout: timeoutFor(segments, STORED_TIMEOUT_PER_SECOND) }
-      return processesOf(model, 'batch', pool).run({ kind: 'translate', ...task, model }, how)
-    },
+    translate: (task, options) => translate(task, recognizers, options),
     async runBatch(batch, { signal }) {
       const { model, fusedWith } = batch
       if (fusedWith === undefined) return recognize(batch, model, signal)
@@ -241,6 +227,31 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       await Promise.all(pools.map((one) => one?.close()))
     },
   }
+}
+
+function arrangeChannels(
+  task: Parameters<SpeechEngine['arrangeChannels']>[0],
+  { pool }: Pick<ReturnType<typeof startRecognizers>, 'pool'>,
+  { signal }: EngineOptions,
+): ReturnType<SpeechEngine['arrangeChannels']> {
+  const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
+  const timeout = timeoutFor(spans, ARRANGE_TIMEOUT_PER_SECOND)
+  return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
+}
+
+/** Translates with the installed model that makes the fewest errors in the language. */
+async function translate(
+  task: Parameters<SpeechEngine['translate']>[0],
+  { translators, processesOf, pool }: ReturnType<typeof startRecognizers>,
+  { signal }: EngineOptions,
+): ReturnType<SpeechEngine['translate']> {
+  const { language, segments } = task
+  const model = findMostAccurate(language, translators())?.id
+  if (model === undefined) {
+    throw new AppError('engine_unavailable', `no installed model translates ${language}`)
+  }
+  const how = { signal, timeout: timeoutFor(segments, STORED_TIMEOUT_PER_SECOND) }
+  return processesOf(model, 'batch', pool).run({ kind: 'translate', ...task, model }, how)
 }
 
 /**

@@ -72,7 +72,7 @@ for (const isEnhanced of [false, true]) {
   const kind = isEnhanced ? 'cleaned sound' : 'sound'
   test(`${kind} gives the same frames whatever the requests, also after a restart`, async () => {
     // Not a whole number of frames.
-    const sound = speech.subarray(0, 8 * 16_000 + 100)
+    const sound = speech.subarray(0, 4 * 16_000 + 100)
     const planes = isEnhanced ? [sound] : [sound, sound.toReversed()]
     const audio = audioOf(`same-${isEnhanced}`, planes, { isEnhanced })
     const atOnce = await recognize(audio)
@@ -99,8 +99,9 @@ for (const [channels, expected] of [
 }
 
 test('sound that is not cleaned goes into the files as it came', async () => {
-  const { samples } = await recognize(audioOf('plain', [speech]))
-  assert.deepEqual(samples[0]!.subarray(0, jfk.length), jfk)
+  const { samples } = await recognize(audioOf('plain', [speech.subarray(0, 2 * 16_000)]))
+  const bytes = 2 * 2 * 16_000
+  assert.deepEqual(samples[0]!.subarray(0, bytes), jfk.subarray(0, bytes))
 })
 
 function speechFrames(probabilities: readonly number[]): number {
@@ -108,10 +109,11 @@ function speechFrames(probabilities: readonly number[]): number {
 }
 
 test('speech 30 dB below the usual level is found like loud speech', async () => {
-  const loud = await recognize(audioOf('loud', [speech]))
-  const quiet = await recognize(audioOf('quiet', [speech.map((sample) => sample / 31.6)]))
+  const sound = speech.subarray(0, 6 * 16_000)
+  const loud = await recognize(audioOf('loud', [sound]))
+  const quiet = await recognize(audioOf('quiet', [sound.map((sample) => sample / 31.6)]))
   const [a, b] = [loud, quiet].map(({ probabilities }) => speechFrames(probabilities[0]!))
-  assert.ok(a! > 150, `${a} frames of loud speech`)
+  assert.ok(a! > 60, `${a} frames of loud speech`)
   assert.ok(b! > 0.8 * a!, `${b} frames of quiet speech, ${a} of loud`)
 })
 
@@ -133,7 +135,7 @@ test('silence, noise and clicks are no speech', async () => {
     clicks: (i) => (i % 4000 < 20 ? 0.9 : 0),
   }
   for (const [name, sample] of Object.entries(sounds)) {
-    const plane = Int16Array.from({ length: 6 * 16_000 }, (_, i) => sample(i) * 32_767)
+    const plane = Int16Array.from({ length: 3 * 16_000 }, (_, i) => sample(i) * 32_767)
     const { probabilities } = await recognize(audioOf(name, [plane]))
     assert.equal(speechFrames(probabilities[0]!), 0, name)
   }

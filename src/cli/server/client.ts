@@ -166,25 +166,34 @@ export function createClient(server: Server, signal: AbortSignal) {
       await json(jobUrl(id), { method: 'DELETE' })
     },
     /** Waits until a job has ended, well or badly, and resolves to it. */
-    async wait(
-      id: string,
-      onProgress: (progress: ApiJobProgress) => void,
-    ): Promise<ApiPreRecordedJob> {
-      const startedAt = performance.now()
-      const path = `${jobUrl(id)}/progress?${toParams({ wait: WAIT })}`
-      for (;;) {
-        const askedAt = performance.now()
-        const progress = await json<ApiJobProgress>(path, {}, { patient: true })
-        if (progress.status === 'done' || progress.status === 'error') break
-        onProgress(progress)
-        const now = performance.now()
-        const seconds = ((now - startedAt) / 1000) * POLL.share
-        const pause = Math.min(POLL.most, Math.max(POLL.least, seconds)) - (now - askedAt) / 1000
-        if (pause > 0) await sleep(pause * 1000, undefined, { signal })
-      }
-      return json<ApiPreRecordedJob>(jobUrl(id), {}, { patient: true })
+    wait(id: string, onProgress: (progress: ApiJobProgress) => void): Promise<ApiPreRecordedJob> {
+      return waitForJob(json, { url: jobUrl(id), onProgress, signal })
     },
   }
+}
+
+/** Asks for the progress of a job until it has ended, and resolves to the job. */
+async function waitForJob(
+  json: ReturnType<typeof createTransport>['json'],
+  {
+    url,
+    onProgress,
+    signal,
+  }: { url: string; onProgress: (progress: ApiJobProgress) => void; signal: AbortSignal },
+): Promise<ApiPreRecordedJob> {
+  const startedAt = performance.now()
+  const path = `${url}/progress?${toParams({ wait: WAIT })}`
+  for (;;) {
+    const askedAt = performance.now()
+    const progress = await json<ApiJobProgress>(path, {}, { patient: true })
+    if (progress.status === 'done' || progress.status === 'error') break
+    onProgress(progress)
+    const now = performance.now()
+    const seconds = ((now - startedAt) / 1000) * POLL.share
+    const pause = Math.min(POLL.most, Math.max(POLL.least, seconds)) - (now - askedAt) / 1000
+    if (pause > 0) await sleep(pause * 1000, undefined, { signal })
+  }
+  return json<ApiPreRecordedJob>(url, {}, { patient: true })
 }
 
 function toParams(query: Record<string, string | number | boolean>): URLSearchParams {

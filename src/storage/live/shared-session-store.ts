@@ -9,7 +9,13 @@ import {
   openDiskSessionStore,
   removeDiskSessionStore,
 } from './disk-session-store.ts'
-import { type BatchWriter, deleteBatches, readBatches } from './session-batches.ts'
+import {
+  type BatchWriter,
+  deleteBatches,
+  readBatches,
+  type SessionBatch,
+  type Stored,
+} from './session-batches.ts'
 import type { StoredSizes } from './session-store.ts'
 
 /** A session whose audio and log are in the shared database, with a copy on this machine. */
@@ -171,7 +177,11 @@ function sharedStore(session: SharedSessionOptions, { local, next }: Copy): Disk
     pending = { audio: [], lines: [] }
     if (audio.length === 0 && lines.length === 0) return { ...stored }
     const batch = { ...batchOf(session, seq), audio: Buffer.concat(audio), log: textOf(lines) }
-    if ((await storeBatch(batch)) === 'taken') {
+    const outcome = await storeBatch(writer, batch, closing.signal).catch((error: unknown) => {
+      end ??= { error }
+      throw error
+    })
+    if (outcome === 'taken') {
       end = { error: new Error('another server has taken the session') }
       onTaken()
       throw end.error
@@ -180,21 +190,6 @@ function sharedStore(session: SharedSessionOptions, { local, next }: Copy): Disk
     stored.audioBytes += batch.audio.length
     stored.logBytes += batch.log.length
     return { ...stored }
-  }
-
-  /** Waits for a database that is away: nothing is acknowledged meanwhile. */
-  async function storeBatch(batch: Parameters<BatchWriter['append']>[0]) {
-    for (;;) {
-      try {
-        return await writer.append(batch)
-      } catch (error) {
-        if (closing.signal.aborted) {
-          end ??= { error }
-          throw error
-        }
-        await delay(RETRY_MS, undefined, { signal: closing.signal }).catch(() => {})
-      }
-    }
   }
 
   return {
@@ -249,4 +244,22 @@ function linesOf(log: Buffer): string[] {
 
 async function settled(promise: Promise<unknown>): Promise<void> {
   await promise.catch(() => {})
+}
+
+/**
+ * Waits for a database that is away, until `closing` aborts: nothing is acknowledged meanwhile.
+ */
+async function storeBatch(
+  writer: BatchWriter,
+  batch: SessionBatch,
+  closing: AbortSignal,
+): Promise<Stored> {
+  for (;;) {
+    try {
+      return await writer.append(batch)
+    } catch (error) {
+      if (closing.aborted) throw error
+      await delay(RETRY_MS, undefined, { signal: closing }).catch(() => {})
+    }
+  }
 }

@@ -50,57 +50,8 @@ export function openSessionText(
   { threads, log, now }: SessionTextOptions,
 ): OpenSessionText {
   const wanted = transformSteps.filter((name) => params[name] === true)
-  const lost = new Map<Name, Outcome>()
-  const budgets = new Map<Name, StepBudget>()
-  const warnings = new Map<Name, readonly string[]>()
   const closing = new AbortController()
-
-  async function run(task: Task, options: RunOptions): Promise<Outcome> {
-    const { name } = task
-    const before = lost.get(name)
-    if (before) return before
-    const isSummary = name === 'summarization'
-    const thread = isSummary ? threads.summaries : threads.finals()
-    const outcome = await thread.run(task, { ...options, session: id, account, params })
-    const isLost = outcome.kind === 'crashed' || outcome.kind === 'hung'
-    if (isLost && !isSummary) threads.onBroken()
-    const after = lost.get(name)
-    if (isLost && !after) lost.set(name, outcome)
-    const fault = isLost ? outcome.kind : outcome.fault
-    // A step that was already lost or spent in the meantime has been reported.
-    if (fault !== undefined && !after) {
-      log.error({ sessionId: id, step: name, fault }, 'a realtime text step failed')
-    }
-    if (outcome.kind === 'done') warn(name, outcome.warnings ?? [])
-    if (!isLost && !isSummary) spend(name, outcome.ms ?? 0)
-    return outcome
-  }
-
-  /** Charges a task to the budget of its step. The first task loads word lists, and is free. */
-  function spend(name: Name, ms: number): void {
-    const budget = budgets.get(name)
-    if (!budget) {
-      budgets.set(name, new StepBudget(now))
-      return
-    }
-    budget.spend(ms)
-    if (budget.isSlow) threads.setApart()
-    if (!budget.isSpent || lost.has(name)) return
-    lost.set(name, { kind: 'spent' })
-    warn(name, [...(warnings.get(name) ?? []), overspent(name).message])
-  }
-
-  /** Stores the warnings for the customer, and logs each once. */
-  function warn(name: Name, all: readonly string[]): void {
-    if (all.length === 0) return
-    const isNew = all.length > (warnings.get(name)?.length ?? 0)
-    warnings.set(name, all)
-    if (!isNew) return
-    log.warn(
-      { sessionId: id, step: name, warning: all.at(-1) },
-      'a realtime text step has a warning',
-    )
-  }
+  const { run, warnings } = createStepRunner({ id, account, params }, { threads, log, now })
 
   /** Loads word lists and prepares vocabularies before an utterance needs them. */
   async function prepare(): Promise<void> {
@@ -150,6 +101,68 @@ export function openSessionText(
       threads.summaries.forget(id)
     },
   }
+}
+
+/**
+ * Creates what runs the steps of a session, each for as long as it works and stays within its
+ * budget. A step that fails or is too slow is given up, and reported once.
+ */
+function createStepRunner(
+  { id, account, params }: Omit<TextSession, 'language'>,
+  { threads, log, now }: SessionTextOptions,
+) {
+  const lost = new Map<Name, Outcome>()
+  const budgets = new Map<Name, StepBudget>()
+  const warnings = new Map<Name, readonly string[]>()
+
+  async function run(task: Task, options: RunOptions): Promise<Outcome> {
+    const { name } = task
+    const before = lost.get(name)
+    if (before) return before
+    const isSummary = name === 'summarization'
+    const thread = isSummary ? threads.summaries : threads.finals()
+    const outcome = await thread.run(task, { ...options, session: id, account, params })
+    const isLost = outcome.kind === 'crashed' || outcome.kind === 'hung'
+    if (isLost && !isSummary) threads.onBroken()
+    const after = lost.get(name)
+    if (isLost && !after) lost.set(name, outcome)
+    const fault = isLost ? outcome.kind : outcome.fault
+    // A step that was already lost or spent in the meantime has been reported.
+    if (fault !== undefined && !after) {
+      log.error({ sessionId: id, step: name, fault }, 'a realtime text step failed')
+    }
+    if (outcome.kind === 'done') warn(name, outcome.warnings ?? [])
+    if (!isLost && !isSummary) spend(name, outcome.ms ?? 0)
+    return outcome
+  }
+
+  /** Charges a task to the budget of its step. The first task loads word lists, and is free. */
+  function spend(name: Name, ms: number): void {
+    const budget = budgets.get(name)
+    if (!budget) {
+      budgets.set(name, new StepBudget(now))
+      return
+    }
+    budget.spend(ms)
+    if (budget.isSlow) threads.setApart()
+    if (!budget.isSpent || lost.has(name)) return
+    lost.set(name, { kind: 'spent' })
+    warn(name, [...(warnings.get(name) ?? []), overspent(name).message])
+  }
+
+  /** Stores the warnings for the customer, and logs each once. */
+  function warn(name: Name, all: readonly string[]): void {
+    if (all.length === 0) return
+    const isNew = all.length > (warnings.get(name)?.length ?? 0)
+    warnings.set(name, all)
+    if (!isNew) return
+    log.warn(
+      { sessionId: id, step: name, warning: all.at(-1) },
+      'a realtime text step has a warning',
+    )
+  }
+
+  return { run, warnings }
 }
 
 const sample: Word = { text: 'Hello', start: 0, end: 1, confidence: 1 }
