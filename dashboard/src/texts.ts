@@ -299,7 +299,7 @@ export const texts = {
     recognize: 'transcribing',
     diarize: 'telling speakers apart',
     'build result': 'finishing',
-    'call services': 'finishing',
+    'call services': 'waiting for language models and translators',
     'redact audio': 'redacting the audio',
   } as Record<string, string>,
   search: {

@@ -5,7 +5,7 @@ import type {
   ApiPreRecordedResult,
   ApiSentenceSentiment,
 } from '../server/api-types.ts'
-import { type AddOnAnswer, describeFailures, formatAddOns } from './add-on-text.ts'
+import { type AddOnAnswer, describeFailures, formatAddOns, retriableAddOns } from './add-on-text.ts'
 
 type AddOns = Omit<ApiPreRecordedResult, 'metadata' | 'transcription'>
 
@@ -89,6 +89,13 @@ test('an add-on that failed is no part of the text but a failure', () => {
   const both = result({ named_entity_recognition: failed, summarization: made('Yes.') })
   assert.equal(formatAddOns(both), '\nSummary:\nYes.\n')
   assert.deepEqual(describeFailures(both), ['named_entity_recognition failed: entities broke down'])
+  const fixed = {
+    name_consistency: { ...failed, results: null },
+    diarization: { ...failed, results: [] },
+  }
+  assert.deepEqual(retriableAddOns({ ...both, ...fixed } as typeof both), [
+    'named_entity_recognition',
+  ])
 })
 
 test('translations and answers stand below the text; what failed alone is told', () => {
@@ -110,4 +117,5 @@ test('translations and answers stand below the text; what failed alone is told',
     'the translation into fr failed: it is down',
     'the answer to "Why?" failed: it is down',
   ])
+  assert.deepEqual(retriableAddOns(whole), ['translation', 'audio_to_llm'])
 })

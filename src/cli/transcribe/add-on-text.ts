@@ -86,6 +86,19 @@ export function describeFailures(result: ApiPreRecordedResult): string[] {
   return [...whole, ...targets, ...prompts]
 }
 
+/** Add-ons that a retry refuses: they need the audio, or change the words. */
+const NOT_RETRIED = new Set(['diarization', 'name_consistency'])
+
+/** Returns the add-ons of a result that failed, wholly or in part, and can be tried again. */
+export function retriableAddOns(result: ApiPreRecordedResult): string[] {
+  const failed = Object.entries(result).flatMap(([name, part]) => {
+    const { success, results } = part as Partial<AddOnAnswer<unknown>>
+    const parts = Array.isArray(results) ? (results as { error?: unknown }[]) : []
+    return success === false || parts.some(({ error }) => error) ? [name] : []
+  })
+  return failed.filter((name) => !NOT_RETRIED.has(name))
+}
+
 function describeFailure(what: string, error: ApiAddOnError | null | undefined): string {
   return `${what} failed: ${error?.message ?? 'no reason given'}`
 }

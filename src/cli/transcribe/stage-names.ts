@@ -12,7 +12,7 @@ const STAGE_NAMES: Readonly<Record<string, string>> = {
   recognize: 'transcribing',
   diarize: 'telling speakers apart',
   'build result': 'finishing',
-  'call services': 'finishing',
+  'call services': 'waiting for language models and translators',
   'redact audio': 'redacting the audio',
 }
 

@@ -6,7 +6,7 @@ import { readServer } from '../server/server-url.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
-import { describeFailures } from './add-on-text.ts'
+import { describeFailures, retriableAddOns } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult, refuseTerminal } from './formats.ts'
 import { countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
@@ -64,7 +64,8 @@ export const transcribeCommand: Command = {
     for await (const outcome of inOrder(tasks, work)) {
       const task = tasks[i]!
       terminal.signal.throwIfAborted()
-      if (!(await settle(outcome, { ...writer, task }))) failed++
+      const keepsJobs = !connection.isPrivate
+      if (!(await settle(outcome, { ...writer, task, keepsJobs }))) failed++
       i++
     }
     results.end()
@@ -100,7 +101,10 @@ function askOnce(client: Client): () => Promise<Limits | undefined> {
   }
 }
 
-async function transcribe(recording: Recording, tools: Tools): Promise<ApiPreRecordedResult> {
+/** The result of a job. */
+type Transcribed = { id: string; result: ApiPreRecordedResult }
+
+async function transcribe(recording: Recording, tools: Tools): Promise<Transcribed> {
   const { client, progress, params, running } = tools
   const { name } = recording
   let id: string | undefined
@@ -112,7 +116,7 @@ async function transcribe(recording: Recording, tools: Tools): Promise<ApiPreRec
       const step = { stage: stageName(stage ?? status), fraction, secondsLeft: seconds_left }
       progress.show(name, step)
     })
-    if (job.result) return job.result
+    if (job.result) return { id, result: job.result }
     throw new Error(messageOf(job.post_session_metadata) ?? `The job failed: ${id}`)
   } finally {
     if (id !== undefined && !tools.terminal.signal.aborted) running.delete(id)
@@ -144,15 +148,22 @@ async function upload(
   }
 }
 
-type Writer = { task: Task; format: Format; progress: Progress; results: ResultWriter }
+type Writer = {
+  task: Task
+  format: Format
+  progress: Progress
+  results: ResultWriter
+  /** Whether the server goes on, so that a failed add-on can be tried again. */
+  keepsJobs?: boolean
+}
 
 /**
  * Writes a result to its destination, or reports why there is none. Returns whether everything
  * succeeded.
  */
 async function settle(
-  outcome: PromiseSettledResult<ApiPreRecordedResult>,
-  { task, format, progress, results }: Writer,
+  outcome: PromiseSettledResult<Transcribed>,
+  { task, format, progress, results, keepsJobs = false }: Writer,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task
   const name = sanitize(recording.name)
@@ -168,7 +179,7 @@ async function settle(
   }
   try {
     if (outcome.status === 'rejected') throw outcome.reason
-    const result = outcome.value
+    const { id, result } = outcome.value
     const text = formatResult(result, format)
     progress.clear()
     let failed = 0
@@ -186,6 +197,9 @@ async function settle(
       progress.say(`${name}: warning: ${warning}`)
     const failures = describeFailures(result)
     for (const failure of failures) progress.say(`${name}: ${failure}`)
+    for (const addOn of keepsJobs ? retriableAddOns(result) : []) {
+      progress.say(`${name}: to try ${addOn} again: steno jobs retry ${id} ${addOn}`)
+    }
     return failures.length + failed === 0
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
