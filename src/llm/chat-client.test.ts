@@ -101,6 +101,7 @@ test('what was answered as a whole is taken, whatever follows', async (t) => {
     { pieces: whole, ending: 'break' },
     { pieces: whole.slice(0, -2), ending: 'break' },
     { pieces: whole, type: 'application/json' },
+    { pieces: [deltaOf('Lena.'), 'data: [DONE]'] },
     { pieces: [JSON.stringify({ choices: [{ message: { content: 'Lena.' } }] })] },
   ]
   const { complete } = await open(t, (_call, n) => given[n - 1]!)
