@@ -5,7 +5,7 @@ const TICKS_PER_SECOND = 100
 /** A process that waits uses less of a core than a starved one with the lowest share. */
 const LEAST_SHARE = 0.001
 /** Processes that run at times but get nowhere end as well. */
-const MAX_PERIODS = 20
+const MAX_PERIODS = 40
 
 /**
  * Returns the processor time of a process and its children in seconds; undefined where the system

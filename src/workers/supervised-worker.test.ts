@@ -167,7 +167,7 @@ test('a process that is starved is given more time', {
 }, async (t) => {
   const { run } = open(t, { start: transports.process!() })
   await run('start')
-  assert.deepEqual(await run('starve', { timeout: 0.5 }), { answer: 'starve' })
+  assert.deepEqual(await run('starve', { timeout: 2 }), { answer: 'starve' })
 })
 
 test('a process that does nothing is killed after its time', async (t) => {

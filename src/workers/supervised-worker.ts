@@ -50,8 +50,8 @@ export type Outcome<Answer> = { answer: Answer } | { lost: Loss }
 export type TaskOptions<Message, Answer> = {
   transfer?: readonly Transferable[] | undefined
   /**
-   * Seconds after which the worker is considered hung and killed; a process that a busy machine
-   * starves has as many of processor time. No limit by default.
+   * Seconds after which the worker is considered hung and killed, unless it is a process that a
+   * busy machine starves. No limit by default.
    */
   timeout?: number
   /** Handles each message of the worker; anything but undefined is the answer. */
@@ -189,16 +189,20 @@ export class SupervisedWorker<Message> {
     clearTimeout(instance.watchdog)
     if (seconds === undefined || instance.ending) return
     const { pid } = instance.worker
-    const isStarved = watchStarvation(() => (pid ? processorSeconds(pid) : undefined), seconds)
+    const read = () => (pid ? processorSeconds(pid) : undefined)
+    // Read from the middle on: few tasks take as long, so that the others cost no reading.
+    const half = seconds / 2
+    let isStarved: (() => boolean) | undefined
     const check = () => {
-      if (isStarved()) {
-        instance.watchdog = setTimeout(check, seconds * 1000)
+      if (!isStarved || isStarved()) {
+        isStarved ??= watchStarvation(read, half)
+        instance.watchdog = setTimeout(check, half * 1000)
         return
       }
       this.#options.onHang?.(seconds)
       this.#kill(instance, 'hung')
     }
-    instance.watchdog = setTimeout(check, seconds * 1000)
+    instance.watchdog = setTimeout(check, half * 1000)
   }
 
   #kill(instance: Instance, how: Loss['how']): void {

@@ -25,7 +25,7 @@ function starve(): void {
     const { user, system } = process.cpuUsage(begun)
     return (user + system) / 1000
   }
-  for (let ms = 10; ms <= 100; ms += 10) {
+  for (let ms = 10; ms <= 300; ms += 10) {
     while (used() < ms);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 90)
   }
