@@ -7,7 +7,6 @@ import type { PullQueue } from '../models/pull-queue.ts'
 import { suggestModel } from '../models/recommend.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
-import { inParallel } from './in-parallel.ts'
 import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveRecognizer } from './live/worker-client.ts'
@@ -25,21 +24,20 @@ import {
   languagesOf,
   routeRecognition,
 } from './routing.ts'
+import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
-import { cutSegments, type DetectedSpeech, fileSegments } from './segmentation/segments.ts'
-import { VAD_FRAME } from './segmentation/vad-frames.ts'
+import { cutSegments, fileSegments } from './segmentation/segments.ts'
 import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
 import { chooseSpeakerModel } from './speakers/embedding/speaker-model.ts'
-import {
-  type Batch,
-  type EngineOptions,
-  type IdentifyTask,
-  type PcmFile,
-  type RecognizedSegment,
-  SAMPLE_RATE,
-  type SpeechEngine,
+import type {
+  Batch,
+  EngineOptions,
+  IdentifyTask,
+  PcmFile,
+  RecognizedSegment,
+  SpeechEngine,
 } from './speech-engine.ts'
 import { ModelPools, type ModelUse } from './workers/model-pools.ts'
 import { type TaskRunner, WorkerPool } from './workers/pool.ts'
@@ -48,12 +46,8 @@ import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-t
 
 /** Seconds of one detection task: ten minutes, so that a long recording keeps all workers busy. */
 const DETECT_SECONDS = 600
-/**
- * Timeout in seconds per second of audio. A fast core needs 0.04 to recognize and 0.003 to detect
- * speech.
- */
+/** Timeout in seconds per second of audio. A fast core needs 0.04 to recognize. */
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
-const DETECT_TIMEOUT_PER_SECOND = 0.2
 const IDENTIFY_TIMEOUT_PER_SECOND = 5
 /**
  * Large installed models take seconds per second of audio, several times over for unclear speech.
@@ -186,7 +180,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     planRecognition(channels, settings, options) {
       const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
       const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
-        const speech = await detect(pool, pcm, { ...detecting, seconds: detectSeconds })
+        const speech = await detectSpeech(pool, pcm, { ...detecting, seconds: detectSeconds })
         return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
       }
       const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
@@ -382,29 +376,4 @@ function joinBatches(
       warnings: [...new Set([...one.warnings, ...other.warnings])],
     }
   })
-}
-
-/** Returns the speech of a whole recording; its parts are processed in parallel. */
-async function detect(
-  pool: WorkerPool,
-  { path, samples }: PcmFile,
-  { signal, onProgress, seconds }: EngineOptions & { seconds: number },
-): Promise<DetectedSpeech> {
-  const step = Math.floor((seconds * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
-  const frames = Math.ceil(samples / VAD_FRAME)
-  const probabilities = new Float32Array(frames)
-  const noisy = new Uint8Array(frames)
-  const starts = Array.from({ length: Math.ceil(samples / step) }, (_, i) => i * step)
-  let done = 0
-  const detectPart = async (start: number, signal: AbortSignal) => {
-    const end = Math.min(samples, start + step)
-    const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
-    const found = await pool.run({ kind: 'detect', path, samples, start, end }, { signal, timeout })
-    probabilities.set(found.probabilities, start / VAD_FRAME)
-    noisy.set(found.noisy, start / VAD_FRAME)
-    done += end - start
-    onProgress?.(done / samples)
-  }
-  await inParallel(starts, detectPart, { limit: starts.length, signal })
-  return { probabilities, noisy }
 }

@@ -131,7 +131,8 @@ export class WorkerPool {
   }
 
   /**
-   * Has the processes load again what has changed: replaces each when it has no task, one at a time.
+   * Has the processes load again what has changed: replaces each when it has no task, one at a
+   * time.
    */
   reload(): void {
     for (const worker of this.#active) this.#outdated.add(worker)

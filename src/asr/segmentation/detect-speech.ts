@@ -1,0 +1,34 @@
+import { inParallel } from '../in-parallel.ts'
+import { type EngineOptions, type PcmFile, SAMPLE_RATE } from '../speech-engine.ts'
+import type { TaskRunner } from '../workers/pool.ts'
+import { timeoutFor } from '../workers/task-timeouts.ts'
+import type { DetectedSpeech } from './segments.ts'
+import { VAD_FRAME } from './vad-frames.ts'
+
+/** Seconds of processing per second of audio; a fast core needs 0.003. */
+const DETECT_TIMEOUT_PER_SECOND = 0.2
+
+/** Returns the speech of a whole recording; its parts are processed in parallel. */
+export async function detectSpeech(
+  pool: TaskRunner,
+  { path, samples }: PcmFile,
+  { signal, onProgress, seconds }: EngineOptions & { seconds: number },
+): Promise<DetectedSpeech> {
+  const step = Math.floor((seconds * SAMPLE_RATE) / VAD_FRAME) * VAD_FRAME
+  const frames = Math.ceil(samples / VAD_FRAME)
+  const probabilities = new Float32Array(frames)
+  const noisy = new Uint8Array(frames)
+  const starts = Array.from({ length: Math.ceil(samples / step) }, (_, i) => i * step)
+  let done = 0
+  const detectPart = async (start: number, signal: AbortSignal) => {
+    const end = Math.min(samples, start + step)
+    const timeout = timeoutFor([{ start, end }], DETECT_TIMEOUT_PER_SECOND)
+    const found = await pool.run({ kind: 'detect', path, samples, start, end }, { signal, timeout })
+    probabilities.set(found.probabilities, start / VAD_FRAME)
+    noisy.set(found.noisy, start / VAD_FRAME)
+    done += end - start
+    onProgress?.(done / samples)
+  }
+  await inParallel(starts, detectPart, { limit: starts.length, signal })
+  return { probabilities, noisy }
+}
