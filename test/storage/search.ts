@@ -72,6 +72,18 @@ async function textsOf(db: Db, query: TermQuery, change: Partial<SearchFilter> =
   return hits.map(({ text }) => text)
 }
 
+test('the old words of a job stay until the new ones are there', async ({ db }) => {
+  const id = await addIndexed(db, [says('red house')])
+  let isIndexing = true
+  const indexing = (async () => {
+    for (let n = 0; n < 20; n++) await indexUtterances(db, { id, account }, [says('red house')])
+    isIndexing = false
+  })()
+  const indexed = () => db.readonly.selectFrom('utterances').select('text').execute()
+  while (isIndexing) assert.deepEqual(await indexed(), [{ text: 'red house' }])
+  await indexing
+})
+
 test('utterances are found by terms, phrases, beginnings and what they lack', async ({ db }) => {
   await addIndexed(db, [says('the red house'), says('the house is red'), says('a redder house')])
   assert.deepEqual(await textsOf(db, find('red', 'house')), ['the red house', 'the house is red'])

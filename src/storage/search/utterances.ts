@@ -45,16 +45,21 @@ export async function indexUtterances(
   { id, account, version = 0 }: Pick<UnindexedJob, 'id' | 'account'> & { version?: number },
   utterances: readonly IndexedUtterance[],
 ): Promise<void> {
-  while ((await deleteSome(db, id, ERASED_TOGETHER)) === ERASED_TOGETHER);
-  for (let from = 0; from < utterances.length; from += ROWS) {
+  for (let left = await countUtterances(db, id); left > ERASED_TOGETHER; left -= ERASED_TOGETHER)
+    await deleteSome(db, id, ERASED_TOGETHER)
+  let from = 0
+  do {
     const rows = utterances.slice(from, from + ROWS)
     const isThere = await inTransaction(db, async (tx) => {
-      if (!(await isDone(tx, id))) return false
-      await insertUtterances(tx, { id, account, from }, rows)
+      if (rows.length > 0 && !(await isDone(tx, id))) return false
+      // Together with the new ones, so that none are missing in between.
+      if (from === 0) await deleteSome(tx, id, ERASED_TOGETHER)
+      if (rows.length > 0) await insertUtterances(tx, { id, account, from }, rows)
       return true
     })
     if (!isThere) return
-  }
+    from += ROWS
+  } while (from < utterances.length)
   await inTransaction(db, async (tx) => {
     const languages = new Set(utterances.map(({ language }) => language))
     if (languages.size > 0) {
@@ -67,6 +72,12 @@ export async function indexUtterances(
     if ((await findEditedSize(tx, id)).version !== version) return
     await tx.sql.deleteFrom('search_queue').where('job_id', '=', id).execute()
   })
+}
+
+async function countUtterances(db: Db, jobId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from utterances where job_id = ${jobId}`.execute(db.sql)
+  return Number(rows[0]!.count)
 }
 
 /** Deletes some utterances of a job; returns how many. */
