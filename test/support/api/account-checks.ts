@@ -46,7 +46,7 @@ export async function checkAccount(
     const lanes = readLanes(arrivals[i]!)
     for (const lane of lanes) {
       const job = known.get(lane.jobId)
-      if (job) assertReceived(lane, job, account)
+      if (job) assertReceived(lane, job, { account, deliveries })
       else assertDeleted(lane, account, i)
     }
     assertAllReceived(lanes, { jobs, account, receiver: i })
@@ -96,7 +96,11 @@ function assertKept(
 }
 
 /** A receiver was told of a job what there was to tell, all of it, in order and each thing once. */
-function assertReceived(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAccount): void {
+function assertReceived(
+  lane: ReceivedLane,
+  job: ReceivedJob,
+  { account: { wishes }, deliveries }: { account: BusyAccount; deliveries: DeliveryView[] },
+): void {
   const { jobId, isWebhook, events } = lane
   const { n } = job.custom_metadata
   for (const { path, method, isTaken, body } of events) {
@@ -106,10 +110,17 @@ function assertReceived(lane: ReceivedLane, job: ReceivedJob, { wishes }: BusyAc
   }
   if (isUnheard(job)) return
   const bodies = isWebhook ? webhookBodies(job) : callbackBodies(job)
-  assert.deepEqual(
-    events.map(({ body }) => body),
-    bodies,
-  )
+  try {
+    assert.deepEqual(
+      events.map(({ body }) => body),
+      bodies,
+    )
+  } catch (cause) {
+    const ids = new Set(events.map(({ id }) => id))
+    const others = deliveries.filter((one) => one.job_id === jobId && !ids.has(one.id))
+    const states = others.map(({ event, status, attempts }) => `${event} ${status} ${attempts}`)
+    throw new Error(`${jobId}: not received: ${states.join(', ') || 'none of the log'}`, { cause })
+  }
 }
 
 /**

@@ -14,6 +14,7 @@ test('a database from before migrations were edited becomes like a new one', asy
   const database = new DatabaseSync(databaseFile(folder))
   database.exec(`
     update schema_version set version = 19;
+    drop index utterances_by_speaker; alter table utterances drop column speaker_name;
     drop table shares; drop index deliveries_failed; drop index jobs_by_time; drop index jobs_by_kind;
     create index deliveries_failed on deliveries (account, ended_at) where state = 'failed';
     create index jobs_by_time on jobs (account, created_at desc, id desc);
