@@ -252,7 +252,7 @@ test('a log that is long is queued some messages at a time', async (t) => {
   assert.deepEqual(sizes, [199, 200, 101], 'the first of all was queued when the job was made')
 })
 
-test('a feed that is closed leaves the rest of the log to the next one', async (t) => {
+test('a feed that is closed leaves the rest of the log, and the end of the job, to the next one', async (t) => {
   const session = await openSession(t)
   const queue = createCallbackQueue(session.db, { maxQueued: 100 })
   const feed: CallbackFeed = await session.openFeed({
@@ -263,7 +263,8 @@ test('a feed that is closed leaves the rest of the log to the next one', async (
   })
   const texts = ['a', 'b', 'c'].map((text) => transcript(session, text.repeat(100_000)))
   await session.store(session.begin, ...texts.map(note))
-  await feed.feed()
+  await assert.rejects(feed.finish(), { name: 'AbortError' })
+  await assert.rejects(feed.finish(), { name: 'AbortError' })
   assert.deepEqual((await session.queued()).seqs, [0, 1])
   await (await session.openFeed()).feed()
   assert.deepEqual((await session.queued()).bodies.slice(1), expectedOf(session, texts))

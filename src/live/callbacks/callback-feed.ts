@@ -97,7 +97,10 @@ export class CallbackFeed {
     return fed
   }
 
-  /** Feeds likewise, and returns the messages to be queued when the job has ended. */
+  /**
+   * Feeds likewise, and returns the messages to be queued when the job has ended. Rejects when the
+   * feed is closed meanwhile, as a server that stops does: the job must not end without them.
+   */
   async finish(): Promise<LiveCallback[]> {
     await this.feed()
     const { end, number, before } = this.#place
@@ -107,6 +110,7 @@ export class CallbackFeed {
       const read = lines.flatMap(({ text }) => this.#select(text, before).message ?? [])
       messages.push(...read.filter(({ isAtEnd }) => isAtEnd))
     }
+    this.#closing.signal.throwIfAborted()
     return this.#toRows(messages.map((message, i) => ({ message, number: number + i })))
   }
 
@@ -126,6 +130,7 @@ export class CallbackFeed {
       try {
         await this.feed()
       } catch (error) {
+        if (signal.aborted) break
         log.error({ err: error, sessionId }, 'cannot queue live callbacks, retrying')
         this.#isBehind = true
         pause = retryMs
@@ -137,6 +142,8 @@ export class CallbackFeed {
 
   async #feedStored(): Promise<void> {
     const { files } = this.#options
+    const { signal } = this.#closing
+    signal.throwIfAborted()
     for await (const lines of files.readStoredLines(this.#place.offset)) {
       const place = { ...this.#place }
       let messages: Numbered[] = []
@@ -151,7 +158,7 @@ export class CallbackFeed {
         messages = []
       }
       await this.#queue(messages, place)
-      if (this.#closing.signal.aborted) return
+      signal.throwIfAborted()
     }
   }
 
