@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../src/cli/live/live-latency.ts'
-import { checkAccount, list, untilSettled } from '../test/support/api/account-checks.ts'
+import {
+  checkAccount,
+  describeOpenWork,
+  list,
+  untilSettled,
+} from '../test/support/api/account-checks.ts'
 import { type BusyAccount, createBusyAccount } from '../test/support/api/busy-account.ts'
 import type { ChildServer } from '../test/support/child-server.ts'
 import { call } from '../test/support/http-client.ts'
@@ -63,8 +68,14 @@ export async function runRound(options: RoundOptions): Promise<RoundReport> {
     ...Array.from({ length: ACTORS }, () => act(account, server, { over, fault })),
   ])
   const last = await server.running()
-  await within(SETTLE_MS, Promise.all(account.clients.map((client) => client.ended)))
-  await within(SETTLE_MS, untilSettled(last))
+  await within(SETTLE_MS, Promise.all(account.clients.map((client) => client.ended))).catch(
+    (cause) => {
+      throw new Error('not all sessions have ended', { cause })
+    },
+  )
+  await within(SETTLE_MS, untilSettled(last)).catch(async (cause) => {
+    throw new Error(`not settled: ${await describeOpenWork(last)}`, { cause })
+  })
   await checkKeys(server)
   if (round % ROUNDS_PER_PULL === 1) {
     await checkModels(await asAdmin(server), { ...models, random })

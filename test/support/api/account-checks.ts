@@ -74,15 +74,22 @@ export async function list<T>(server: Server, path: string): Promise<T[]> {
   return items
 }
 
+const openWork = [
+  '/v2/transcription?status=queued&status=processing&limit=1',
+  '/v2/deliveries?status=pending&limit=1',
+]
+
 /** Resolves when nothing is to be worked on, and nobody has to be told anything. */
 export async function untilSettled(server: Server): Promise<void> {
-  const open = [
-    '/v2/transcription?status=queued&status=processing&limit=1',
-    '/v2/deliveries?status=pending&limit=1',
-  ]
-  for (const path of open) {
+  for (const path of openWork) {
     while ((await call<{ items: unknown[] }>(server, path)).body.items.length > 0) await delay(50)
   }
+}
+
+/** Describes one job and one delivery that `untilSettled` waits for. */
+export async function describeOpenWork(server: Server): Promise<string> {
+  const pages = await Promise.all(openWork.map((path) => call<Page<unknown>>(server, path)))
+  return JSON.stringify(pages.map(({ body }) => body.items))
 }
 
 /** What was accepted is there, unless its deletion was asked for; what was deleted is not. */
@@ -118,7 +125,9 @@ function assertReceived(
   } catch (cause) {
     const ids = new Set(events.map(({ id }) => id))
     const others = deliveries.filter((one) => one.job_id === jobId && !ids.has(one.id))
-    const states = others.map(({ event, status, attempts }) => `${event} ${status} ${attempts}`)
+    const states = others.map(
+      ({ event, status, attempts }) => `${event} ${status} ${attempts.length}`,
+    )
     throw new Error(`${jobId}: not received: ${states.join(', ') || 'none of the log'}`, { cause })
   }
 }
