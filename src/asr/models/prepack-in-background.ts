@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { constants as os, setPriority } from 'node:os'
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
 import type { Log } from '../../log.ts'
 import { findPrepacked, prepackedName } from './prepacked-models.ts'
@@ -17,15 +16,15 @@ export function prepackInBackground(modelsFolder: string, log: Log, onDone: () =
     env: bareEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  if (child.pid !== undefined) lowerPriority(child.pid)
   let stderr = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-2000)
   })
   child.on('error', (error) => log.warn({ err: error }, 'models are not prepacked'))
   child.on('exit', (code) => {
-    if (code === 0) onDone()
-    else log.warn({ problem: stderr }, 'models are not prepacked')
+    // It leaves it to others, such as a process of another server, with the same code.
+    if (code === 0 && findPrepacked(modelsFolder)) onDone()
+    else if (code !== 0) log.warn({ problem: stderr }, 'models are not prepacked')
   })
   child.unref()
   child.channel?.unref()
@@ -38,13 +37,5 @@ function isNeeded(modelsFolder: string): boolean {
     return true
   } catch {
     return false
-  }
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, os.priority.PRIORITY_LOW)
-  } catch {
-    // Some systems do not allow it, or the process has ended.
   }
 }

@@ -4,7 +4,10 @@ import { once } from 'node:events'
 import { mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { makeFolder } from '../../../test/support/test-storage.ts'
+import { createLog } from '../../log.ts'
+import { createSpeechEngine } from '../engine.ts'
 import { moonshineShapes } from '../engines/moonshine.ts'
 import { readModel, type WritableModel } from './onnx.ts'
 import { assertSameOutput, prepackModels } from './prepack-models.ts'
@@ -69,6 +72,22 @@ test('a worker maps prepacked models, which compute the same', { skip }, async (
   const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
   const trial = assertSameOutput(original!, changed!, moonshineShapes.tiny)
   await assert.rejects(trial, /computes other values/)
+})
+
+test('an engine prepacks the models, and its processes load them', { skip }, async (t) => {
+  const folder = await copyModels(t)
+  const log = createLog('silent')
+  const engine = createSpeechEngine({ folder, workers: 1, log, prepacks: true })
+  t.after(() => engine.close())
+  const isMapped = async (pid: string) => {
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
+    const isOurs = (await read('cmdline')).includes(folder)
+    return isOurs && (await read('maps')).includes('/prepacked/')
+  }
+  for (let found = false; !found; await setImmediate()) {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    found = (await Promise.all(pids.map(isMapped))).some(Boolean)
+  }
 })
 
 test('a worker loads the installed models where the prepacked ones cannot be loaded', {

@@ -108,7 +108,7 @@ function alignWeights(to: string, unaligned: string): void {
     const bytes = Buffer.alloc(length)
     readSync(from, bytes, 0, length, offset)
     const start = Math.ceil(end / ALIGNMENT) * ALIGNMENT
-    writeSync(file, bytes, 0, length, start)
+    if (writeSync(file, bytes, 0, length, start) < length) throw new Error('the disk is full')
     end = start + length
     return start
   }

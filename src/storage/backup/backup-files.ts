@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
-import { syncFolder } from '../objects/disk/durable-file.ts'
+import { writeDurably } from '../objects/disk/durable-file.ts'
 import { DamagedFile } from '../objects/encryption/encrypted-chunks.ts'
 import type { Seal } from './sealed-bytes.ts'
 
@@ -65,24 +65,10 @@ function isFullDisk(error: unknown): boolean {
   return error instanceof Error && isFullDisk(error.cause)
 }
 
-/** Writes a whole file, so that a crash leaves all of it or nothing under its name. */
+/** Writes a whole file as `writeDurably` does, and makes its folder. */
 export async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const temporary = `${path}.part`
   await mkdir(dirname(path), { recursive: true })
-  try {
-    const handle = await open(temporary, 'w')
-    try {
-      await handle.writeFile(content)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-  await syncFolder(dirname(path))
+  await writeDurably(path, content)
 }
 
 /** A stored file: its name, by which it was sealed, its path, and what it has to hold. */

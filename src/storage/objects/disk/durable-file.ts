@@ -1,13 +1,16 @@
 import { copyFile, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Writes a whole small file so that a crash leaves either all of it or nothing. */
-export async function writeDurably(path: string, text: string): Promise<void> {
+/** Writes a whole file so that a crash leaves either all of it or nothing under its name. */
+export async function writeDurably(
+  path: string,
+  content: string | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const temporary = `${path}.part`
   try {
     const handle = await open(temporary, 'w')
     try {
-      await handle.writeFile(text)
+      await handle.writeFile(content)
       await handle.sync()
     } finally {
       await handle.close()
