@@ -81,7 +81,7 @@ test('an engine prepacks the models, and its processes load them', { skip }, asy
   t.after(() => engine.close())
   const isMapped = async (pid: string) => {
     const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
-    const isOurs = (await read('cmdline')).includes(folder)
+    const isOurs = (await read('cmdline')).includes(`worker.ts\0${folder}\0batch`)
     return isOurs && (await read('maps')).includes('/prepacked/')
   }
   for (let found = false; !found; await setImmediate()) {
