@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { createServiceClient, type Follow } from './service-client.ts'
 
 type Manner = (response: ServerResponse, request: IncomingMessage) => void
@@ -155,12 +156,17 @@ test('an answer without end is cut off', async () => {
   assert.deepEqual(await post(), { problem: 'its answer is larger than 1048576 bytes' })
 })
 
-test('an answer is followed as it arrives; its connection serves again after its end', async () => {
+test('an answer is followed as it arrives; its connection serves again after its end', async (t) => {
+  // The rest comes at once: nothing waits until time is up.
+  t.mock.method(AbortSignal, 'timeout', () => new AbortController().signal)
   const ports = new Set<number | undefined>()
-  const answer: Manner = (response, { socket }) => {
+  const answer: Manner = async (response, { socket }) => {
     ports.add(socket.remotePort)
-    response.write('caf\u00e9 | done ')
-    response.end('rest')
+    for (const piece of ['caf\u00e9', ' | ', 'done']) {
+      await new Promise((resolve) => response.write(piece, resolve))
+      await setImmediate()
+    }
+    response.end()
   }
   let text = ''
   const read: Follow['read'] = (piece) => {

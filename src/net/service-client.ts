@@ -189,17 +189,15 @@ async function followAnswer(
     const piece = decodeText(decoder, part as Uint8Array, { stream: true })
     const reading = typeof piece === 'string' ? read(piece) : piece
     if (reading === 'progress') clock.progress()
-    if (reading === 'done') {
-      // An end that follows at once frees the connection for the next request.
-      const signal = AbortSignal.timeout(REST_MS)
-      await body.dump({ limit: MAX_REUSED_BYTES, signal }).catch(() => {})
-      return { status, text: '' }
-    }
+    if (reading === 'done') break
     if (typeof reading === 'object') {
       body.on('error', () => {}).destroy()
       return reading
     }
   }
+  // An end that follows at once frees the connection for the next request.
+  const signal = AbortSignal.timeout(REST_MS)
+  await body.dump({ limit: MAX_REUSED_BYTES, signal }).catch(() => {})
   return { status, text: '' }
 }
 
