@@ -1,7 +1,7 @@
 /**
  * Runs the tests: `npm test [-- PATTERN…]`, `npm run test:long [-- --rounds N] [PATTERN…]`. Several
- * test files share a process, so that its modules are loaded once; one process more than there are
- * cores runs at a time. The last lines count all tests; the exit code is 1 if one failed.
+ * test files share a process, so that its modules are loaded once; two processes more than there are
+ * cores run at a time. The last lines count all tests; the exit code is 1 if one failed.
  */
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ Options:
   --long         the tests of test/long: random kills, cuts, attacks, and texts of growing length
   --rounds N     repeat those so many times as often (default: 1, with --long 10)
   --seed N       where their random numbers begin (default: 1)
-  --processes N  test processes at a time (default: one more than cores, since tests also wait)
+  --processes N  test processes at a time (default: two more than cores, since tests also wait)
   --files N      test files per process at most (default: 24, with --long 12); a third of them
                  where whole servers are tested
   --times        print the processor time of the 30 files that take most
@@ -36,7 +36,7 @@ const { values, positionals } = parseArgs({
     long: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     seed: { type: 'string', default: '1' },
-    processes: { type: 'string', default: String(availableParallelism() + 1) },
+    processes: { type: 'string', default: String(availableParallelism() + 2) },
     files: { type: 'string' },
     times: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolder } from '../../../test/support/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { createSpeechEngine } from '../engine.ts'
@@ -84,7 +84,7 @@ test('an engine prepacks the models, and its processes load them', { skip }, asy
     const isOurs = (await read('cmdline')).includes(`worker.ts\0${folder}\0batch`)
     return isOurs && (await read('maps')).includes('/prepacked/')
   }
-  for (let found = false; !found; await setImmediate()) {
+  for (let found = false; !found; await sleep(100)) {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
     found = (await Promise.all(pids.map(isMapped))).some(Boolean)
   }
