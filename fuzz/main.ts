@@ -18,6 +18,7 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '150' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    help: { type: 'boolean', default: false },
   },
 })
 
@@ -25,10 +26,21 @@ const files = await Array.fromAsync(glob('*.fuzz.ts', { cwd: import.meta.dirname
 const targets = files
   .sort()
   .filter((file) => positionals.length === 0 || positionals.includes(basename(file, '.fuzz.ts')))
+const help = `npm run fuzz [-- NAME…] [--seconds N] [--seed N]
+Gives damaged input to every reader of bytes from outside, or to the targets named. The exit code is 1 when one fails.
+
+Options:
+  --seconds N  how long, all targets together (default: 150)
+  --seed N     the same seed tries the same input (default: a new one, which is printed)
+
+Targets: ${files.map((file) => basename(file, '.fuzz.ts')).join(', ')}`
+if (values.help) {
+  console.log(help)
+  process.exit()
+}
 const seconds = Number(values.seconds) / targets.length
 if (!(seconds > 0 && Number.isInteger(Number(values.seed)))) {
-  console.error('npm run fuzz [-- NAME…] [--seconds N] [--seed N]')
-  console.error(`Targets: ${files.map((file) => basename(file, '.fuzz.ts')).join(', ')}`)
+  console.error(help)
   process.exit(2)
 }
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { createSender } from '../src/delivery/sender.ts'
 import { AppError } from '../src/errors.ts'
 import { fetchAudio } from '../src/jobs/fetching/fetch-audio.ts'
+import { createApertium } from '../src/llm/apertium/apertium.ts'
+import { LlmFailure } from '../src/llm/chat-client.ts'
 import type { Resolve } from '../src/net/resolver.ts'
 import { createServiceClient } from '../src/net/service-client.ts'
 import { createS3 } from '../src/storage/objects/s3/s3-client.ts'
@@ -30,7 +35,18 @@ const url = `http://127.0.0.1:${port}`
 
 const receiver = url.replace('//', '//user:long-password@')
 
+/** Stands in for the translator, and prints what the fuzzer made. */
+const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+const [program, printed] = [join(folder, 'apertium'), join(folder, 'printed')]
+writeFileSync(program, `#!/bin/sh\nexec cat ${printed}\n`, { mode: 0o755 })
+const apertium = createApertium(program, {})
+
 const seeds = {
+  translator: [
+    'Qxbq spoke with Qxcq.\n\nQxbq and 1,250 .',
+    '  eng-spa\n  nob-nno\n  eng-cat_valencia\n',
+  ],
   model: [
     'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 17\r\n\r\n{"choices":[{}]} ',
   ],
@@ -75,6 +91,19 @@ async function isKnown(work: Promise<unknown>): Promise<void> {
 }
 
 const judges = {
+  async translator() {
+    writeFileSync(printed, answer)
+    const texts = ['[NAME_1] spoke with [NAME_2].', '[NAME_1] and 1,250.']
+    const task = { pair: 'eng-spa', target: 'es', texts }
+    const translated = await apertium.translate(task, { signal }).catch((error: unknown) => {
+      assert.ok(error instanceof LlmFailure, (error as Error).stack)
+    })
+    const markers = translated?.map((text) => text.match(/\[NAME_\d\]/g)?.sort())
+    if (markers) assert.deepEqual(markers, [['[NAME_1]', '[NAME_2]'], ['[NAME_1]']])
+    for (const [pair, name] of await apertium.pairs({ signal })) {
+      assert.match(`${pair} ${name}`, /^[a-z]{2,3}-[a-z]{2,3} [a-z]{2,3}-[a-z]{2,3}$/)
+    }
+  },
   async model() {
     const request = { path: '/x', contentType: 'a/b', body: Buffer.from('{}'), timeout: 5 }
     const found = await client.post({ ...request, signal, tries: 1 })
@@ -116,6 +145,7 @@ const bytesOf = (texts: string[]) => texts.map((text) => Buffer.from(text))
 await fuzzBytes(
   'services',
   {
+    translator: bytesOf(seeds.translator),
     model: bytesOf(seeds.model),
     receiver: bytesOf(seeds.receiver),
     source: bytesOf(seeds.source),
