@@ -25,7 +25,7 @@ Options:
   --rounds N     repeat those so many times as often (default: 1, with --long 10)
   --seed N       where their random numbers begin (default: 1)
   --processes N  test processes at a time (default: two more than cores, since tests also wait)
-  --files N      test files per process at most (default: 24, with --long 12); a third of them
+  --files N      test files per process at most (default: 36, with --long 12); a third of them
                  where whole servers are tested
   --times        print the processor time of the 30 files that take most
 PATTERN is a part of the path of a test file: live, src/text, long/live-cuts.`
@@ -110,7 +110,7 @@ function group(files: readonly string[]): string[][] {
   for (const file of files) {
     const last = groups.at(-1) ?? []
     const isWholeServer = file.startsWith('test/')
-    const limit = Number(values.files ?? (values.long ? 12 : 24)) / (isWholeServer ? 3 : 1)
+    const limit = Number(values.files ?? (values.long ? 12 : 36)) / (isWholeServer ? 3 : 1)
     const isAlike = last[0]?.startsWith('test/') === isWholeServer
     if (isAlike && last.length < limit) last.push(file)
     else groups.push([file])
