@@ -1,7 +1,7 @@
 /**
  * Runs the tests: `npm test [-- PATTERN…]`, `npm run test:long [-- --rounds N] [PATTERN…]`. Several
- * test files share a process, so that its modules are loaded once; two processes more than there are
- * cores run at a time. The last lines count all tests; the exit code is 1 if one failed.
+ * test files share a process, so that its modules are loaded once; two processes more than there
+ * are cores run at a time. The last lines count all tests; the exit code is 1 if one failed.
  */
 import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'

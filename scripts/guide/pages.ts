@@ -36,6 +36,7 @@ export const sections: readonly { title: string; pages: readonly GuidePage[] }[]
       { file: 'docs/clients.md', title: 'Clients of other services' },
       { file: 'docs/openai.md', title: 'OpenAI’s API' },
       { file: 'docs/errors.md', title: 'Errors' },
+      { file: 'docs/known-limits.md', title: 'Known limits' },
     ],
   },
   {
