@@ -12,13 +12,13 @@ import { syncConfiguredWebhooks } from '../storage/deliveries/endpoint-removal.t
 import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tracing } from '../tracing.ts'
-import { AttemptRunner, type DeliveryMetrics } from './attempt-runner.ts'
+import { AttemptRunner, type DeliveryMetrics } from './attempts/attempt-runner.ts'
+import type { RetryDelays } from './attempts/retry-delay.ts'
 import { DuePoller, MAX_PAUSE_MS } from './due-poller.ts'
+import { type EndpointQueue, EndpointQueues } from './endpoint-queues.ts'
+import { createSender, type Sender } from './http/sender.ts'
 import { trimDeliveryLog } from './log-retention.ts'
-import { type Queue, Queues } from './queues.ts'
-import type { RetryDelays } from './retry-delay.ts'
-import { findSecrets } from './secrets.ts'
-import { createSender, type Sender } from './sender.ts'
+import { findSecrets } from './secrets/find-secrets.ts'
 import { type Clock, systemClock } from './system-clock.ts'
 
 /** The dependencies of deliveries. */
@@ -59,7 +59,7 @@ export class DeliveryService {
   readonly #sender: Sender
   readonly #attemptRunner: AttemptRunner
   readonly #poller: DuePoller
-  readonly #queues = new Queues()
+  readonly #queues = new EndpointQueues()
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
   /** Jobs that were deleted since the database was last asked what to send. */
@@ -189,7 +189,7 @@ export class DeliveryService {
   #look(): void {
     const found = this.#poller.look().then(
       (endpoints) => {
-        for (const endpoint of endpoints) this.#queues.touch(endpoint)
+        for (const endpoint of endpoints) this.#queues.schedule(endpoint)
         if (endpoints.length > 0) this.#woken.resolve()
       },
       (error) => this.#log.error({ err: error }, 'cannot look up due deliveries'),
@@ -201,7 +201,7 @@ export class DeliveryService {
    * Takes the due deliveries of an endpoint, up to its free capacity, and records when there will
    * be more.
    */
-  async #take(queue: Queue): Promise<void> {
+  async #take(queue: EndpointQueue): Promise<void> {
     const { config, storage } = this.#options
     const { db } = storage
     const { account, endpointId } = queue
@@ -212,7 +212,7 @@ export class DeliveryService {
     try {
       const endpoint = await findEndpoint(db, { id: endpointId })
       if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
-      const limit = this.#queues.room(queue)
+      const limit = this.#queues.freeSlots(queue)
       const inFlight = [...queue.inFlight.keys()]
       const deliveries = await takeDue(db, { endpointId, now, limit, inFlight, leaseMs: LEASE_MS })
       const use = { account, endpointId, now }
@@ -221,10 +221,10 @@ export class DeliveryService {
       const isAll = deliveries.length < limit
       const taken = [...queue.inFlight.keys()]
       const nextAt = isAll ? await findNextDue(db, { endpointId, inFlight: taken }) : now
-      this.#queues.touch({ ...queue, nextAt: nextAt ?? Number.POSITIVE_INFINITY })
+      this.#queues.schedule({ ...queue, nextAt: nextAt ?? Number.POSITIVE_INFINITY })
       this.#queues.drop(queue)
     } catch (error) {
-      this.#queues.touch({ ...queue, nextAt: now + ERROR_PAUSE_MS })
+      this.#queues.schedule({ ...queue, nextAt: now + ERROR_PAUSE_MS })
       throw error
     }
   }
@@ -233,18 +233,18 @@ export class DeliveryService {
    * Fails some of the remaining deliveries of a disabled or removed endpoint, then gives other
    * endpoints their turn.
    */
-  async #giveUp(queue: Queue, endpoint: Endpoint | undefined): Promise<void> {
+  async #giveUp(queue: EndpointQueue, endpoint: Endpoint | undefined): Promise<void> {
     const { db } = this.#options.storage
     const reason = endpoint ? disabledReason(endpoint.disabledReason) : 'the endpoint was removed'
     const at = this.#clock.now()
     if (await failSomeDeliveries(db, queue.endpointId, { reason, at })) {
-      this.#queues.touch({ ...queue, nextAt: at })
+      this.#queues.schedule({ ...queue, nextAt: at })
       this.#woken.resolve()
     }
     this.#queues.drop(queue)
   }
 
-  #begin(queue: Queue, delivery: QueuedDelivery, secrets: readonly string[]): void {
+  #begin(queue: EndpointQueue, delivery: QueuedDelivery, secrets: readonly string[]): void {
     const { id, jobId } = delivery
     if (jobId !== null && this.#forgotten.has(jobId)) return
     const abort = new AbortController()
@@ -253,7 +253,7 @@ export class DeliveryService {
     const running = this.#attemptRunner.run(delivery, { secrets, signal }).then(async (report) => {
       const { isSuccess, nextAt } = report
       if (jobId !== null && isSuccess !== undefined) await this.#options.onEnded?.(jobId)
-      this.#queues.touch({ ...queue, nextAt })
+      this.#queues.schedule({ ...queue, nextAt })
       this.#queues.end(queue, id, { isSuccess })
       this.#running.delete(running)
       this.#poller.noteServed()

@@ -5,9 +5,9 @@ import type { Db } from '../storage/database/db.ts'
 import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
 import type { Endpoint } from '../storage/deliveries/endpoints.ts'
 import { insertTestDelivery } from '../storage/deliveries/test-delivery.ts'
-import { decideOutcome } from './decide-outcome.ts'
-import { findSecrets } from './secrets.ts'
-import { createSender } from './sender.ts'
+import { decideOutcome } from './attempts/decide-outcome.ts'
+import { createSender } from './http/sender.ts'
+import { findSecrets } from './secrets/find-secrets.ts'
 
 /** How a test event fared. */
 export type TestOutcome = {

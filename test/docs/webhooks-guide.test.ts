@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { signedHeaders } from '../../src/delivery/signature.ts'
+import { signedHeaders } from '../../src/delivery/http/signature.ts'
 import { makeSecret } from '../../src/storage/deliveries/signing-secrets.ts'
 import { makeFolder } from '../support/test-storage.ts'
 

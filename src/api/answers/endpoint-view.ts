@@ -1,4 +1,4 @@
-import { withoutCredentials } from '../../delivery/without-credentials.ts'
+import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
 import type { Endpoint } from '../../storage/deliveries/endpoints.ts'
 import { toDateTime } from '../lists/moments.ts'
 import type { EndpointView } from '../schemas/webhooks/endpoint.ts'

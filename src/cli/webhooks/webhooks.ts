@@ -1,5 +1,5 @@
 import { readConfig } from '../../config.ts'
-import { withoutCredentials } from '../../delivery/without-credentials.ts'
+import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
 import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'

@@ -1,5 +1,5 @@
 /**
- * As much as most servers ever send; a log of many attempts must not be filled by a few answers.
+ * As much as most servers ever send; a log of many attempts must not be filled by a few responses.
  */
 const MAX_BYTES = 8 * 1024
 /** It says when to retry, and is useless when it is longer. */
@@ -9,7 +9,7 @@ const MAX_RETRY_AFTER_BYTES = 256
  * Returns the first 8 KB of headers, none of them cut, always with `Retry-After`; then how many
  * were left out.
  */
-export function shortHeaders(headers: Record<string, string>): Record<string, string> {
+export function limitHeaders(headers: Record<string, string>): Record<string, string> {
   const kept: [name: string, value: string][] = []
   let bytes = 0
   let left = 0

@@ -1,41 +1,41 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Queue, Queues } from './queues.ts'
+import { type EndpointQueue, EndpointQueues } from './endpoint-queues.ts'
 
 let ids = 0
 
 /** Sends up to the free capacity; returns the ids of the requests. */
-function fill(queues: Queues, queue: Queue): string[] {
-  return Array.from({ length: queues.room(queue) }, () => {
+function fill(queues: EndpointQueues, queue: EndpointQueue): string[] {
+  return Array.from({ length: queues.freeSlots(queue) }, () => {
     const id = String(ids++)
     queues.begin(queue, id, { jobId: null, abort: new AbortController() })
     return id
   })
 }
 
-function addUnproven(queues: Queues, endpointId: string, account = 'a'): Queue {
-  queues.touch({ endpointId, account, nextAt: 0 })
+function addUnproven(queues: EndpointQueues, endpointId: string, account = 'a'): EndpointQueue {
+  queues.schedule({ endpointId, account, nextAt: 0 })
   return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
 }
 
 /** Adds an endpoint that accepted its last delivery. */
-function addQueue(queues: Queues, endpointId: string, account = 'a'): Queue {
-  queues.touch({ endpointId, account, nextAt: 0, isProven: true })
+function addQueue(queues: EndpointQueues, endpointId: string, account = 'a'): EndpointQueue {
+  queues.schedule({ endpointId, account, nextAt: 0, isProven: true })
   return queues.ready(0).find((queue) => queue.endpointId === endpointId)!
 }
 
-function endAll(queues: Queues, queue: Queue, isSuccess: boolean): void {
+function endAll(queues: EndpointQueues, queue: EndpointQueue, isSuccess: boolean): void {
   for (const id of [...queue.inFlight.keys()]) queues.end(queue, id, { isSuccess })
 }
 
 /** Fails an endpoint until it counts as failing. */
-function failOften(queues: Queues, queue: Queue): void {
+function failOften(queues: EndpointQueues, queue: EndpointQueue): void {
   fill(queues, queue)
   endAll(queues, queue, false)
 }
 
 test('an endpoint has 16 requests in flight, an account 64, all of them 256', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const own = ['1', '2', '3', '4', '5'].map((id) => addQueue(queues, id))
   assert.deepEqual(
     own.map((queue) => fill(queues, queue).length),
@@ -52,15 +52,15 @@ test('an endpoint has 16 requests in flight, an account 64, all of them 256', ()
 })
 
 test('an endpoint that failed five times in a row has two, until it succeeds', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const queue = addQueue(queues, '1')
   const flights = fill(queues, queue)
   for (const id of flights.slice(0, 4)) queues.end(queue, id, { isSuccess: false })
-  assert.equal(queues.room(queue), 4)
+  assert.equal(queues.freeSlots(queue), 4)
   queues.end(queue, flights[4]!, { isSuccess: undefined })
-  assert.equal(queues.room(queue), 5, 'an attempt that came to nothing does not count')
+  assert.equal(queues.freeSlots(queue), 5, 'an attempt that came to nothing does not count')
   queues.end(queue, flights[5]!, { isSuccess: false })
-  assert.equal(queues.room(queue), 0)
+  assert.equal(queues.freeSlots(queue), 0)
   endAll(queues, queue, false)
   assert.equal(fill(queues, queue).length, 2)
   endAll(queues, queue, true)
@@ -68,7 +68,7 @@ test('an endpoint that failed five times in a row has two, until it succeeds', (
 })
 
 test('endpoints that fail leave half of the room of their account to those that work', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const failing = Array.from({ length: 40 }, (_, i) => addQueue(queues, `f${i}`))
   for (const queue of failing) failOften(queues, queue)
   const held = failing.map((queue) => fill(queues, queue).length)
@@ -84,9 +84,9 @@ test('endpoints that fail leave half of the room of their account to those that 
 })
 
 test('those who have room and something due take turns', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const [first, second] = [addQueue(queues, '1'), addQueue(queues, '2')]
-  queues.touch({ endpointId: '3', account: 'a', nextAt: 10 })
+  queues.schedule({ endpointId: '3', account: 'a', nextAt: 10 })
   assert.deepEqual(queues.ready(9), [first, second])
   queues.begin(first, 'x', { jobId: null, abort: new AbortController() })
   assert.deepEqual(
@@ -96,30 +96,30 @@ test('those who have room and something due take turns', () => {
 })
 
 test('the next moment is that of an endpoint that has room', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const queue = addQueue(queues, '1')
   fill(queues, queue)
   assert.equal(queues.nextAt(), Number.POSITIVE_INFINITY)
-  queues.touch({ endpointId: '2', account: 'a', nextAt: 30 })
-  queues.touch({ endpointId: '2', account: 'a', nextAt: 40 })
+  queues.schedule({ endpointId: '2', account: 'a', nextAt: 30 })
+  queues.schedule({ endpointId: '2', account: 'a', nextAt: 40 })
   assert.equal(queues.nextAt(), 30)
   queues.end(queue, [...queue.inFlight.keys()][0]!, { isSuccess: true })
   assert.equal(queues.nextAt(), 0)
 })
 
 test('an endpoint without events is forgotten, with its failures', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const queue = addQueue(queues, '1')
   fill(queues, queue)
   queue.nextAt = Number.POSITIVE_INFINITY
   endAll(queues, queue, false)
   const anew = addQueue(queues, '1')
   assert.notEqual(anew, queue)
-  assert.equal(queues.room(anew), 16)
+  assert.equal(queues.freeSlots(anew), 16)
 })
 
 test('an endpoint of which nothing is known has four, until it succeeds', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   const queue = addUnproven(queues, '1')
   const [first] = fill(queues, queue)
   assert.equal(queue.inFlight.size, 4)
@@ -130,7 +130,7 @@ test('an endpoint of which nothing is known has four, until it succeeds', () => 
 })
 
 test('endpoints of which nothing is known leave half of all room to those that work', () => {
-  const queues = new Queues()
+  const queues = new EndpointQueues()
   for (let i = 0; i < 80; i++) {
     const queue = addUnproven(queues, `new${i}`, `account${i % 5}`)
     if (queue) fill(queues, queue)

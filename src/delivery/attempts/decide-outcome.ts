@@ -1,5 +1,5 @@
-import { parseRetryAfter } from '../net/retry-after.ts'
-import type { AttemptRecord, Delivery } from '../storage/deliveries/deliveries.ts'
+import { parseRetryAfter } from '../../net/retry-after.ts'
+import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { type RetryDelays, retryDelay } from './retry-delay.ts'
 
 /** What follows from an attempt. */

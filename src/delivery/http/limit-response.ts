@@ -2,32 +2,32 @@ import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 
-/** The longest allowed head, and as much again: a longer answer is not read to its end. */
-const MAX_ANSWER_BYTES = 64 * 1024
-/** Answers like `103 Early Hints` that may come before the real one. */
-const MAX_ANNOUNCEMENTS = 10
+/** The longest allowed head, and as much again: a longer response is not read to its end. */
+const MAX_RESPONSE_BYTES = 64 * 1024
+/** Responses like `103 Early Hints` that may come before the real one. */
+const MAX_INFORMATIONAL = 10
 /**
  * The parser gets this much at once: it does not stop within a piece, and one read may hold
- * thousands of answers.
+ * thousands of responses.
  */
 const PIECE_BYTES = 2048
 
 /**
- * Cuts off a request whose answer costs too much. Counts its bytes on the wire, whatever they are,
- * and its informational (1xx) answers. Returns a function that ends the watch, so that the
+ * Cuts off a request whose response costs too much. Counts its bytes on the wire, whatever they
+ * are, and its informational (1xx) responses. Returns a function that ends the watch, so that the
  * connection can be reused.
  */
-export function limitAnswer(sent: ClientRequest): () => void {
+export function limitResponse(sent: ClientRequest): () => void {
   let socket: Socket | undefined
   let bytes = 0
-  let announcements = 0
+  let informational = 0
 
   function push(this: Socket, read: Uint8Array | null, encoding?: BufferEncoding): boolean {
     let hasSpace = true
     for (let from = 0; read && from < read.length; from += PIECE_BYTES) {
       const piece = read.subarray(from, from + PIECE_BYTES)
       bytes += piece.length
-      if (bytes > MAX_ANSWER_BYTES) cut('HPE_HEADER_OVERFLOW')
+      if (bytes > MAX_RESPONSE_BYTES) cut('HPE_HEADER_OVERFLOW')
       if (this.destroyed) return false
       hasSpace = Readable.prototype.push.call(this, piece, encoding)
     }
@@ -48,7 +48,7 @@ export function limitAnswer(sent: ClientRequest): () => void {
   })
   sent.once('close', release)
   sent.on('information', () => {
-    if (++announcements > MAX_ANNOUNCEMENTS) cut('TOO_MANY_ANNOUNCEMENTS')
+    if (++informational > MAX_INFORMATIONAL) cut('TOO_MANY_ANNOUNCEMENTS')
   })
   return release
 }

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { shortHeaders } from './short-headers.ts'
+import { limitHeaders } from './limit-headers.ts'
 
 test('headers are kept up to 8 KB, none of them cut, and the number of missing ones is given', () => {
   const headers = { first: 'x'.repeat(4000), long: 'é'.repeat(4000), last: 'y'.repeat(4000) }
   const { first, last } = headers
-  assert.deepEqual(shortHeaders(headers), { first, last, '(left out)': '1 header' })
-  assert.deepEqual(Object.keys(shortHeaders({ ...headers, more: 'z'.repeat(999) })), [
+  assert.deepEqual(limitHeaders(headers), { first, last, '(left out)': '1 header' })
+  assert.deepEqual(Object.keys(limitHeaders({ ...headers, more: 'z'.repeat(999) })), [
     ...['first', 'last', '(left out)'],
   ])
-  assert.deepEqual(shortHeaders({ first, last }), { first, last })
+  assert.deepEqual(limitHeaders({ first, last }), { first, last })
 })
 
 test('when to try again is kept, unless it is no moment', () => {
   const full = { server: 'x'.repeat(8 * 1024 - 6) }
-  const kept = shortHeaders({ ...full, 'retry-after': '120' })
+  const kept = limitHeaders({ ...full, 'retry-after': '120' })
   assert.deepEqual(kept, { ...full, 'retry-after': '120' })
-  const long = shortHeaders({ ...full, 'retry-after': '1'.repeat(300) })
+  const long = limitHeaders({ ...full, 'retry-after': '1'.repeat(300) })
   assert.deepEqual(long, { ...full, '(left out)': '1 header' })
 })

@@ -1,4 +1,4 @@
-import { decodePart } from '../net/decode-part.ts'
+import { decodePart } from '../../net/decode-part.ts'
 
 /**
  * Returns the secrets of a request, to be hidden where a receiver echoes them: user name, password,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { AttemptRecord, Delivery } from '../storage/deliveries/deliveries.ts'
+import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
 import { type Decision, decideOutcome } from './decide-outcome.ts'
 
 const now = 1_000_000

@@ -6,9 +6,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { type Answer, openReceiver } from '../../test/support/delivery/receiver.ts'
-import { readConfig } from '../config.ts'
-import { makeSecret } from '../storage/deliveries/signing-secrets.ts'
+import { type Answer, openReceiver } from '../../../test/support/delivery/receiver.ts'
+import { readConfig } from '../../config.ts'
+import { makeSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { type Attempt, createSender, type SenderOptions } from './sender.ts'
 
 const secret = makeSecret()

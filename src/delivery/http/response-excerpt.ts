@@ -1,4 +1,4 @@
-/** How much of an answer the log keeps. */
+/** How much of a response the log keeps. */
 export const EXCERPT_BYTES = 1024
 /**
  * Reads this much so that the connection can be reused; the connection of a longer body is dropped.
@@ -11,7 +11,7 @@ type Body = AsyncIterable<Uint8Array> & {
 }
 
 /**
- * Returns the first kilobyte of an answer as text, not cut within a character; invalid UTF-8 is
+ * Returns the first kilobyte of a response as text, not cut within a character; invalid UTF-8 is
  * replaced. The body is read to its end, up to 64 KB and for `timeout` milliseconds; then its
  * connection is dropped. If the body breaks off, returns what arrived.
  */

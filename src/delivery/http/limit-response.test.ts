@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { createAddressGuard } from '../net/address-guard.ts'
-import { describeConnectionError } from '../net/connection-error.ts'
-import { createResolver } from '../net/resolver.ts'
-import { createRequests } from './requests.ts'
+import { createAddressGuard } from '../../net/address-guard.ts'
+import { describeConnectionError } from '../../net/connection-error.ts'
+import { createResolver } from '../../net/resolver.ts'
+import { createDeliveryClient } from './delivery-client.ts'
 
 /** What the system buffers of a flood without stopping the other side from sending. */
 const BUFFERED_BYTES = 16 * 1024 * 1024
@@ -36,7 +36,7 @@ async function ask(
   t: TestContext,
   url: string,
 ): Promise<[status: number | undefined, received: string]> {
-  const requests = createRequests(createAddressGuard('all'), createResolver())
+  const requests = createDeliveryClient(createAddressGuard('all'), createResolver())
   t.after(() => requests.close())
   const body = (async function* () {})()
   const request = { url: new URL(url), account: 'acme', method: 'POST', headers: {} }

@@ -6,9 +6,9 @@ import {
   openDelivery,
   openTestReceiver,
   queueMessages,
-} from '../../test/support/delivery/test-delivery-service.ts'
-import { createMetrics } from '../metrics.ts'
-import type { SpanAttributes, Tracing } from '../tracing.ts'
+} from '../../../test/support/delivery/test-delivery-service.ts'
+import { createMetrics } from '../../metrics.ts'
+import type { SpanAttributes, Tracing } from '../../tracing.ts'
 
 test('each attempt is a line of the log, with ids and outcome, and without the address', async (t) => {
   const stream = new PassThrough()

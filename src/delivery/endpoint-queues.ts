@@ -21,7 +21,7 @@ const DOUBTFUL_SHARE = 0.5
 export type InFlight = { jobId: string | null; abort: AbortController }
 
 /** The state of an endpoint while it has something to receive. */
-export type Queue = {
+export type EndpointQueue = {
   readonly endpointId: string
   readonly account: string
   /** When to look for deliveries next, in milliseconds since 1970; infinite if unknown. */
@@ -33,14 +33,14 @@ export type Queue = {
   isProven: boolean
 }
 
-type Touch = Pick<Queue, 'endpointId' | 'account' | 'nextAt'> & { isProven?: boolean }
+type Schedule = Pick<EndpointQueue, 'endpointId' | 'account' | 'nextAt'> & { isProven?: boolean }
 
 type Tally = { all: number; doubtful: number }
 
 /** The queues of all endpoints, and which of them may send: none takes the capacity of another. */
-export class Queues {
+export class EndpointQueues {
   /** In the order of their turns. */
-  readonly #queues = new Map<string, Queue>()
+  readonly #queues = new Map<string, EndpointQueue>()
   readonly #accounts = new Map<string, Tally>()
   readonly #total: Tally = { all: 0, doubtful: 0 }
 
@@ -60,11 +60,11 @@ export class Queues {
   }
 
   /** Records when something is, or may be, due for an endpoint. */
-  touch({ endpointId, account, nextAt, isProven = false }: Touch): void {
+  schedule({ endpointId, account, nextAt, isProven = false }: Schedule): void {
     const known = this.#queues.get(endpointId)
     if (known) {
       known.nextAt = Math.min(known.nextAt, nextAt)
-      if (isProven) this.#change(known, () => prove(known))
+      if (isProven) this.#change(known, () => markProven(known))
     } else if (nextAt < Number.POSITIVE_INFINITY) {
       const fresh = { inFlight: new Map(), failuresInARow: 0, isProven }
       this.#queues.set(endpointId, { endpointId, account, nextAt, ...fresh })
@@ -72,64 +72,71 @@ export class Queues {
   }
 
   /** Returns the queues that may send now, in the order of their turns. */
-  ready(now: number): Queue[] {
+  ready(now: number): EndpointQueue[] {
     if (this.#total.all >= MAX_IN_ALL) return []
-    return this.#all().filter((queue) => queue.nextAt <= now && this.room(queue) > 0)
+    return this.#all().filter((queue) => queue.nextAt <= now && this.freeSlots(queue) > 0)
   }
 
   /** Returns the first time at which a queue with free capacity has to be checked. */
   nextAt(): number {
     let next = Number.POSITIVE_INFINITY
     for (const queue of this.#queues.values()) {
-      if (queue.nextAt < next && this.room(queue) > 0) next = queue.nextAt
+      if (queue.nextAt < next && this.freeSlots(queue) > 0) next = queue.nextAt
     }
     return next
   }
 
   /** Returns how many more requests an endpoint may have. */
-  room(queue: Queue): number {
+  freeSlots(queue: EndpointQueue): number {
     const { account, inFlight } = queue
-    const own = most(queue) - inFlight.size
+    const own = requestLimit(queue) - inFlight.size
     const tally = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     const doubtful = isDoubtful(queue)
-    const slots = [left(tally, MAX_PER_ACCOUNT, doubtful), left(this.#total, MAX_IN_ALL, doubtful)]
+    const slots = [
+      freeCapacity(tally, MAX_PER_ACCOUNT, doubtful),
+      freeCapacity(this.#total, MAX_IN_ALL, doubtful),
+    ]
     return Math.max(0, Math.min(own, ...slots))
   }
 
   /** Counts a request that is sent; the next turn goes to another endpoint. */
-  begin(queue: Queue, deliveryId: string, request: InFlight): void {
+  begin(queue: EndpointQueue, deliveryId: string, request: InFlight): void {
     this.#change(queue, () => queue.inFlight.set(deliveryId, request))
     this.#queues.delete(queue.endpointId)
     this.#queues.set(queue.endpointId, queue)
   }
 
   /** Stops counting a request; `isSuccess` is undefined if it had no outcome. */
-  end(queue: Queue, deliveryId: string, { isSuccess }: { isSuccess: boolean | undefined }): void {
+  end(
+    queue: EndpointQueue,
+    deliveryId: string,
+    { isSuccess }: { isSuccess: boolean | undefined },
+  ): void {
     this.#change(queue, () => {
       queue.inFlight.delete(deliveryId)
       if (isSuccess !== undefined) queue.failuresInARow = isSuccess ? 0 : queue.failuresInARow + 1
-      if (isSuccess) prove(queue)
+      if (isSuccess) markProven(queue)
     })
     this.drop(queue)
   }
 
   /** Forgets an endpoint that has nothing to receive. */
-  drop({ endpointId, inFlight, nextAt }: Queue): void {
+  drop({ endpointId, inFlight, nextAt }: EndpointQueue): void {
     if (inFlight.size === 0 && nextAt === Number.POSITIVE_INFINITY) this.#queues.delete(endpointId)
   }
 
-  #all(): Queue[] {
+  #all(): EndpointQueue[] {
     return [...this.#queues.values()]
   }
 
   /** Takes a queue out of the counts, changes it, and counts it again. */
-  #change(queue: Queue, change: () => void): void {
+  #change(queue: EndpointQueue, change: () => void): void {
     this.#count(queue, -1)
     change()
     this.#count(queue, 1)
   }
 
-  #count(queue: Queue, sign: 1 | -1): void {
+  #count(queue: EndpointQueue, sign: 1 | -1): void {
     const { account, inFlight } = queue
     const own = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     for (const tally of [own, this.#total]) {
@@ -141,24 +148,24 @@ export class Queues {
   }
 }
 
-function isFailing({ failuresInARow }: Queue): boolean {
+function isFailing({ failuresInARow }: EndpointQueue): boolean {
   return failuresInARow >= FAILING_AFTER
 }
 
-function prove(queue: Queue): void {
+function markProven(queue: EndpointQueue): void {
   queue.isProven = true
 }
 
-function isDoubtful(queue: Queue): boolean {
+function isDoubtful(queue: EndpointQueue): boolean {
   return isFailing(queue) || !queue.isProven
 }
 
 /** Returns the most requests that an endpoint may have. */
-function most(queue: Queue): number {
+function requestLimit(queue: EndpointQueue): number {
   if (isFailing(queue)) return MAX_WHILE_FAILING
   return queue.isProven ? MAX_PER_ENDPOINT : MAX_UNPROVEN
 }
 
-function left({ all, doubtful }: Tally, limit: number, forDoubtful: boolean): number {
+function freeCapacity({ all, doubtful }: Tally, limit: number, forDoubtful: boolean): number {
   return forDoubtful ? Math.min(limit - all, limit * DOUBTFUL_SHARE - doubtful) : limit - all
 }

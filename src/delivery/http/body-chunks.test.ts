@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { inChunks } from './json-chunks.ts'
+import { inChunks } from './body-chunks.ts'
 
 test('a body comes in pieces of 64 KB at most, and others have their turn in between', async () => {
   const whole = Buffer.alloc(1_000_000, 'abc')

@@ -1,10 +1,10 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
 import { pipeline, Readable } from 'node:stream'
-import type { AddressGuard } from '../net/address-guard.ts'
-import { createGuardedLookup } from '../net/guarded-lookup.ts'
-import type { Resolve } from '../net/resolver.ts'
-import { limitAnswer } from './answer-limits.ts'
+import type { AddressGuard } from '../../net/address-guard.ts'
+import { createGuardedLookup } from '../../net/guarded-lookup.ts'
+import type { Resolve } from '../../net/resolver.ts'
+import { limitResponse } from './limit-response.ts'
 import { readResponseExcerpt } from './response-excerpt.ts'
 
 /**
@@ -13,15 +13,15 @@ import { readResponseExcerpt } from './response-excerpt.ts'
 const KEEP_ALIVE_MS = 4000
 /** A receiver that has accepted no connection by then is down. */
 const CONNECT_TIMEOUT_MS = 10_000
-/** The head of the answer decides; the rest is only for the log. */
+/** The head of the response decides; the rest is only for the log. */
 const EXCERPT_TIMEOUT_MS = 250
-/** Four times what most proxies forward; nobody sends more headers with an answer. */
+/** Four times what most proxies forward; nobody sends more headers with a response. */
 const MAX_HEADER_BYTES = 32 * 1024
 /** Further headers are dropped: thousands of empty ones fit into the byte limit. */
 const MAX_HEADERS = 200
 
 /** A request to an address that was checked. A user name and password in the URL are left out. */
-export type Request = {
+export type DeliveryRequest = {
   url: URL
   /** The account that the request belongs to. */
   account: string
@@ -33,8 +33,8 @@ export type Request = {
   signal: AbortSignal
 }
 
-/** An answer whose head has arrived. */
-export type Answer = {
+/** A response whose head has arrived. */
+export type DeliveryResponse = {
   status: number
   headers: Record<string, string>
   /**
@@ -45,22 +45,22 @@ export type Answer = {
 }
 
 /** Sends requests over connections that are kept alive briefly. */
-export type Requests = {
+export type DeliveryClient = {
   /**
-   * Rejects if there is no answer: if aborted, or with an error that `describeConnectionError`
+   * Rejects if there is no response: if aborted, or with an error that `describeConnectionError`
    * explains.
    */
-  send(request: Request): Promise<Answer>
+  send(request: DeliveryRequest): Promise<DeliveryResponse>
   /** Cuts all connections. */
   close(): void
 }
 
 /**
  * Creates the HTTP client of deliveries. Every connection is checked when it is made, no redirect
- * is followed, and an answer costs little, whatever it contains. It uses Node's own client because
+ * is followed, and a response costs little, whatever it contains. It uses Node's own client because
  * the parser itself limits heads and chunk extensions, without an object for each.
  */
-export function createRequests(guard: AddressGuard, resolve: Resolve): Requests {
+export function createDeliveryClient(guard: AddressGuard, resolve: Resolve): DeliveryClient {
   const options = { keepAlive: true, timeout: KEEP_ALIVE_MS }
   const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) }
   return {
@@ -76,10 +76,10 @@ export function createRequests(guard: AddressGuard, resolve: Resolve): Requests 
       })
       sent.maxHeadersCount = MAX_HEADERS
       limitConnecting(sent, isSecure ? 'secureConnect' : 'connect')
-      const answered = answerOf(sent)
+      const response = responseOf(sent)
       // Failures of the pipeline are reported as an error of the request.
       pipeline(Readable.from(exactly(body, bytes), { objectMode: false }), sent, () => {})
-      return answered
+      return response
     },
     close() {
       for (const agent of Object.values(agents)) agent.destroy()
@@ -101,10 +101,10 @@ async function* exactly(
   if (left !== 0) throw new RangeError('the body is not as long as its content-length')
 }
 
-function answerOf(sent: ClientRequest): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const release = limitAnswer(sent)
-  // The listener stays after the answer: a connection may break off at any time.
+function responseOf(sent: ClientRequest): Promise<DeliveryResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<DeliveryResponse>()
+  const release = limitResponse(sent)
+  // The listener stays after the response: a connection may break off at any time.
   sent.on('error', reject).on('response', (response) => {
     const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => {
       return [name, values.join(', ')] as const

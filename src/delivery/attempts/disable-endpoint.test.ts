@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sql } from 'kysely'
-import { addWebhook, callbackTo, endNewJob } from '../../test/support/delivery/test-deliveries.ts'
+import {
+  addWebhook,
+  callbackTo,
+  endNewJob,
+} from '../../../test/support/delivery/test-deliveries.ts'
 import {
   openDelivery,
   openTestReceiver,
   queueMessages,
   until,
-} from '../../test/support/delivery/test-delivery-service.ts'
-import { disableEndpoint, enableEndpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
+} from '../../../test/support/delivery/test-delivery-service.ts'
+import {
+  disableEndpoint,
+  enableEndpoint,
+  findEndpoint,
+} from '../../storage/deliveries/endpoints.ts'
 
 const DAY_MS = 86_400_000
 

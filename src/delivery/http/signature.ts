@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { DeliveryBody } from '../storage/deliveries/delivery-body.ts'
-import { inChunks } from './json-chunks.ts'
+import type { DeliveryBody } from '../../storage/deliveries/delivery-body.ts'
+import { inChunks } from './body-chunks.ts'
 
 /** What one attempt is signed from. */
 export type ToSign = {

@@ -1,17 +1,17 @@
-import type { Config } from '../config.ts'
-import { type AddressGuard, createAddressGuard } from '../net/address-guard.ts'
-import { basicCredentials } from '../net/basic-credentials.ts'
-import { AddressRefusedError, checkUrl } from '../net/check-url.ts'
-import { describeConnectionError } from '../net/connection-error.ts'
-import { createResolver, type Resolve } from '../net/resolver.ts'
-import type { AttemptRecord, Delivery } from '../storage/deliveries/deliveries.ts'
-import type { DeliveryBody } from '../storage/deliveries/delivery-body.ts'
-import { hideIn, hideSecrets } from './hide-secrets.ts'
-import { inChunks } from './json-chunks.ts'
-import { createRequests, type Requests } from './requests.ts'
+import type { Config } from '../../config.ts'
+import { type AddressGuard, createAddressGuard } from '../../net/address-guard.ts'
+import { basicCredentials } from '../../net/basic-credentials.ts'
+import { AddressRefusedError, checkUrl } from '../../net/check-url.ts'
+import { describeConnectionError } from '../../net/connection-error.ts'
+import { createResolver, type Resolve } from '../../net/resolver.ts'
+import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
+import type { DeliveryBody } from '../../storage/deliveries/delivery-body.ts'
+import { hideIn, hideSecrets } from '../secrets/hide-secrets.ts'
+import { sentSecrets } from '../secrets/sent-secrets.ts'
+import { inChunks } from './body-chunks.ts'
+import { createDeliveryClient, type DeliveryClient } from './delivery-client.ts'
+import { limitHeaders } from './limit-headers.ts'
 import { EXCERPT_BYTES } from './response-excerpt.ts'
-import { sentSecrets } from './sent-secrets.ts'
-import { shortHeaders } from './short-headers.ts'
 import { signedHeaders } from './signature.ts'
 
 /** 1 Mbit/s: extra time for a long body, so that it reaches a slow receiver too. */
@@ -38,7 +38,7 @@ export type SenderOptions = {
 /** Makes attempts over connections that are kept alive briefly. */
 export type Sender = {
   /**
-   * Makes one attempt. Rejects, with the reason of its signal, only if aborted before an answer.
+   * Makes one attempt. Rejects, with the reason of its signal, only if aborted before a response.
    */
   send(attempt: Attempt): Promise<AttemptRecord>
   /** Cuts all connections. */
@@ -55,15 +55,15 @@ export function createSender({
   resolve = createResolver(),
 }: SenderOptions): Sender {
   const guard = createAddressGuard(config.network.allowPrivateNetwork)
-  const requests = createRequests(guard, resolve)
+  const client = createDeliveryClient(guard, resolve)
   return {
-    send: (attempt) => send(attempt, { requests, guard, now, settings: config.delivery }),
-    close: () => requests.close(),
+    send: (attempt) => send(attempt, { client, guard, now, settings: config.delivery }),
+    close: () => client.close(),
   }
 }
 
 type Tools = {
-  requests: Requests
+  client: DeliveryClient
   guard: AddressGuard
   now: () => number
   settings: Config['delivery']
@@ -95,14 +95,14 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
     const { account, method } = delivery
     const { bytes } = body
     const request = { url, account, method, headers, body: inChunks(body), bytes, signal: limit }
-    const answer = await tools.requests.send(request)
-    // Measures the time to the answer, without reading the excerpt for the log.
+    const response = await tools.client.send(request)
+    // Measures the time to the response, without reading the excerpt for the log.
     const ms = since(startedAt)
-    const { status } = answer
+    const { status } = response
     const hidden = sentSecrets(url, headers)
     // What replaces a short secret is longer.
-    const responseBody = hideIn(await answer.excerpt(), hidden).slice(0, EXCERPT_BYTES)
-    const responseHeaders = shortHeaders(hideSecrets(answer.headers, hidden))
+    const responseBody = hideIn(await response.excerpt(), hidden).slice(0, EXCERPT_BYTES)
+    const responseHeaders = limitHeaders(hideSecrets(response.headers, hidden))
     return { ...sent, ms, status, error: null, responseHeaders, responseBody }
   } catch (error) {
     signal.throwIfAborted()

@@ -1,10 +1,14 @@
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
-import type { Db } from '../storage/database/db.ts'
-import { createGroupCommit } from '../storage/database/group-commit.ts'
-import { type Delivery, type Settlement, settleDelivery } from '../storage/deliveries/deliveries.ts'
+import type { Config } from '../../config.ts'
+import type { Log } from '../../log.ts'
+import type { Db } from '../../storage/database/db.ts'
+import { createGroupCommit } from '../../storage/database/group-commit.ts'
+import {
+  type Delivery,
+  type Settlement,
+  settleDelivery,
+} from '../../storage/deliveries/deliveries.ts'
+import type { Clock } from '../system-clock.ts'
 import { disableFailingEndpoint } from './disable-endpoint.ts'
-import type { Clock } from './system-clock.ts'
 
 /** Pause after the database refused: a full disk or a lock of another process is temporary. */
 const PAUSE_MS = 1000

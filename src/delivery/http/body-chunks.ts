@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { DeliveryBody } from '../storage/deliveries/delivery-body.ts'
+import type { DeliveryBody } from '../../storage/deliveries/delivery-body.ts'
 
 /** How much is hashed and sent at once; hashing takes some tenths of a millisecond. */
 const PIECE_BYTES = 64 * 1024

@@ -1,11 +1,11 @@
-import { AppError } from '../errors.ts'
-import type { Db } from '../storage/database/db.ts'
-import type { AttemptRecord, Delivery, Settlement } from '../storage/deliveries/deliveries.ts'
-import { openDeliveryBody } from '../storage/deliveries/delivery-body.ts'
+import { AppError } from '../../errors.ts'
+import type { Db } from '../../storage/database/db.ts'
+import type { AttemptRecord, Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
+import { openDeliveryBody } from '../../storage/deliveries/delivery-body.ts'
+import type { Sender } from '../http/sender.ts'
+import type { Clock } from '../system-clock.ts'
 import { decideOutcome } from './decide-outcome.ts'
 import type { RetryDelays } from './retry-delay.ts'
-import type { Sender } from './sender.ts'
-import type { Clock } from './system-clock.ts'
 
 /** The dependencies of an attempt. */
 export type AttemptTools = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openTestStorage } from '../../test/support/test-storage.ts'
-import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'
-import { findSecrets } from './secrets.ts'
+import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { addSecret, makeSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { findSecrets } from './find-secrets.ts'
 
 test('the settings have a secret for an account that has none in the store', async (t) => {
   const { db } = await openTestStorage(t)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Delivery } from '../storage/deliveries/deliveries.ts'
+import type { Delivery } from '../../storage/deliveries/deliveries.ts'
 import { retryDelay } from './retry-delay.ts'
 
 /** Returns the seconds before each further attempt, until there is none. */

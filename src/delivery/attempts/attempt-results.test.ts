@@ -6,7 +6,7 @@ import {
   openTestReceiver,
   queueMessages,
   until,
-} from '../../test/support/delivery/test-delivery-service.ts'
+} from '../../../test/support/delivery/test-delivery-service.ts'
 
 /** Makes the database refuse every recorded attempt, as a full disk would. */
 const refuse = sql`create trigger refuse before insert on delivery_attempts

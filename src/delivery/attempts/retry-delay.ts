@@ -1,4 +1,4 @@
-import type { Delivery } from '../storage/deliveries/deliveries.ts'
+import type { Delivery } from '../../storage/deliveries/deliveries.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
