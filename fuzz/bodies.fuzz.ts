@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { SHORT_BYTES } from '../src/api/bodies/bodies.ts'
+import { SHORT_BYTES } from '../src/api/bodies/body-reader.ts'
 import { startServer } from '../test/support/start-server.ts'
 import { fuzz } from './run.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readEditRequest } from '../src/api/bodies/edit-request.ts'
+import { readEditRequest } from '../src/api/bodies/parsing/edit-request.ts'
 import { AppError } from '../src/errors.ts'
 import { applyEdits } from '../src/text/edits/apply-edits.ts'
 import { editTranscript, readEdits } from '../src/text/edits/edit-task.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFields } from '../src/api/bodies/validation.ts'
+import { readFields } from '../src/api/bodies/validation/validate-fields.ts'
 import { RealtimeConnection } from '../src/api/openai/realtime/realtime-connection.ts'
 import type { toLiveBody } from '../src/api/openai/realtime/session-settings.ts'
 import { liveRequest } from '../src/api/schemas/live/live-request.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { readFields } from '../src/api/bodies/validation.ts'
+import { readFields } from '../src/api/bodies/validation/validate-fields.ts'
 import { preRecordedRequest } from '../src/api/schemas/jobs/pre-recorded-request.ts'
 import { AppError } from '../src/errors.ts'
 import { ownHeaders, requestRaw } from '../test/support/api/hostile-requests.ts'

@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../errors.ts'
+import { newRequestId } from './middleware/request-id.ts'
 import { isOpenAiPath, openAiStatusOf, toOpenAiError } from './openai/errors.ts'
-import { newRequestId } from './request-id.ts'
 
 /** The body of every unsuccessful response (contract 1.9). */
 export type ErrorBody = {

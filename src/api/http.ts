@@ -1,18 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import { FrameScheduler } from '../live/input/frame-scheduler.ts'
 import type { App } from '../server-parts.ts'
-import { CaptionStreams } from './answers/caption-streams.ts'
 import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
-import { Bodies } from './bodies/bodies.ts'
-import { allowOrigins } from './cors.ts'
-import { createLiveSocketServer } from './live-socket.ts'
+import { BodyReader } from './bodies/body-reader.ts'
+import { allowOrigins } from './middleware/cors.ts'
 import { clientSecretRoutes } from './openai/realtime/client-secret-routes.ts'
 import { type ClientSecrets, createClientSecrets } from './openai/realtime/client-secrets.ts'
 import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
 import { transcriptionRoute } from './openai/transcription-route.ts'
 import { describeApi } from './openapi/document.ts'
+import { CaptionStreams } from './responses/streams/caption-streams.ts'
 import { auditRoutes } from './routes/accounts/audit.ts'
 import { keyRoutes } from './routes/accounts/keys.ts'
 import { signInRoutes } from './routes/accounts/sign-in.ts'
@@ -42,6 +41,7 @@ import { eventRoutes } from './routes/webhooks/events.ts'
 import { resendingRoutes } from './routes/webhooks/resending.ts'
 import { webhookRoutes } from './routes/webhooks/webhooks.ts'
 import { createServer } from './server.ts'
+import { createLiveSocketServer } from './sockets/live-socket.ts'
 
 declare module 'fastify' {
   // Only an interface can extend a declaration of another package.
@@ -54,7 +54,7 @@ declare module 'fastify' {
     keyHash: string
     /** Its id, as logs and reports show it. */
     keyId: string
-    /** Whether the key, or the sign-in of the browser, still holds; answers that go on ask. */
+    /** Whether the key, or the sign-in of the browser, is still valid; long responses check it. */
     isStillAllowed(): Promise<boolean>
   }
 }
@@ -77,7 +77,7 @@ export type HttpParts = Pick<
 /** Builds the HTTP server with all its routes; it does not listen yet. */
 export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   const http = createServer(parts)
-  const bodies = new Bodies(parts)
+  const bodies = new BodyReader(parts)
   http.addHook('onClose', () => bodies.close())
   const app = { ...parts, bodies }
   const { roles } = app.config.node
@@ -110,7 +110,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
 /** Registers what only nodes of the role `api` serve. */
 async function registerApi(
   http: FastifyInstance,
-  app: HttpParts & { bodies: Bodies; clientSecrets: ClientSecrets; captions: CaptionStreams },
+  app: HttpParts & { bodies: BodyReader; clientSecrets: ClientSecrets; captions: CaptionStreams },
   admission: ReturnType<typeof createAdmission>,
 ): Promise<void> {
   await http.register(openApiRoutes(app))
@@ -162,7 +162,7 @@ function guard(http: FastifyInstance, admission: ReturnType<typeof createAdmissi
     request.keyId = id
     request.isStillAllowed = () => admission.isStillAllowed(request)
   })
-  // A key in a header of its own is no reason for a proxy to keep an answer to itself.
+  // A key in a header of its own is no reason for a proxy to keep a response to itself.
   http.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
     reply.header('x-content-type-options', 'nosniff')

@@ -5,24 +5,24 @@ import Fastify, { LogController } from 'fastify'
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { App } from '../server-parts.ts'
-import { requireHost } from './answers/urls.ts'
 import { clientAddressOf } from './auth/client-address.ts'
-import { countedRequests } from './bodies/counted-request.ts'
-import { drainBody } from './bodies/drain-body.ts'
-import { acceptJson } from './bodies/json-body.ts'
-import { refuseUnread } from './bodies/refuse-unread.ts'
-import { watchBodies } from './bodies/slow-bodies.ts'
+import { drainBody } from './bodies/receiving/drain-body.ts'
+import { acceptJson } from './bodies/receiving/json-body.ts'
+import { limitChunks } from './bodies/receiving/limit-chunks.ts'
+import { rejectEarly } from './bodies/receiving/reject-early.ts'
+import { watchBodies } from './bodies/receiving/slow-bodies.ts'
 import { answerClientError, sendError } from './errors.ts'
 import { parseQuery } from './lists/parse-query.ts'
 import { compileQueryReader } from './lists/query.ts'
-import { isLiveUpgrade } from './live-socket.ts'
-import { answerUnknownRoutes } from './not-found.ts'
-import { observeRequests } from './observe-requests.ts'
+import { handleUnknownRoutes } from './middleware/not-found.ts'
+import { observeRequests } from './middleware/observe-requests.ts'
+import { requestTurns } from './middleware/pipelined-requests.ts'
+import { newRequestId } from './middleware/request-id.ts'
+import { requestLog } from './middleware/request-log.ts'
 import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
-import { requestTurns } from './pipelined-requests.ts'
-import { newRequestId } from './request-id.ts'
-import { requestLog } from './request-log.ts'
+import { requireHost } from './responses/urls.ts'
 import { closeConnectionsOnStop } from './shutdown.ts'
+import { isLiveUpgrade } from './sockets/live-socket.ts'
 
 /**
  * The largest upload fits at 2.3 Mbit/s; a request that takes longer to arrive only holds
@@ -52,10 +52,10 @@ export function createServer(app: ServerParts): FastifyInstance {
     const error = new AppError('request_unreadable', problem)
     answerClientError(error, socket, { requestIdHeaderNames })
   }
-  const CountedRequest = countedRequests((socket) => {
+  const ChunkLimitedRequest = limitChunks((socket) => {
     refuse(socket, 'its body comes in too small pieces')
   })
-  const turns = requestTurns(CountedRequest)
+  const turns = requestTurns(ChunkLimitedRequest)
   const http: FastifyInstance = Fastify({
     loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,
     logController: new LogController({
@@ -105,7 +105,7 @@ export function createServer(app: ServerParts): FastifyInstance {
   http.setSerializerCompiler(() => JSON.stringify)
   acceptJson(http, { maxBytes: config.http.maxJsonBytes })
   http.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (!request.account && !request.raw.complete) return refuseUnread(error, request, reply)
+    if (!request.account && !request.raw.complete) return rejectEarly(error, request, reply)
     await drainBody(request.raw)
     return sendError(error, request, reply)
   })
@@ -124,7 +124,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')
     done()
   })
-  answerUnknownRoutes(http, { config })
+  handleUnknownRoutes(http, { config })
 
   http.addHook('onResponse', ({ log, method, routeOptions }, reply, done) => {
     const fields = { method, route: routeOptions.url, status: reply.statusCode }

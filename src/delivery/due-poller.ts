@@ -1,7 +1,7 @@
 import type { Db } from '../storage/database/db.ts'
 import {
   bringForward,
-  correctMoments,
+  correctDueTimes,
   type DueEndpoint,
   findDueEndpoints,
   MAX_DUE_ENDPOINTS,
@@ -76,7 +76,7 @@ export class DuePoller {
     this.#isLooking = true
     let restMs = ERROR_PAUSE_MS
     try {
-      if (isTurnedBack) await this.#correctMoments(now)
+      if (isTurnedBack) await this.#correctDueTimes(now)
       const startedAt = performance.now()
       const due = await findDueEndpoints(db, { until: now + HORIZON_MS })
       this.#lookedAt = now
@@ -96,9 +96,9 @@ export class DuePoller {
     clearTimeout(this.#rest)
   }
 
-  async #correctMoments(now: number): Promise<void> {
+  async #correctDueTimes(now: number): Promise<void> {
     const { db } = this.#options
-    if (this.#seenAt === undefined) await correctMoments(db, { now, latest: now + FAR_AHEAD_MS })
+    if (this.#seenAt === undefined) await correctDueTimes(db, { now, latest: now + FAR_AHEAD_MS })
     else await bringForward(db, { now, by: this.#seenAt - now })
     this.#seenAt = now
   }

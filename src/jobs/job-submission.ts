@@ -104,11 +104,11 @@ export class JobSubmission {
       filename: source && filenameOf(source),
       source: fileId ? null : source,
     }
-    const moments = { createdAt: wallNow(), runAfter: steadyNow() }
+    const times = { createdAt: wallNow(), runAfter: steadyNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
     const zeroRetention = hasZeroRetention(this.#tools.config.storage, account)
     const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
-    const job = { id, account, ...moments, ...asked, file }
+    const job = { id, account, ...times, ...asked, file }
     const creation = await this.#create(job, {
       ...{ maxQueued, maxSecondsPerMonth, idempotency },
     })

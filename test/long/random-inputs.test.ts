@@ -1,5 +1,5 @@
 /** The tests with random inputs, with more of them. */
-import '../../src/api/bodies/validation.test.ts'
+import '../../src/api/bodies/validation/validate-fields.test.ts'
 import '../../src/api/openapi/publish-schema.test.ts'
 import '../../src/audio/containers/wav.test.ts'
 import '../../src/audio/resample.test.ts'

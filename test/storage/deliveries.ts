@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import {
   bringForward,
-  correctMoments,
+  correctDueTimes,
   type Delivery,
   deleteOldDeliveries,
   failEndpointDeliveries,
@@ -305,8 +305,8 @@ test('what waits for a moment that only a turned clock explains is due', async (
   const { first } = await addLane(db)
   const retry = { outcome: 'retry' as const, nextAt: 90_000, reason: 'it answered 500' }
   await settleDelivery(db, { delivery: first, attempt: attemptAt(11_000, 500), ...retry })
-  assert.equal(await correctMoments(db, { now: 12_000, latest: 90_000 }), 0)
-  assert.equal(await correctMoments(db, { now: 12_000, latest: 89_999 }), 1)
+  assert.equal(await correctDueTimes(db, { now: 12_000, latest: 90_000 }), 0)
+  assert.equal(await correctDueTimes(db, { now: 12_000, latest: 89_999 }), 1)
   assert.equal((await takeAll(db, 12_000)).length, 1)
 })
 

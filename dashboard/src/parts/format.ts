@@ -12,7 +12,7 @@ export function formatTime(seconds: number): string {
 }
 
 /** Writes a date of the API for people. */
-export function formatMoment(iso: string): string {
+export function formatDateTime(iso: string): string {
   return moments.format(new Date(iso))
 }
 

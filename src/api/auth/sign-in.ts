@@ -11,7 +11,7 @@ import {
   insertSignIn,
   takeLink,
 } from '../../storage/accounts/sign-ins.ts'
-import { baseUrlOf, originOf } from '../answers/urls.ts'
+import { baseUrlOf, originOf } from '../responses/urls.ts'
 import { type FindKey, type Key, sha256 } from './auth.ts'
 
 const COOKIE = 'steno_sign_in'
@@ -59,7 +59,7 @@ export function createSignIns({
   }
 
   return {
-    /** Signs a browser in; resolves to the answer and the cookie to set. */
+    /** Signs a browser in; resolves to the response and the cookie to set. */
     async open(key: Key, request: IncomingMessage): Promise<SignInAnswer & { cookie: string }> {
       const secret = randomBytes(32).toString('base64url')
       const at = now()

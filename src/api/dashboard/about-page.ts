@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { commandName, isPackage } from '../../config/installation.ts'
 import type { Config } from '../../config.ts'
-import { baseUrlOf } from '../answers/urls.ts'
+import { baseUrlOf } from '../responses/urls.ts'
 
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
@@ -68,7 +68,7 @@ ${isBuilt ? DASHBOARD_LINK + GUIDE_LINK : ''}      <li><a href="docs">Reference<
     </ul>
     <h2>A first request</h2>
     <pre>${escapeHtml(request)}</pre>
-    <p>The first answer holds the <code>audio_url</code> for the second request, the second the
+    <p>The first response holds the <code>audio_url</code> for the second request, the second the
       <code>id</code> for the others. Without programming:
       <code>${commandName} transcribe talk.mp3</code>${isPackage ? '' : ' in the folder of Steno'}.</p>
   </body>

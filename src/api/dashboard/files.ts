@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readIfThere, readStaticFile, type StaticFile } from '../answers/static-file.ts'
+import { readIfThere, readStaticFile, type StaticFile } from '../responses/files/static-file.ts'
 
 /** Where `npm run build` writes the dashboard. */
 const FOLDER = join(import.meta.dirname, '../../../dashboard/dist')

@@ -1,5 +1,5 @@
 import type { Place } from '../../storage/jobs/job-lists.ts'
-import { type JobText, writeText } from '../answers/job-text.ts'
+import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
 /** Whether more follows a page, and the positions of its items, where a list knows them. */
@@ -40,7 +40,7 @@ export type PageUrls = ReturnType<typeof pageUrls>
 const PIECE_LENGTH = 64 * 1024
 
 /** An item that is loaded in its turn; undefined when it has been deleted by then. */
-export type LazyText = () => Promise<JobText | undefined>
+export type LazyText = () => Promise<JobJson | undefined>
 
 /** Yields a list as JSON while its items are loaded. */
 export async function* writeList(

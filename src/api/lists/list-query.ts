@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import type { JobFilter, Part, Place } from '../../storage/jobs/job-lists.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import type { ListQuery } from '../schemas/list-query.ts'
-import { DAY_MS, parseMoment } from './moments.ts'
+import { DAY_MS, parseDateTime } from './date-time.ts'
 
 /** Returns the filter of a query, without the account and the kind that its route implies. */
 export function toFilter(query: ListQuery): Omit<JobFilter, 'account'> {
@@ -90,7 +90,7 @@ export function filterParams(query: PageQuery): URLSearchParams {
 }
 
 function moment(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseMoment(text)
+  return text === undefined ? undefined : parseDateTime(text)
 }
 
 function latest(...moments: (number | undefined)[]): number | undefined {

@@ -1,4 +1,4 @@
-import { limitByKey } from '../limit-by-key.ts'
+import { limitConcurrency } from '../limit-concurrency.ts'
 import type { ListQuery } from '../schemas/list-query.ts'
 
 /** Lists of one account that read the database at once; those that cost more take turns. */
@@ -22,8 +22,8 @@ export type ListScheduler = {
  * metadata or counts up to a far offset, so that its searches do not delay other accounts.
  */
 export function createListScheduler(): ListScheduler {
-  const inTurn = limitByKey(LISTS_AT_ONCE)
-  const costlyInTurn = limitByKey()
+  const inTurn = limitConcurrency(LISTS_AT_ONCE)
+  const costlyInTurn = limitConcurrency()
   return {
     page(account, query, work) {
       return isCostly(query) ? costlyInTurn(account, work) : inTurn(account, work)

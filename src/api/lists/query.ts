@@ -1,6 +1,6 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { type Problem, problemsError, readFields } from '../bodies/validation.ts'
+import { type Problem, problemsError, readFields } from '../bodies/validation/validate-fields.ts'
 import type { QueryValue } from './parse-query.ts'
 
 type QuerySchema = { properties: Record<string, { type?: string }> }

@@ -7,13 +7,13 @@ import { AppError, errorOfFailure } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
 import type { OpenAiForm } from '../../text/formats/openai.ts'
-import { markDeliveredWhenSent } from '../answers/mark-delivered.ts'
-import { baseUrlOf, fileUrl } from '../answers/urls.ts'
-import type { Bodies } from '../bodies/bodies.ts'
-import { formOptions, readParts } from '../bodies/form-stream.ts'
-import { readAudioPart } from '../bodies/multipart-audio.ts'
-import { toSubmission } from '../bodies/to-submission.ts'
-import { disconnectSignal } from '../disconnect-signal.ts'
+import type { BodyReader } from '../bodies/body-reader.ts'
+import { readAudioPart } from '../bodies/multipart/audio-part.ts'
+import { formOptions, readParts } from '../bodies/multipart/form-stream.ts'
+import { toSubmission } from '../bodies/submission/to-submission.ts'
+import { disconnectSignal } from '../middleware/disconnect-signal.ts'
+import { markDeliveredWhenSent } from '../responses/mark-delivered.ts'
+import { baseUrlOf, fileUrl } from '../responses/urls.ts'
 import { modelNames } from '../schemas/models/model-names.ts'
 import { transcriptionOperation, translationOperation } from '../schemas/openai/openai.ts'
 import { toOpenAiError } from './errors.ts'
@@ -34,7 +34,7 @@ const COMMENT_MS = 15_000
  * and answers when it has ended. A client that leaves before cancels its job.
  */
 export function transcriptionRoute(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   const { config, jobs, bodies } = app
   const models = modelNames(config.models)

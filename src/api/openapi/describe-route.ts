@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
-import { type ErrorStatus, ErrorView, errorAnswers } from '../schemas/error.ts'
+import { type ErrorStatus, ErrorView, errorResponses } from '../schemas/error.ts'
 import { OpenAiErrorView } from '../schemas/openai/openai.ts'
 import { publishSchema } from './publish-schema.ts'
 
@@ -44,7 +44,7 @@ export function describeRoute(
 ): FastifySchema {
   const deprecated = url.startsWith('/v2/transcription')
   const common = schema.security ? always : [...always, ...withKey]
-  const answers = { ...errorAnswers(...common), ...(schema.response as Schema) }
+  const answers = { ...errorResponses(...common), ...(schema.response as Schema) }
   const response = Object.entries(answers).map(([status, answer]) => {
     const headers = {
       ...requestId,

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
-import { errorAnswer } from '../schemas/error.ts'
+import { errorResponse } from '../schemas/error.ts'
 import { describeRoute } from './describe-route.ts'
 import { hoistComponents } from './hoist-components.ts'
 import { describeWebhooks } from './webhooks.ts'
@@ -73,7 +73,7 @@ function methodNotAllowed() {
     schema: { type: 'string' as const },
   }
   const schema = { $ref: '#/components/schemas/Error' }
-  const { description } = errorAnswer(405)
+  const { description } = errorResponse(405)
   return { description, headers: { Allow: allow }, content: { 'application/json': { schema } } }
 }
 
@@ -87,7 +87,7 @@ sound to its socket.
 
 **Requests.** In JSON bodies null is the same as absent, and nothing is coerced: \`"2"\` is not a number.
 ${unknown} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path
-is ignored. A path that has other methods answers 405 with \`Allow\`.
+is ignored. A path that has other methods returns 405 with \`Allow\`.
 
 **Errors** have one form everywhere; the header \`X-Error-Code\` says which it is.
 

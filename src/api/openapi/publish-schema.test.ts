@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { type JsonSchema, valuesOf } from '../../../test/support/api/schema-values.ts'
 import { rounds } from '../../../test/support/rounds.ts'
 import { readConfig } from '../../config.ts'
-import { isObject, readFields } from '../bodies/validation.ts'
+import { isObject, readFields } from '../bodies/validation/validate-fields.ts'
 import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { publishSchema } from './publish-schema.ts'
 
@@ -34,7 +34,7 @@ test('a format of our own becomes a standard one or is left out', () => {
       Type.String({ format: 'http-url' }),
       Type.String({ format: 'language-code' }),
       Type.String({ format: 'date-time' }),
-      Type.String({ format: 'moment' }),
+      Type.String({ format: 'date-or-date-time' }),
     ]),
   )
   assert.deepEqual(publishSchema(schema, open).items, {

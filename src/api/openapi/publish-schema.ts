@@ -11,7 +11,7 @@ const standardFormats = new Set(['binary', 'date', 'date-time', 'uri', 'uuid'])
 
 /** Replacements for our own formats; one without a replacement is dropped. */
 const ownFormats: Record<string, Schema> = {
-  moment: { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+  'date-or-date-time': { anyOf: [{ format: 'date' }, { format: 'date-time' }] },
   'http-url': { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]' },
 }
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { auditActions, auditSources } from '../../storage/accounts/audit-log.ts'
 import { MAX_NAME_CHARS } from './limits.ts'
-import { AnyOf, Moment, pageFields, pageOf } from './list-query.ts'
+import { AnyOf, DateFilter, pageFields, pageOf } from './list-query.ts'
 import { Type } from './type.ts'
 import { DateTime, FreeObject, Nullable, OneOf, Uuid } from './values.ts'
 
@@ -12,9 +12,9 @@ function Filter(description: string) {
 /** Filters of the audit log, and the part of its list. */
 export const AuditQuery = Type.Object({
   ...pageFields('Entries'),
-  date: Moment('Entries of this UTC day'),
-  before_date: Moment('Entries before this moment'),
-  after_date: Moment('Entries after this moment'),
+  date: DateFilter('Entries of this UTC day'),
+  before_date: DateFilter('Entries before this time'),
+  after_date: DateFilter('Entries after this time'),
   action: AnyOf(auditActions, 'Entries of any of these actions'),
   account: Filter('Entries that concern this account'),
   key: Filter('What was done with the key of this id'),

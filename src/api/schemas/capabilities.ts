@@ -10,7 +10,7 @@ const AddOn = Type.Object(
   {
     name: Type.String({ description: 'The switch that asks for it' }),
     kind: OneOf('transform', 'add-on'),
-    is_configured: Type.Boolean({ description: 'Without it answers `NotConfigured`' }),
+    is_configured: Type.Boolean({ description: 'If false, it returns `NotConfigured`' }),
     is_repeatable: Type.Boolean({ description: 'Whether it can be made again when it failed' }),
     languages: Type.Union([Languages, Type.Null()], { description: 'Null when it knows all' }),
     config_schema: Nullable(

@@ -39,7 +39,7 @@ const reasons = {
 export type ErrorStatus = keyof typeof reasons
 
 /** Returns the description of an error response. */
-export function errorAnswer(status: ErrorStatus) {
+export function errorResponse(status: ErrorStatus) {
   return {
     description: reasons[status],
     content: { 'application/json': { schema: ErrorView } },
@@ -50,9 +50,9 @@ export function errorAnswer(status: ErrorStatus) {
  * Returns error responses for the schema of a route; routes need not name those that any route can
  * return.
  */
-export function errorAnswers<S extends ErrorStatus>(
+export function errorResponses<S extends ErrorStatus>(
   ...statuses: readonly S[]
-): Record<S, ReturnType<typeof errorAnswer>> {
-  const answers = statuses.map((status) => [status, errorAnswer(status)] as const)
-  return Object.fromEntries(answers) as Record<S, ReturnType<typeof errorAnswer>>
+): Record<S, ReturnType<typeof errorResponse>> {
+  const answers = statuses.map((status) => [status, errorResponse(status)] as const)
+  return Object.fromEntries(answers) as Record<S, ReturnType<typeof errorResponse>>
 }

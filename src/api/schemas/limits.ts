@@ -52,7 +52,7 @@ export const MAX_NAME_CHARS = 200
 export const MAX_URL_CHARS = 8192
 
 /** A date with a time, fractions and a time zone has 35. */
-export const MAX_MOMENT_CHARS = 64
+export const MAX_DATE_TIME_CHARS = 64
 
 /** Values of one query parameter; lists have fewer filter words. */
 export const MAX_QUERY_VALUES = 100

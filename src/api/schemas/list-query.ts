@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox'
 import {
+  MAX_DATE_TIME_CHARS,
   MAX_METADATA_KEY_CHARS,
   MAX_METADATA_KEYS,
-  MAX_MOMENT_CHARS,
   MAX_NAME_CHARS,
   MAX_QUERY_VALUES,
 } from './limits.ts'
@@ -10,8 +10,10 @@ import { Type } from './type.ts'
 import { FreeObject, Nullable, Uri } from './values.ts'
 
 /** Defines a parameter that holds a date or a date-time. */
-export function Moment(description: string) {
-  return Type.Optional(Type.String({ format: 'moment', maxLength: MAX_MOMENT_CHARS, description }))
+export function DateFilter(description: string) {
+  return Type.Optional(
+    Type.String({ format: 'date-or-date-time', maxLength: MAX_DATE_TIME_CHARS, description }),
+  )
 }
 
 /** A parameter that names whose things are wanted. */
@@ -57,9 +59,9 @@ export function pageOf<T extends TSchema>(Item: T, title: string) {
 /** Filters of jobs, and the part of their list (contract 2.4). */
 const Query = Type.Object({
   ...pageFields('Jobs'),
-  date: Moment('Jobs created on this UTC day'),
-  before_date: Moment('Jobs created before this moment'),
-  after_date: Moment('Jobs created after this moment'),
+  date: DateFilter('Jobs created on this UTC day'),
+  before_date: DateFilter('Jobs created before this time'),
+  after_date: DateFilter('Jobs created after this time'),
   status: AnyOf(['queued', 'processing', 'done', 'error'], 'Jobs in any of these states'),
   custom_metadata: Type.Optional(
     FreeObject(

@@ -1,5 +1,5 @@
 import type { JobKind } from '../../storage/jobs/jobs.ts'
-import { errorAnswers } from './error.ts'
+import { errorResponses } from './error.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS, MAX_NAME_CHARS } from './limits.ts'
 import { Type } from './type.ts'
 
@@ -69,7 +69,7 @@ export function jobOperations(kind: JobKind | undefined) {
     edit: operation(
       'edit*Transcript',
       `Correct the transcript of ${one}`,
-      'Adds a version. Answers 409 if `base_version` is not the current one, or if other words stand in the result than ' +
+      'Adds a version. Returns 409 if `base_version` is not the current one, or if other words stand in the result than ' +
         'an operation expects. Needs the scope `write`. An extension.',
     ),
     share: operation(
@@ -100,9 +100,9 @@ export function creationOperation(path: string): Operation {
     operationId: `create${name}`,
     summary: 'Create a pre-recorded job',
     description:
-      'Answers as soon as the job is stored; ask for it at its `result_url` until its `status` is `done` or `error`. ' +
+      'Responds as soon as the job is stored; request it at its `result_url` until its `status` is `done` or `error`. ' +
       'Each feature is a switch with an optional configuration, which is checked in any case and used only with its switch. ' +
-      'The header `x-steno-warning` of the answer names unknown fields, which are ignored.',
+      'The header `x-steno-warning` of the response names unknown fields, which are ignored.',
   }
 }
 
@@ -113,15 +113,15 @@ export const CreationHeaders = Type.Object({
       minLength: 1,
       maxLength: MAX_IDEMPOTENCY_KEY_CHARS,
       description:
-        'A second request with the same key and body gets the answer to the first, within 24 hours; with another body, 422.',
+        'A second request with the same key and body gets the response to the first, within 24 hours; with another body, 422.',
     }),
   ),
 })
 
 /** Responses to a deletion. */
-export const deletionAnswers = {
+export const deletionResponses = {
   202: Type.Unsafe<undefined>(Type.Null({ description: 'It is gone' })),
-  ...errorAnswers(403, 404),
+  ...errorResponses(403, 404),
 }
 
 /** Which recording of a job is requested; beyond the contract. */
@@ -144,7 +144,7 @@ export const RangeHeaders = Type.Object({
 const ContentRange = Type.String({ description: 'Which bytes these are, and of how many' })
 
 /** Returns the responses to a download, of whatever media type. */
-export function downloadAnswers(mediaTypes: readonly string[]) {
+export function downloadResponses(mediaTypes: readonly string[]) {
   const content = Object.fromEntries(mediaTypes.map((type) => [type, { schema: {} }]))
   const headers = {
     'Content-Disposition': Type.String({ description: 'With the name of the file' }),
@@ -157,6 +157,6 @@ export function downloadAnswers(mediaTypes: readonly string[]) {
       headers: { ...headers, 'Content-Range': ContentRange },
       content,
     },
-    ...errorAnswers(404, 416),
+    ...errorResponses(404, 416),
   }
 }

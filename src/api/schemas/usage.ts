@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { AnyOf, Moment, OtherAccount } from './list-query.ts'
+import { AnyOf, DateFilter, OtherAccount } from './list-query.ts'
 import { Type } from './type.ts'
 import { DateTime, Nullable, OneOf, Seconds } from './values.ts'
 
@@ -7,8 +7,8 @@ const groups = ['day', 'key', 'kind', 'account'] as const
 
 /** Which usage to add up. */
 export const UsageQuery = Type.Object({
-  from: Moment('The first UTC day; default the first of this month'),
-  to: Moment('The last UTC day; default today. At most 366 days in all'),
+  from: DateFilter('The first UTC day; default the first of this month'),
+  to: DateFilter('The last UTC day; default today. At most 366 days in all'),
   by: AnyOf(groups, 'What to add up by, several with commas; default `day`'),
   account: OtherAccount,
 })

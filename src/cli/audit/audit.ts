@@ -7,7 +7,7 @@ import {
 } from '../../storage/accounts/audit-log.ts'
 import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { formatMoment, readPast } from '../terminal/moments.ts'
+import { formatDateTime, readPast } from '../terminal/date-time.ts'
 import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command } from '../terminal/terminal.ts'
@@ -78,7 +78,7 @@ function formatEntries(entries: readonly StoredAuditEntry[]): string {
     const { user } = JSON.parse(details) as { user?: string }
     const by = user === undefined ? source : `${source} of ${user}`
     return [
-      ...[formatMoment(at), action, account ?? '-', subject ?? '-', by],
+      ...[formatDateTime(at), action, account ?? '-', subject ?? '-', by],
       ...[keyId ?? '-', address ?? '-'],
     ]
   })

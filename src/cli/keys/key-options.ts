@@ -1,6 +1,6 @@
 import { accountScopes, type Scope, scopes } from '../../storage/accounts/keys.ts'
 import { UsageError } from '../arguments.ts'
-import { parseDate } from '../terminal/moments.ts'
+import { parseDate } from '../terminal/date-time.ts'
 
 const DAY_MS = 86_400_000
 /** The longest label that fits a line of the list. */

@@ -4,7 +4,7 @@ import { deleteKey, listKeys, type StoredKey } from '../../storage/accounts/keys
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { nameOf, openDatabase } from '../server/open-database.ts'
-import { formatMoment } from '../terminal/moments.ts'
+import { formatDateTime } from '../terminal/date-time.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { FIRST_ACCOUNT } from './first-key.ts'
@@ -60,7 +60,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
   const { storage } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: true, terminal })
   const { key, id } = await makeKey(db, { account, name, scopes, expiresAt }, commandActor())
-  const end = expiresAt === null ? '' : ` until ${formatMoment(expiresAt)}`
+  const end = expiresAt === null ? '' : ` until ${formatDateTime(expiresAt)}`
   terminal.stderr.write(
     `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${nameOf(storage)}.\n` +
       'It is shown only this once:\n',
@@ -93,9 +93,9 @@ async function revoke(args: string[], terminal: Terminal): Promise<number> {
 
 function formatKeys(keys: readonly StoredKey[]): string {
   const headings = ['id', 'account', 'name', 'scopes', 'created', 'expires', 'last used']
-  const rows = keys.map(({ prefix, account, name, scopes, ...moments }) => [
+  const rows = keys.map(({ prefix, account, name, scopes, ...times }) => [
     ...[prefix, account, name ?? '-', scopes.join()],
-    ...[moments.createdAt, moments.expiresAt, moments.lastUsedAt].map(formatMoment),
+    ...[times.createdAt, times.expiresAt, times.lastUsedAt].map(formatDateTime),
   ])
   return formatTable(headings, rows)
 }

@@ -2,7 +2,7 @@ import { readConfig } from '../../config.ts'
 import { listNodes, type Node } from '../../storage/nodes/nodes.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { formatMoment } from '../terminal/moments.ts'
+import { formatDateTime } from '../terminal/date-time.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command } from '../terminal/terminal.ts'
 
@@ -35,7 +35,7 @@ function formatNodes(nodes: readonly Node[]): string {
     ...[host, String(pid), url ?? '-', roles.join() || '-', isDraining ? 'draining' : 'ready'],
     live ? String(live.sessions) : '-',
     live ? `${live.load} of ${live.capacity}` : '-',
-    formatMoment(startedAt),
+    formatDateTime(startedAt),
   ])
   return formatTable(headings, rows)
 }

@@ -20,7 +20,7 @@ export type ApiAddOnCapability = {
   /** The switch that asks for it */
   name: string
   kind: 'transform' | 'add-on'
-  /** Without it answers `NotConfigured` */
+  /** If false, it returns `NotConfigured` */
   is_configured: boolean
   /** Whether it can be made again when it failed */
   is_repeatable: boolean
@@ -114,7 +114,7 @@ export type ApiChaptersResult = {
 
 export type ApiCreatedJob = {
   id: string
-  /** Answers GET and DELETE */
+  /** For GET and DELETE */
   result_url: string
 }
 
@@ -188,7 +188,7 @@ export type ApiCreatedWebhook = {
   disabled_reason: string | null
   /** ISO 8601, UTC, with milliseconds */
   created_at: string
-  /** Signs its events; no other answer has it */
+  /** Signs its events; no other response contains it */
   secret: string
 }
 
@@ -494,7 +494,7 @@ export type ApiLoadPoint = {
   deliveries: number
   request_seconds: number | null
   final_seconds: number | null
-  /** Answers with a status of 500 or more, since the point before */
+  /** Responses with a status of 500 or more, since the point before */
   failed_requests: number
   /** Jobs that failed by the fault of the server, since the point before */
   failed_jobs: number

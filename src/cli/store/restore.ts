@@ -3,7 +3,7 @@ import { restoreBackup } from '../../storage/backup/restore-backup.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
-import { formatMoment } from '../terminal/moments.ts'
+import { formatDateTime } from '../terminal/date-time.ts'
 import { createProgress } from '../terminal/progress.ts'
 import type { Command } from '../terminal/terminal.ts'
 import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
@@ -53,7 +53,7 @@ export const restoreCommand: Command = {
       const restored = await restoreBackup(options)
       progress.end(folder)
       progress.say(
-        `Restored ${folder} as of ${formatMoment(restored.takenAt)}, with ${restored.objects} recordings and results`,
+        `Restored ${folder} as of ${formatDateTime(restored.takenAt)}, with ${restored.objects} recordings and results`,
       )
       for (const id of restored.missing) progress.say(`The backup does not have the object ${id}`)
       return restored.missing.length > 0 ? 1 : 0

@@ -6,7 +6,7 @@ import { commandActor } from '../audit/command-actor.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'
 import { readLabel } from '../keys/key-options.ts'
 import { nameOf, openDatabase } from '../server/open-database.ts'
-import { formatMoment, readSpan } from '../terminal/moments.ts'
+import { formatDateTime, readSpan } from '../terminal/date-time.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
 import { readEvents, readWebhookUrl } from './webhook-options.ts'
@@ -69,7 +69,7 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
   const earlier =
     overlapMs === 0
       ? 'Earlier ones do not sign any more.'
-      : `Earlier ones sign beside it until ${formatMoment(at + overlapMs)}.`
+      : `Earlier ones sign beside it until ${formatDateTime(at + overlapMs)}.`
   terminal.stderr.write(`New signing secret of ${owner}. ${earlier}\nIt is shown only this once:\n`)
   terminal.stdout.write(`${secret}\n`)
   return 0

@@ -4,7 +4,7 @@ import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { formatMoment } from '../terminal/moments.ts'
+import { formatDateTime } from '../terminal/date-time.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { addWebhook, rotateSecrets } from './webhook-secrets.ts'
@@ -85,7 +85,7 @@ function formatEndpoints(endpoints: readonly Endpoint[]): string {
   const rows = endpoints.map((endpoint) => [
     ...[endpoint.id, endpoint.account, endpoint.name ?? '-', withoutCredentials(endpoint.url)],
     ...[endpoint.events?.join() ?? 'all', endpoint.source],
-    ...[formatMoment(endpoint.createdAt), formatMoment(endpoint.lastSuccessAt)],
+    ...[formatDateTime(endpoint.createdAt), formatDateTime(endpoint.lastSuccessAt)],
     formatState(endpoint),
   ])
   return formatTable(headings, rows)
@@ -93,7 +93,7 @@ function formatEndpoints(endpoints: readonly Endpoint[]): string {
 
 function formatState(endpoint: Endpoint): string {
   const { failingSince, lastFailure, disabledAt, disabledReason } = endpoint
-  if (disabledAt !== null) return `disabled ${formatMoment(disabledAt)}: ${disabledReason}`
-  if (failingSince !== null) return `failing since ${formatMoment(failingSince)}: ${lastFailure}`
+  if (disabledAt !== null) return `disabled ${formatDateTime(disabledAt)}: ${disabledReason}`
+  if (failingSince !== null) return `failing since ${formatDateTime(failingSince)}: ${lastFailure}`
   return 'ok'
 }

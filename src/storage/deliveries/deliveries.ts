@@ -91,7 +91,7 @@ export async function findDueEndpoints(
  * Makes deliveries due now that wait for a time so far ahead that only a clock turned back since
  * can explain it. Returns how many.
  */
-export async function correctMoments(
+export async function correctDueTimes(
   db: Db,
   { now, latest }: { now: number; latest: number },
 ): Promise<number> {

@@ -4,7 +4,7 @@
  */
 
 import { parentPort } from 'node:worker_threads'
-import type { BodyTask } from '../../../src/api/bodies/read-body.ts'
+import type { BodyTask } from '../../../src/api/bodies/parsing/parse-body.ts'
 import { blockThread } from '../block-thread.ts'
 
 parentPort!.on('message', ({ bytes }: BodyTask) => {

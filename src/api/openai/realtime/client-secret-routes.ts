@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { acceptJson } from '../../bodies/json-body.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { acceptJson } from '../../bodies/receiving/json-body.ts'
 import {
   clientSecretOperation,
   transcriptionSessionOperation,
@@ -22,7 +22,7 @@ export function clientSecretRoutes({
   bodies,
   clientSecrets,
 }: {
-  bodies: Bodies
+  bodies: BodyReader
   clientSecrets: ClientSecrets
 }): FastifyPluginAsyncTypebox {
   async function make(

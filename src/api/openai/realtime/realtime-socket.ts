@@ -8,11 +8,11 @@ import type { App } from '../../../server-parts.ts'
 import type { Admission, AdmittedKey, AdmittedRequest } from '../../auth/admission.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { toLiveSubmission } from '../../bodies/to-submission.ts'
-import { forwardSocket } from '../../forward-socket.ts'
-import { newRequestId } from '../../request-id.ts'
-import { createSocketServer, serveConnection } from '../../serve-connection.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
+import { newRequestId } from '../../middleware/request-id.ts'
+import { forwardSocket } from '../../sockets/forward-socket.ts'
+import { createSocketServer, serveConnection } from '../../sockets/serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
 import { type ClientSecrets, isClientSecret } from './client-secrets.ts'
 import { RealtimeConnection } from './realtime-connection.ts'
@@ -26,7 +26,7 @@ const MAX_SOCKETS = 200
 
 /** What the sockets use beside the app. */
 export type RealtimeParts = {
-  bodies: Bodies
+  bodies: BodyReader
   admission: Admission
   clientSecrets: ClientSecrets
   turns: FrameScheduler

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
 import { listAudit, type StoredAuditEntry } from '../../../storage/accounts/audit-log.ts'
-import { baseUrlOf } from '../../answers/urls.ts'
 import { pageUrls } from '../../lists/job-list.ts'
 import { periodOf } from '../../lists/list-query.ts'
+import { baseUrlOf } from '../../responses/urls.ts'
 import { type AuditEntryView, AuditList, AuditQuery } from '../../schemas/audit.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/error.ts'
 
 const path = '/v2/audit'
 
@@ -22,7 +22,7 @@ export function auditRoutes({
       'Keys that were made and revoked, jobs that were deleted, and starts of servers, newest first. ' +
       'Needs a key with the scope `admin`.',
     querystring: AuditQuery,
-    response: { 200: AuditList, ...errorAnswers(400) },
+    response: { 200: AuditList, ...errorResponses(400) },
   }
   return async (http) => {
     http.get(path, { schema }, async ({ query, raw }) => {

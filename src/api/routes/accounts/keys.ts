@@ -15,10 +15,10 @@ import {
 } from '../../../storage/accounts/keys.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { makeKey } from '../../auth/make-key.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { acceptJson } from '../../bodies/json-body.ts'
-import { toDateTime } from '../../lists/moments.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { acceptJson } from '../../bodies/receiving/json-body.ts'
+import { toDateTime } from '../../lists/date-time.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { CreatedKey, KeyList, KeyRequest } from '../../schemas/key.ts'
 import { Type } from '../../schemas/type.ts'
 
@@ -35,7 +35,7 @@ export function keyRoutes({
   config,
   storage: { db },
   bodies,
-}: Pick<App, 'config' | 'storage'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'storage'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
   const actorOf = ({ keyId, raw }: FastifyRequest) => {
     return { source: 'api', keyId, address: clientAddressOf(raw, config.http) } as const
   }
@@ -62,9 +62,9 @@ export function keyRoutes({
       tags: ['Server'],
       operationId: 'createKey',
       summary: 'Make a key',
-      description: `The answer holds it, only this once. ${MAY}`,
+      description: `The response holds it, only this once. ${MAY}`,
       body: KeyRequest,
-      response: { 201: CreatedKey, ...errorAnswers(403, 413, 415, 422) },
+      response: { 201: CreatedKey, ...errorResponses(403, 413, 415, 422) },
     }
     http.post(path, { schema: create }, async (request, reply) => {
       const { keyHash, scopes } = request
@@ -104,7 +104,7 @@ export function keyRoutes({
       params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
       response: {
         204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
-        ...errorAnswers(403, 404),
+        ...errorResponses(403, 404),
       },
     }
     http.delete(`${path}/:id`, { schema: revoke }, async (request, reply) => {

@@ -4,9 +4,9 @@ import type { App } from '../../../server-parts.ts'
 import type { Admission } from '../../auth/admission.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { requireSameOrigin, type SignInAnswer } from '../../auth/sign-in.ts'
-import { acceptJson } from '../../bodies/json-body.ts'
-import { parseJson } from '../../bodies/parse-json.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { parseJson } from '../../bodies/parsing/parse-json.ts'
+import { acceptJson } from '../../bodies/receiving/json-body.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { Type } from '../../schemas/type.ts'
 import { DateTime } from '../../schemas/values.ts'
 
@@ -63,7 +63,7 @@ export function signInRoutes(
       description:
         'Takes a key or a link, and sets a cookie that scripts cannot read. It admits requests of this origin like the key, until it expires or the key ends.',
       body: Body,
-      response: { 200: View, ...errorAnswers(401, 403, 413, 415, 429) },
+      response: { 200: View, ...errorResponses(401, 403, 413, 415, 429) },
     }
     http.post(path, { schema: create }, async (request, reply) => {
       requireSameOrigin(request.raw, config.http)
@@ -80,7 +80,7 @@ export function signInRoutes(
       operationId: 'getSignIn',
       summary: 'Who is signed in',
       description: 'By the cookie alone.',
-      response: { 200: View, ...errorAnswers(401, 403) },
+      response: { 200: View, ...errorResponses(401, 403) },
     }
     http.get(path, { schema: get }, async ({ raw }) => toView(await signIns.find(raw)))
 
@@ -92,7 +92,7 @@ export function signInRoutes(
       querystring: Query,
       response: {
         204: Type.Unsafe<undefined>(Type.Null({ description: 'It is signed out' })),
-        ...errorAnswers(401, 403),
+        ...errorResponses(401, 403),
       },
     }
     http.delete(path, { schema: remove }, async ({ raw, query: { everywhere } }, reply) => {

@@ -8,11 +8,11 @@ import { startOfDay } from '../../../storage/usage/usage.ts'
 import { sumUsage, type UsageSum } from '../../../storage/usage/usage-report.ts'
 import { roundTo } from '../../../transcript/rounding.ts'
 import { requireAccount } from '../../auth/require-account.ts'
-import { DAY_MS, parseMoment, toDateTime } from '../../lists/moments.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { DAY_MS, parseDateTime, toDateTime } from '../../lists/date-time.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { UsageQuery, UsageReport } from '../../schemas/usage.ts'
 
-/** More days at once would make the answer long; two requests do it too. */
+/** More days at once would make the response long; two requests do it too. */
 const MAX_DAYS = 366
 
 /** Adds up what accounts used, and shows their quotas. Our extension of the API. */
@@ -29,7 +29,7 @@ export function usageRoutes({
       'by the key that requested it, or by its kind. What was used stays counted when the job is deleted. A failed ' +
       'recording counts no seconds, a failed session what it recorded.',
     querystring: UsageQuery,
-    response: { 200: UsageReport, ...errorAnswers(400, 403) },
+    response: { 200: UsageReport, ...errorResponses(400, 403) },
   }
 
   return async (http) => {
@@ -74,10 +74,10 @@ type Days = { from?: string | undefined; to?: string | undefined }
 
 /** Returns the first and the last day, by their midnights in milliseconds since 1970. */
 function readDays({ from, to }: Days, now: number): { from: number; to: number } {
-  const last = startOfDay(to === undefined ? now : parseMoment(to)!)
+  const last = startOfDay(to === undefined ? now : parseDateTime(to)!)
   const date = new Date(last)
   const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
-  const first = from === undefined ? month : startOfDay(parseMoment(from)!)
+  const first = from === undefined ? month : startOfDay(parseDateTime(from)!)
   if (first <= last && last - first < MAX_DAYS * DAY_MS) return { from: first, to: last }
   const rule = first > last ? 'must not be after to' : `must be within ${MAX_DAYS} days before to`
   throw new AppError('request_invalid', undefined, { validationErrors: [`from ${rule}`] })

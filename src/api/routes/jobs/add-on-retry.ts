@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
-import { limitByKey } from '../../limit-by-key.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { AddOnAnswer } from '../../schemas/jobs/job-results.ts'
 import { Type } from '../../schemas/type.ts'
 
@@ -14,7 +14,7 @@ const AddOnParams = Type.Object({
 
 /** Retries a failed add-on of a recorded job, without recognition. Our extension of the API. */
 export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   return async (http) => {
     ignoreBodies(http)
     http.post(
@@ -25,14 +25,14 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
           operationId: 'retryPreRecordedAddOn',
           summary: 'Make a failed add-on again',
           description:
-            'Of a job that is `done`, from the words of its result, without recognition; answers what then stands in ' +
+            'Of a job that is `done`, from the words of its result, without recognition; returns what then stands in ' +
             'the result, also when it failed again. Nothing else of the job changes, and no callback or ' +
             'webhook is sent. Steps that change the words (such as `custom_spelling`) and `diarization` cannot be ' +
             'retried. Reads no body.',
           params: AddOnParams,
           response: {
             200: Type.Unsafe<string>(AddOnAnswer),
-            ...errorAnswers(404, 422),
+            ...errorResponses(404, 422),
           },
         },
       },

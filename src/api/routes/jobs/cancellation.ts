@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { Type } from '../../schemas/type.ts'
 
@@ -22,7 +22,7 @@ export function cancellationRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsy
           params: IdParams,
           response: {
             202: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
-            ...errorAnswers(404, 422),
+            ...errorResponses(404, 422),
           },
         },
       },

@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { findFile } from '../../../storage/recordings/recordings.ts'
-import { mediaTypeOf } from '../../answers/media-types.ts'
-import { sendFile } from '../../answers/send-file.ts'
+import { mediaTypeOf } from '../../responses/files/media-types.ts'
+import { sendFile } from '../../responses/files/send-file.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { downloadAnswers, RangeHeaders } from '../../schemas/operations.ts'
+import { downloadResponses, RangeHeaders } from '../../schemas/operations.ts'
 
 /** Returns an uploaded file (contract 2.2). */
 export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
@@ -17,7 +17,7 @@ export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyn
       description: 'The bytes of an upload, at its `audio_url`. Supports one byte range.',
       params: IdParams,
       headers: RangeHeaders,
-      response: downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
+      response: downloadResponses(['audio/*', 'video/*', 'application/octet-stream']),
     }
     http.get('/file/:id', { schema }, async (request, reply) => {
       const { account, params } = request

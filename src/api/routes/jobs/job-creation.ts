@@ -1,18 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
-import { baseUrlOf, originOf } from '../../answers/urls.ts'
-import { warnOfIgnored } from '../../answers/warnings.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
-import { toSubmission } from '../../bodies/to-submission.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { toSubmission } from '../../bodies/submission/to-submission.ts'
+import { baseUrlOf, originOf } from '../../responses/urls.ts'
+import { warnOfIgnored } from '../../responses/warnings.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { CreatedJob } from '../../schemas/jobs/job.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { CreationHeaders, creationOperation } from '../../schemas/operations.ts'
 
 /** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
 export function jobCreation(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
   { path }: { path: string },
 ): FastifyPluginAsyncTypebox {
   const requestBody = preRecordedRequest(app.config)
@@ -24,7 +24,7 @@ export function jobCreation(
           ...creationOperation(path),
           headers: CreationHeaders,
           body: requestBody,
-          response: { 201: CreatedJob, ...errorAnswers(402, 404, 413, 415, 422) },
+          response: { 201: CreatedJob, ...errorResponses(402, 404, 413, 415, 422) },
         },
       },
       async (request, reply) => {

@@ -10,24 +10,24 @@ import {
   type JobId,
   type JobKind,
 } from '../../../storage/jobs/jobs.ts'
-import { findJobFile } from '../../answers/job-file.ts'
-import { toJobText, writeText } from '../../answers/job-text.ts'
-import { markDeliveredWhenSent } from '../../answers/mark-delivered.ts'
-import { sendFile } from '../../answers/send-file.ts'
-import { baseUrlOf } from '../../answers/urls.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
 import { checkMetadataLength, toFilter, toPart } from '../../lists/list-query.ts'
 import { createListScheduler } from '../../lists/list-scheduler.ts'
 import { loadInBatches } from '../../lists/load-in-batches.ts'
 import { sendList } from '../../lists/send-list.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { findJobFile } from '../../responses/files/job-file.ts'
+import { sendFile } from '../../responses/files/send-file.ts'
+import { toJobJson, writeText } from '../../responses/job-json.ts'
+import { markDeliveredWhenSent } from '../../responses/mark-delivered.ts'
+import { baseUrlOf } from '../../responses/urls.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams, jobListOf, jobViewOf } from '../../schemas/jobs/job.ts'
 import { listQueryOf } from '../../schemas/list-query.ts'
 import {
-  deletionAnswers,
-  downloadAnswers,
+  deletionResponses,
+  downloadResponses,
   JobFileQuery,
   jobOperations,
   RangeHeaders,
@@ -67,7 +67,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
     ...jobOperations(kind).list,
     querystring: listQueryOf(kind),
     // Sent as text, while the jobs are loaded.
-    response: { 200: Type.Unsafe<Readable>(jobListOf(kind)), ...errorAnswers(400) },
+    response: { 200: Type.Unsafe<Readable>(jobListOf(kind)), ...errorResponses(400) },
   }
 
   return async (http) => {
@@ -99,7 +99,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
     }
     for await (const job of loadInBatches(places, load)) {
       const omitMessages = config.http.listOmitMessages
-      yield () => toJobText(job, storage, { omitMessages, omitResult })
+      yield () => toJobJson(job, storage, { omitMessages, omitResult })
     }
   }
 }
@@ -109,12 +109,12 @@ function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsync
     ...jobOperations(kind).get,
     params: IdParams,
     // Sent as text: results are stored as such.
-    response: { 200: Type.Unsafe<Readable | string>(jobViewOf(kind)), ...errorAnswers(404) },
+    response: { 200: Type.Unsafe<Readable | string>(jobViewOf(kind)), ...errorResponses(404) },
   }
   return async (http) => {
     http.get(`${path}/:id`, { schema }, async ({ account, params: { id }, method }, reply) => {
       const job = await requireJob(storage, { id, account, kind })
-      const text = await toJobText(job, storage)
+      const text = await toJobJson(job, storage)
       if (!text) throw new AppError('job_not_found', id)
       if (job.zeroRetention && job.completedAt !== null) markDeliveredWhenSent(jobs, reply, job)
       reply.type(JSON_TYPE)
@@ -135,7 +135,7 @@ function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsync
 }
 
 function deleteRoute({ config, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
-  const schema = { ...jobOperations(kind).remove, params: IdParams, response: deletionAnswers }
+  const schema = { ...jobOperations(kind).remove, params: IdParams, response: deletionResponses }
   return async (http) => {
     http.delete(
       `${path}/:id`,
@@ -158,7 +158,7 @@ function fileRoute({ storage, path, kind }: RouteTools): FastifyPluginAsyncTypeb
     params: IdParams,
     querystring: JobFileQuery,
     headers: RangeHeaders,
-    response: { ...downloadAnswers(['application/octet-stream']), ...errorAnswers(400) },
+    response: { ...downloadResponses(['application/octet-stream']), ...errorResponses(400) },
   }
   return async (http) => {
     http.get(`${path}/:id/file`, { schema }, async (request, reply) => {

@@ -4,9 +4,9 @@ import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { findJob, type Job, type JobId } from '../../../storage/jobs/jobs.ts'
 import { findProgress } from '../../../storage/jobs/progress.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { disconnectSignal } from '../../disconnect-signal.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams, JobProgressView } from '../../schemas/jobs/job.ts'
 import { Type } from '../../schemas/type.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
@@ -21,13 +21,13 @@ const path = '/v2/pre-recorded'
 const ProgressQuery = Type.Object({
   wait: Type.Integer({
     ...{ minimum: 0, maximum: 10, default: 0 },
-    description: 'Seconds after which to answer if the job has not ended; when it ends, at once',
+    description: 'Seconds to wait for the end of the job before the response',
   }),
 })
 
 /** Serves jobs of recorded audio, and their progress. */
 export function preRecordedRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(jobCreation(app, { path }))
@@ -48,7 +48,7 @@ export function preRecordedRoutes(
             'Progress for people who wait. `stage` and the fields after it are null unless the job is running.',
           params: IdParams,
           querystring: ProgressQuery,
-          response: { 200: JobProgressView, ...errorAnswers(400, 404) },
+          response: { 200: JobProgressView, ...errorResponses(400, 404) },
         },
       },
       async ({ account, params: { id }, query: { wait } }, reply) => {

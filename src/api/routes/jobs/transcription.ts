@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
 import { transcriptRoute } from '../transcripts/transcript.ts'
 import { transcriptEditRoutes } from '../transcripts/transcript-edits.ts'
@@ -14,7 +14,7 @@ const path = '/v2/transcription'
  * for both kinds.
  */
 export function transcriptionRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bodies },
+  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     // Includes requests that are refused before they get here, such as one without a key.

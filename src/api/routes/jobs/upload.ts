@@ -4,14 +4,14 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import type { StoredFile } from '../../../storage/recordings/recordings.ts'
-import { fileNameOf } from '../../answers/send-file.ts'
-import { baseUrlOf, fileUrl } from '../../answers/urls.ts'
-import { asFieldError } from '../../bodies/address-upload.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { formOptions, readParts } from '../../bodies/form-stream.ts'
-import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/multipart-audio.ts'
-import { disconnectSignal } from '../../disconnect-signal.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/multipart/audio-part.ts'
+import { formOptions, readParts } from '../../bodies/multipart/form-stream.ts'
+import { toSourceFieldError } from '../../bodies/submission/source-field-error.ts'
+import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
+import { fileNameOf } from '../../responses/files/send-file.ts'
+import { baseUrlOf, fileUrl } from '../../responses/urls.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../../schemas/upload.ts'
 
 /** Stores a recording before a job names it (contract 2.1). */
@@ -19,7 +19,7 @@ export function uploadRoutes({
   config,
   jobs,
   bodies,
-}: Pick<App, 'config' | 'jobs'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'jobs'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(multipart, formOptions)
 
@@ -31,7 +31,7 @@ export function uploadRoutes({
           operationId: 'upload',
           summary: 'Upload a recording',
           description:
-            'Stores a recording, sent as a form or fetched from an address, and answers the `audio_url` to create jobs with. ' +
+            'Stores a recording, sent as a form or fetched from an address, and returns the `audio_url` to create jobs with. ' +
             'It is kept while a job uses it, else for the configured time.',
           body: {
             content: {
@@ -39,7 +39,7 @@ export function uploadRoutes({
               'application/json': { schema: UploadRequest },
             },
           },
-          response: { 200: UploadView, ...errorAnswers(402, 413, 415) },
+          response: { 200: UploadView, ...errorResponses(402, 413, 415) },
         },
       },
       async (request, reply) => {
@@ -76,7 +76,7 @@ export function uploadRoutes({
     try {
       return await jobs.submission.uploadFrom(account, { source, signal })
     } catch (error) {
-      throw asFieldError(error)
+      throw toSourceFieldError(error)
     }
   }
 }

@@ -4,9 +4,9 @@ import type { App } from '../../../server-parts.ts'
 import { findJob } from '../../../storage/jobs/jobs.ts'
 import {
   type CaptionStreams,
-  captionAnswers,
+  captionResponses,
   captionsDescription,
-} from '../../answers/caption-streams.ts'
+} from '../../responses/streams/caption-streams.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 
 /** Sends what a session transcribes to whoever may read it. Our extension of the API. */
@@ -20,7 +20,7 @@ export function captionRoutes(
     summary: 'Watch a live session',
     description: captionsDescription,
     params: IdParams,
-    response: captionAnswers,
+    response: captionResponses,
   }
   return async (http) => {
     http.get('/v2/live/:id/captions', { schema }, async (request, reply) => {

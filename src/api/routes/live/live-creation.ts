@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
 import type { LiveSession } from '../../../storage/live/live-sessions.ts'
-import { baseUrlOf, liveUrl } from '../../answers/urls.ts'
-import { warnOfIgnored } from '../../answers/warnings.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
-import { toLiveSubmission } from '../../bodies/to-submission.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
+import { baseUrlOf, liveUrl } from '../../responses/urls.ts'
+import { warnOfIgnored } from '../../responses/warnings.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { CreatedSession } from '../../schemas/jobs/job.ts'
 import { liveCreationOperation } from '../../schemas/live/live-operations.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
@@ -17,7 +17,7 @@ export function liveCreation({
   config,
   live,
   bodies,
-}: Pick<App, 'config' | 'live'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'live'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
   const requestBody = liveRequest(config)
   return async (http) => {
     http.post(
@@ -27,7 +27,7 @@ export function liveCreation({
           ...liveCreationOperation,
           headers: CreationHeaders,
           body: requestBody,
-          response: { 201: CreatedSession, ...errorAnswers(402, 413, 415, 422) },
+          response: { 201: CreatedSession, ...errorResponses(402, 413, 415, 422) },
         },
       },
       async (request, reply) => {

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { replacePostSessionMetadata } from '../../../storage/jobs/jobs.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { acceptJson } from '../../bodies/json-body.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { acceptJson } from '../../bodies/receiving/json-body.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/limits.ts'
 import { patchOperation } from '../../schemas/live/live-operations.ts'
@@ -25,7 +25,7 @@ export function liveMetadata({
   config,
   storage,
   bodies,
-}: Pick<App, 'config' | 'storage'> & { bodies: Bodies }): FastifyPluginAsyncTypebox {
+}: Pick<App, 'config' | 'storage'> & { bodies: BodyReader }): FastifyPluginAsyncTypebox {
   return async (http) => {
     acceptJson(http, { maxBytes: config.http.maxPatchBytes })
     http.patch(
@@ -37,7 +37,7 @@ export function liveMetadata({
           body: Metadata,
           response: {
             204: Type.Unsafe<undefined>(Type.Null({ description: 'It is stored' })),
-            ...errorAnswers(404, 413, 415),
+            ...errorResponses(404, 413, 415),
           },
         },
       },

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
 import { jobRoutes } from '../jobs/job-routes.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
 import { transcriptRoute } from '../transcripts/transcript.ts'
@@ -10,7 +10,7 @@ import { liveMetadata } from './live-metadata.ts'
 
 /** Serves live sessions, except for their sockets. */
 export function liveRoutes(
-  app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'> & { bodies: Bodies },
+  app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(liveCreation(app))

@@ -6,7 +6,7 @@ import type { PullState } from '../../../models/pull-queue.ts'
 import type { App } from '../../../server-parts.ts'
 import { type AuditAction, noteAudit } from '../../../storage/accounts/audit-log.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { StoredModel, StoredModelList } from '../../schemas/models/stored-model.ts'
 import { Type } from '../../schemas/type.ts'
 
@@ -40,7 +40,7 @@ export function modelStoreRoutes({
           tags: ['Server'],
           operationId: 'listStoredModels',
           summary: 'The models of this machine',
-          description: `What is installed and what the catalog offers, on the node that answers. ${ADMIN}`,
+          description: `What is installed and what the catalog offers, on the node that handles the request. ${ADMIN}`,
           response: { 200: StoredModelList },
         },
       },
@@ -55,10 +55,10 @@ export function modelStoreRoutes({
           operationId: 'pullModel',
           summary: 'Install a model of the catalog',
           description:
-            'Downloads, checks and converts it on the node that answers, in the background: `pull` in the list and ' +
+            'Downloads, checks and converts it on the node that handles the request, in the background: `pull` in the list and ' +
             `events of the type \`model\` report its progress. Running servers use it at once. ${ADMIN}`,
           params: Params,
-          response: { 202: StoredModel, ...errorAnswers(404) },
+          response: { 202: StoredModel, ...errorResponses(404) },
         },
       },
       async (request, reply) => {
@@ -80,7 +80,7 @@ export function modelStoreRoutes({
           summary: 'Remove an installed model',
           description: `Work that has begun is finished with it. Models of the server stay. ${ADMIN}`,
           params: Params,
-          response: { 204: Type.Null(), ...errorAnswers(403, 404, 409) },
+          response: { 204: Type.Null(), ...errorResponses(403, 404, 409) },
         },
       },
       async (request, reply) => {

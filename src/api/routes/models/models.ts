@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { Model, ModelList } from '../../schemas/models/model-list.ts'
 import { modelNames } from '../../schemas/models/model-names.ts'
 import { Type } from '../../schemas/type.ts'
@@ -45,7 +45,7 @@ export function modelRoutes({
           summary: 'One of the models that requests may name',
           description: 'In the form of OpenAI’s API.',
           params: Type.Object({ id: Type.String() }),
-          response: { 200: Model, ...errorAnswers(404) },
+          response: { 200: Model, ...errorResponses(404) },
         },
       },
       async ({ params: { id } }) => {

@@ -61,7 +61,7 @@ export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () =
       await speech.checkReady({ signal: AbortSignal.timeout(READY_TIMEOUT_MS) })
     } catch (cause) {
       if (cause instanceof AppError) throw cause
-      throw new AppError('engine_unavailable', 'it gave no answer', { cause })
+      throw new AppError('engine_unavailable', 'it did not respond', { cause })
     } finally {
       setTimeout(() => {
         answer = undefined

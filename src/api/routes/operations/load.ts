@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
-import { toDateTime } from '../../lists/moments.ts'
+import { toDateTime } from '../../lists/date-time.ts'
 import { INTERVAL_MS, LoadHistory, type LoadPoint } from '../../load/load-history.ts'
 import { LoadReport } from '../../schemas/load.ts'
 
@@ -19,7 +19,7 @@ export function loadRoutes({
       operationId: 'getLoad',
       summary: 'The load of the last half hour',
       description:
-        'Of the process that answers, since it started; the queue and the deliveries are those of all that share ' +
+        'Of the process that handles the request, since it started; the queue and the deliveries are those of all that share ' +
         'its database. For people; `/metrics` is for programs. Needs a key with the scope `admin`.',
       response: { 200: LoadReport },
     }

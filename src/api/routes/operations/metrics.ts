@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { sha256 } from '../../auth/auth.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { Type } from '../../schemas/type.ts'
 import { createScrape, type ScrapeParts } from '../../scrape.ts'
 
@@ -30,7 +30,7 @@ export function metricsRoutes({
         'it has to come as `Authorization: Bearer …`.',
       response: {
         200: { description: 'OK', content: { 'text/plain': { schema: Type.String() } } },
-        ...(token === undefined ? {} : errorAnswers(401)),
+        ...(token === undefined ? {} : errorResponses(401)),
       },
     }
     http.get('/metrics', { schema: metrics }, async ({ headers, log }, reply) => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../../errors.ts'
-import { readStaticFile } from '../../answers/static-file.ts'
+import { readStaticFile } from '../../responses/files/static-file.ts'
 
 /** Where `npm run build` writes the documentation. */
 const FOLDER = join(import.meta.dirname, '../../../../guide/dist')

@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { type HighlightedHit, searchJobs } from '../../../jobs/search.ts'
 import type { App } from '../../../server-parts.ts'
-import { baseUrlOf } from '../../answers/urls.ts'
-import { limitByKey } from '../../limit-by-key.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
 import { pageUrls } from '../../lists/job-list.ts'
 import { checkMetadataLength, periodOf } from '../../lists/list-query.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { baseUrlOf } from '../../responses/urls.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { SearchHits, type SearchHitView, SearchQuery } from '../../schemas/transcripts/search.ts'
 
 const path = '/v2/search'
@@ -16,7 +16,7 @@ export function searchRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   return async (http) => {
     const schema = {
       tags: ['Jobs'],
@@ -26,7 +26,7 @@ export function searchRoutes({
         'Finds utterances of finished recordings and sessions, those of the latest first, some seconds after they have ended. ' +
         'Words are found in their other forms too, in the language of the utterance, with or without accents.',
       querystring: SearchQuery,
-      response: { 200: SearchHits, ...errorAnswers(400) },
+      response: { 200: SearchHits, ...errorResponses(400) },
     }
     http.get(path, { schema }, async ({ account, query, raw }) => {
       checkMetadataLength(query, config.requests)

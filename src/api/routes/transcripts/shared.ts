@@ -4,22 +4,22 @@ import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { findShare, type Share } from '../../../storage/jobs/shares.ts'
-import {
-  type CaptionStreams,
-  captionAnswers,
-  captionsDescription,
-  isOpenSession,
-} from '../../answers/caption-streams.ts'
-import { findJobFile } from '../../answers/job-file.ts'
-import { mediaTypeOf } from '../../answers/media-types.ts'
-import { type SentFile, sendFile } from '../../answers/send-file.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { createRateLimit } from '../../auth/rate-limit.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
-import { limitByKey } from '../../limit-by-key.ts'
-import { toDateTime } from '../../lists/moments.ts'
-import { errorAnswers } from '../../schemas/error.ts'
-import { downloadAnswers, RangeHeaders } from '../../schemas/operations.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
+import { toDateTime } from '../../lists/date-time.ts'
+import { findJobFile } from '../../responses/files/job-file.ts'
+import { mediaTypeOf } from '../../responses/files/media-types.ts'
+import { type SentFile, sendFile } from '../../responses/files/send-file.ts'
+import {
+  type CaptionStreams,
+  captionResponses,
+  captionsDescription,
+  isOpenSession,
+} from '../../responses/streams/caption-streams.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import { downloadResponses, RangeHeaders } from '../../schemas/operations.ts'
 import { SharedView } from '../../schemas/transcripts/share.ts'
 import { Type } from '../../schemas/type.ts'
 
@@ -78,14 +78,14 @@ function createFindShared({
 }
 
 function viewRoute({ storage, jobs, findShared }: SharedTools): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   const schema = {
     ...open,
     operationId: 'getShared',
     summary: 'Get what a link shows',
     description:
       'The transcript of one job, for anyone with the link. It needs no key, and reveals no id. An extension.',
-    response: { 200: Type.Unsafe<string>(SharedView), ...errorAnswers(404, 429) },
+    response: { 200: Type.Unsafe<string>(SharedView), ...errorResponses(404, 429) },
   }
 
   async function hasAudio(job: Job): Promise<boolean> {
@@ -129,7 +129,7 @@ function captionsRoute(
     operationId: 'getSharedCaptions',
     summary: 'Watch the session that a link shows',
     description: captionsDescription,
-    response: captionAnswers,
+    response: captionResponses,
   }
   return async (http) => {
     http.get('/v2/shared/:secret/captions', { schema }, async (request, reply) => {
@@ -151,8 +151,8 @@ function fileRoute({ storage, findShared }: SharedTools): FastifyPluginAsyncType
       'The redacted recording of a redacted job, if it has one. Supports one byte range. An extension.',
     headers: RangeHeaders,
     response: {
-      ...downloadAnswers(['audio/*', 'video/*', 'application/octet-stream']),
-      ...errorAnswers(429),
+      ...downloadResponses(['audio/*', 'video/*', 'application/octet-stream']),
+      ...errorResponses(429),
     },
   }
   return async (http) => {

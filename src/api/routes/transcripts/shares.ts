@@ -5,12 +5,12 @@ import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { findJob, type JobId, type JobKind } from '../../../storage/jobs/jobs.ts'
 import { deleteShare, insertShare, listShares, type Share } from '../../../storage/jobs/shares.ts'
-import { baseUrlOf } from '../../answers/urls.ts'
 import { keyNameOf, sha256 } from '../../auth/auth.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { acceptJson } from '../../bodies/json-body.ts'
-import { toDateTime } from '../../lists/moments.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { acceptJson } from '../../bodies/receiving/json-body.ts'
+import { toDateTime } from '../../lists/date-time.ts'
+import { baseUrlOf } from '../../responses/urls.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { jobOperations } from '../../schemas/operations.ts'
 import { CreatedShare, ShareList, ShareRequest } from '../../schemas/transcripts/share.ts'
@@ -24,7 +24,7 @@ const ShareParams = Type.Object({ id: Type.String(), share: Type.String() })
 
 /** Makes, lists and ends links that show a job without a key. Our extension of the API. */
 export function shareRoutes(
-  { config, storage, bodies }: Pick<App, 'config' | 'storage'> & { bodies: Bodies },
+  { config, storage, bodies }: Pick<App, 'config' | 'storage'> & { bodies: BodyReader },
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
   const operations = jobOperations(kind)
@@ -44,7 +44,7 @@ export function shareRoutes(
       ...operations.share,
       params: IdParams,
       body: ShareRequest,
-      response: { 201: CreatedShare, ...errorAnswers(404, 413, 415, 422) },
+      response: { 201: CreatedShare, ...errorResponses(404, 413, 415, 422) },
     }
     http.post(`${path}/:id/share`, { schema: create }, async (request, reply) => {
       const { account, keyHash, params, raw } = request
@@ -69,7 +69,7 @@ export function shareRoutes(
     const list = {
       ...operations.shares,
       params: IdParams,
-      response: { 200: ShareList, ...errorAnswers(404) },
+      response: { 200: ShareList, ...errorResponses(404) },
     }
     http.get(`${path}/:id/shares`, { schema: list }, async ({ account, params: { id } }) => {
       const job = { id, account, kind }
@@ -83,7 +83,7 @@ export function shareRoutes(
       params: ShareParams,
       response: {
         204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
-        ...errorAnswers(404),
+        ...errorResponses(404),
       },
     }
     http.delete(`${path}/:id/shares/:share`, { schema: remove }, async (request, reply) => {

@@ -3,11 +3,11 @@ import type { App } from '../../../server-parts.ts'
 import type { JobKind } from '../../../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../../../storage/jobs/transcript-edits.ts'
 import { keyNameOf } from '../../auth/auth.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { acceptJson } from '../../bodies/json-body.ts'
-import { limitByKey } from '../../limit-by-key.ts'
-import { toDateTime } from '../../lists/moments.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { acceptJson } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
+import { toDateTime } from '../../lists/date-time.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { MAX_EDIT_BYTES, MAX_EDIT_VERSIONS } from '../../schemas/limits.ts'
 import { jobOperations } from '../../schemas/operations.ts'
@@ -27,10 +27,10 @@ const EditsQuery = Type.Object({
 
 /** Reads and makes the corrections of a transcript. Our extension of the API. */
 export function transcriptEditRoutes(
-  { storage, jobs, bodies }: Pick<App, 'storage' | 'jobs'> & { bodies: Bodies },
+  { storage, jobs, bodies }: Pick<App, 'storage' | 'jobs'> & { bodies: BodyReader },
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   const operations = jobOperations(kind)
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_EDIT_BYTES })
@@ -43,7 +43,7 @@ export function transcriptEditRoutes(
           querystring: EditsQuery,
           response: {
             200: Type.Unsafe<string>(TranscriptEditsView),
-            ...errorAnswers(400, 404, 422),
+            ...errorResponses(400, 404, 422),
           },
         },
       },
@@ -66,7 +66,7 @@ export function transcriptEditRoutes(
           ...operations.edit,
           params: IdParams,
           body: EditRequest,
-          response: { 200: TranscriptVersionView, ...errorAnswers(404, 409, 413, 415, 422) },
+          response: { 200: TranscriptVersionView, ...errorResponses(404, 409, 413, 415, 422) },
         },
       },
       async (request) => {

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../server-parts.ts'
 import { findJob, type JobKind } from '../../../storage/jobs/jobs.ts'
-import { markDeliveredWhenSent } from '../../answers/mark-delivered.ts'
-import { attachment } from '../../answers/send-file.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
-import { limitByKey } from '../../limit-by-key.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
+import { attachment } from '../../responses/files/send-file.ts'
+import { markDeliveredWhenSent } from '../../responses/mark-delivered.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { jobOperations } from '../../schemas/operations.ts'
 import { TranscriptJson } from '../../schemas/transcripts/transcript-edits.ts'
@@ -44,7 +44,7 @@ export function transcriptRoute(
   { jobs, storage: { db } }: Pick<App, 'jobs' | 'storage'>,
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   return async (http) => {
     ignoreBodies(http)
     http.get(
@@ -66,7 +66,7 @@ export function transcriptRoute(
                 [DOCX]: { schema: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }) },
               },
             },
-            ...errorAnswers(400, 404, 422),
+            ...errorResponses(400, 404, 422),
           },
         },
       },

@@ -6,14 +6,14 @@ import {
   type LoggedDelivery,
   listDeliveries,
 } from '../../../storage/deliveries/delivery-log.ts'
-import { findDeliveryView, toDeliveryView } from '../../answers/delivery-view.ts'
-import { baseUrlOf } from '../../answers/urls.ts'
-import { limitByKey } from '../../limit-by-key.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
 import { groupByAttempts } from '../../lists/attempt-groups.ts'
 import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
 import { periodOf } from '../../lists/list-query.ts'
 import { sendList } from '../../lists/send-list.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { findDeliveryView, toDeliveryView } from '../../responses/delivery-view.ts'
+import { baseUrlOf } from '../../responses/urls.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { Type } from '../../schemas/type.ts'
 import { DeliveryList, DeliveryQuery, DeliveryView } from '../../schemas/webhooks/delivery.ts'
@@ -26,7 +26,7 @@ export function deliveryRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   // The list is sent as text while the attempts are loaded.
   const Streamed = Type.Unsafe<Readable>(DeliveryList)
   return async (http) => {
@@ -36,7 +36,7 @@ export function deliveryRoutes({
         schema: {
           ...deliveryOperations.list,
           querystring: DeliveryQuery,
-          response: { 200: Streamed, ...errorAnswers(400) },
+          response: { 200: Streamed, ...errorResponses(400) },
         },
       },
       async ({ account, method, query, raw }, reply) => {
@@ -64,7 +64,7 @@ export function deliveryRoutes({
         schema: {
           ...deliveryOperations.get,
           params: IdParams,
-          response: { 200: DeliveryView, ...errorAnswers(404) },
+          response: { 200: DeliveryView, ...errorResponses(404) },
         },
       },
       async ({ account, params: { id } }) => findDeliveryView(db, { id, account }),

@@ -11,13 +11,13 @@ import {
   enableEndpoint,
   findEndpoint,
 } from '../../../storage/deliveries/endpoints.ts'
-import { toEndpointView } from '../../answers/endpoint-view.ts'
-import { baseUrlOf } from '../../answers/urls.ts'
 import { type ById, reachedAccount, requireAccount } from '../../auth/require-account.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
-import { limitByKey } from '../../limit-by-key.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
 import { pageUrls } from '../../lists/job-list.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { toEndpointView } from '../../responses/endpoint-view.ts'
+import { baseUrlOf } from '../../responses/urls.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { endpointOperations } from '../../schemas/webhooks/delivery-operations.ts'
 import { EndpointList, EndpointQuery, EndpointView } from '../../schemas/webhooks/endpoint.ts'
@@ -32,8 +32,8 @@ export function endpointRoutes({
   config,
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
-  const one = { params: IdParams, response: { 200: EndpointView, ...errorAnswers(404) } }
+  const inTurn = limitConcurrency()
+  const one = { params: IdParams, response: { 200: EndpointView, ...errorResponses(404) } }
   return async (http) => {
     ignoreBodies(http)
 
@@ -43,7 +43,7 @@ export function endpointRoutes({
         schema: {
           ...endpointOperations.list,
           querystring: EndpointQuery,
-          response: { 200: EndpointList, ...errorAnswers(400, 403) },
+          response: { 200: EndpointList, ...errorResponses(400, 403) },
         },
       },
       async ({ account, scopes, query, raw }) => {

@@ -9,15 +9,15 @@ import {
   readEvents,
   type StoredEvent,
 } from '../../../storage/events.ts'
-import { createModelEvents } from '../../answers/model-events.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import { createModelEvents } from '../../responses/streams/model-events.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { Type } from '../../schemas/type.ts'
 
 /** How often a stream looks for new events. */
 const POLL_MS = 1000
 /** Comments keep proxies from closing a quiet stream. */
 const COMMENT_MS = 15_000
-/** Then the client connects again: proxies end long answers, too. */
+/** Then the client connects again: proxies end long responses, too. */
 const MAX_STREAM_MS = 300_000
 const MAX_STREAMS_PER_ACCOUNT = 50
 const BATCH = 100
@@ -53,7 +53,7 @@ export function eventRoutes({
           description: 'Events, until the client or the server ends the stream',
           content: { 'text/event-stream': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
         },
-        ...errorAnswers(400, 429),
+        ...errorResponses(400, 429),
       },
     }
     http.get('/v2/events', { schema }, async (request, reply) => {

@@ -4,18 +4,18 @@ import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
 import { findDelivery } from '../../../storage/deliveries/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../../storage/deliveries/resending.ts'
-import { findDeliveryView } from '../../answers/delivery-view.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { ignoreBodies } from '../../bodies/json-body.ts'
-import { limitByKey } from '../../limit-by-key.ts'
-import { parseMoment } from '../../lists/moments.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
+import { parseDateTime } from '../../lists/date-time.ts'
+import { findDeliveryView } from '../../responses/delivery-view.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { DeliveryView } from '../../schemas/webhooks/delivery.ts'
 import { deliveryOperations } from '../../schemas/webhooks/delivery-operations.ts'
 import { ResendRequest, Resent } from '../../schemas/webhooks/resend-request.ts'
 
-type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: Bodies }
+type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: BodyReader }
 
 /** Notifies receivers again: of one event, or of all that they missed. */
 export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
@@ -26,7 +26,7 @@ export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
 }
 
 function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   return async (http) => {
     http.post(
       '/v2/deliveries/resend',
@@ -34,14 +34,14 @@ function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginA
         schema: {
           ...deliveryOperations.resendFailed,
           body: ResendRequest,
-          response: { 202: Resent, ...errorAnswers(413, 415) },
+          response: { 202: Resent, ...errorResponses(413, 415) },
         },
       },
       async (request, reply) => {
         const { account } = request
         const requested = await bodies.read('resend', request)
         const { since, endpoint_id: endpointId, job_id: jobId } = requested
-        const failed = { account, endpointId, jobId, since: parseMoment(since)!, at: wallNow() }
+        const failed = { account, endpointId, jobId, since: parseDateTime(since)!, at: wallNow() }
         const resent = await inTurn(account, () => resendFailed(storage.db, failed))
         delivery.wake()
         return reply.code(202).send({ resent })
@@ -59,7 +59,7 @@ function resendRoute({ storage: { db }, delivery }: Parts): FastifyPluginAsyncTy
         schema: {
           ...deliveryOperations.resend,
           params: IdParams,
-          response: { 202: DeliveryView, ...errorAnswers(404, 422) },
+          response: { 202: DeliveryView, ...errorResponses(404, 422) },
         },
       },
       async ({ account, params: { id } }, reply) => {

@@ -13,14 +13,14 @@ import {
   type Endpoint,
   findEndpoint,
 } from '../../../storage/deliveries/endpoints.ts'
-import { toEndpointView } from '../../answers/endpoint-view.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { type ById, reachedAccount } from '../../auth/require-account.ts'
-import type { Bodies } from '../../bodies/bodies.ts'
-import { acceptJson, ignoreBodies } from '../../bodies/json-body.ts'
-import { disconnectSignal } from '../../disconnect-signal.ts'
-import { limitByKey } from '../../limit-by-key.ts'
-import { errorAnswers } from '../../schemas/error.ts'
+import type { BodyReader } from '../../bodies/body-reader.ts'
+import { acceptJson, ignoreBodies } from '../../bodies/receiving/json-body.ts'
+import { limitConcurrency } from '../../limit-concurrency.ts'
+import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
+import { toEndpointView } from '../../responses/endpoint-view.ts'
+import { errorResponses } from '../../schemas/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { Type } from '../../schemas/type.ts'
 import { endpointOperations } from '../../schemas/webhooks/delivery-operations.ts'
@@ -33,7 +33,7 @@ const MAX_WEBHOOKS = 50
 
 const path = '/v2/endpoints'
 
-type Parts = Pick<App, 'config' | 'storage'> & { bodies: Bodies }
+type Parts = Pick<App, 'config' | 'storage'> & { bodies: BodyReader }
 
 /** Makes, tests and removes webhooks. Our extension of the API. */
 export function webhookRoutes(app: Parts): FastifyPluginAsyncTypebox {
@@ -44,13 +44,13 @@ export function webhookRoutes(app: Parts): FastifyPluginAsyncTypebox {
 }
 
 function creationRoute({ config, storage: { db }, bodies }: Parts): FastifyPluginAsyncTypebox {
-  const inTurn = limitByKey()
+  const inTurn = limitConcurrency()
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_BODY_BYTES })
     const schema = {
       ...endpointOperations.create,
       body: WebhookRequest,
-      response: { 201: CreatedWebhook, ...errorAnswers(409, 413, 415, 422) },
+      response: { 201: CreatedWebhook, ...errorResponses(409, 413, 415, 422) },
     }
     http.post(path, { schema }, async (request, reply) => {
       const { account } = request
@@ -82,7 +82,7 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
       params: IdParams,
       response: {
         204: Type.Unsafe<undefined>(Type.Null({ description: 'It is removed' })),
-        ...errorAnswers(404, 422),
+        ...errorResponses(404, 422),
       },
     }
     http.delete(`${path}/:id`, { schema: remove }, async (request, reply) => {
@@ -99,7 +99,7 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
     const trial = {
       ...endpointOperations.test,
       params: IdParams,
-      response: { 200: WebhookTest, ...errorAnswers(404) },
+      response: { 200: WebhookTest, ...errorResponses(404) },
     }
     http.post(`${path}/:id/test`, { schema: trial }, async (request, reply) => {
       const webhook = await requireWebhook(request)

@@ -100,7 +100,7 @@ export function jobListOf(kind: JobView['kind'] | undefined) {
 export const CreatedJob = Type.Object(
   {
     id: Uuid,
-    result_url: Type.String({ format: 'uri', description: 'Answers GET and DELETE' }),
+    result_url: Type.String({ format: 'uri', description: 'For GET and DELETE' }),
   },
   { title: 'CreatedJob' },
 )

@@ -28,7 +28,7 @@ export const liveCreationOperation: Operation = {
   tags: ['Live'],
   operationId: 'createLive',
   summary: 'Create a live session',
-  description: `Answers with the address of a socket, which has to connect within some minutes. The body may be \`{}\`.\n${socket}`,
+  description: `Returns the address of a socket, which has to connect within some minutes. The body may be \`{}\`.\n${socket}`,
 }
 
 /** Metadata that a client attaches to a session. */

@@ -1,4 +1,4 @@
-import { errorAnswers } from '../error.ts'
+import { errorResponses } from '../error.ts'
 import { Type } from '../type.ts'
 import { FreeObject, OneOf } from '../values.ts'
 
@@ -65,7 +65,7 @@ const TranscriptionSessionView = Type.Object(
   { title: 'OpenAiTranscriptionSession', additionalProperties: true },
 )
 
-const errors = errorAnswers(413, 415)
+const errors = errorResponses(413, 415)
 
 /** The description of the route that makes client secrets. */
 export const clientSecretOperation = {

@@ -1,4 +1,4 @@
-import { errorAnswers } from '../error.ts'
+import { errorResponses } from '../error.ts'
 import { Type } from '../type.ts'
 import { OneOf, Seconds } from '../values.ts'
 
@@ -38,7 +38,7 @@ const TranscriptionForm = Type.Object(
     ),
     stream: Type.Optional(
       Type.Boolean({
-        description: 'Answers `json` and `diarized_json` as server-sent events, at the end',
+        description: 'Sends `json` and `diarized_json` as server-sent events, at the end',
       }),
     ),
   },
@@ -78,7 +78,7 @@ export const transcriptionOperation = {
   operationId: 'createOpenAiTranscription',
   summary: 'Transcribe a file as OpenAI’s API does',
   description:
-    'Answers when the transcript is there. A client that disconnects before cancels its job. ' +
+    'Responds when the transcript is ready. A client that disconnects before cancels its job. ' +
     'The job is listed like any other. The key may also come as `Authorization: Bearer`.',
   body: { content: { 'multipart/form-data': { schema: TranscriptionForm } } },
   response: {
@@ -92,7 +92,7 @@ export const transcriptionOperation = {
         'text/event-stream': { schema: Type.String() },
       },
     },
-    ...errorAnswers(402, 413, 422),
+    ...errorResponses(402, 413, 422),
   },
 }
 
@@ -103,5 +103,5 @@ export const translationOperation = {
   summary: 'Transcribe a file and translate it into English as OpenAI’s API does',
   description:
     'Like `POST /v1/audio/transcriptions`, in English. Speech in another language needs a language model (`STENO_LLM_URL`), ' +
-    'a multilingual Whisper model or Apertium; without one the answer is 422.',
+    'a multilingual Whisper model or Apertium; without one the response is 422.',
 }

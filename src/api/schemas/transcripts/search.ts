@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS, MAX_NAME_CHARS } from '../limits.ts'
-import { AnyOf, Moment, pageFields, pageOf } from '../list-query.ts'
+import { AnyOf, DateFilter, pageFields, pageOf } from '../list-query.ts'
 import { Type } from '../type.ts'
 import { FreeObject, Nullable, OneOf } from '../values.ts'
 
@@ -29,9 +29,9 @@ export const SearchQuery = Type.Object({
     }),
   ),
   ...pageFields('Utterances'),
-  date: Moment('In jobs created on this UTC day'),
-  before_date: Moment('In jobs created before this moment'),
-  after_date: Moment('In jobs created after this moment'),
+  date: DateFilter('In jobs created on this UTC day'),
+  before_date: DateFilter('In jobs created before this time'),
+  after_date: DateFilter('In jobs created after this time'),
   kind: AnyOf(['pre-recorded', 'live'], 'In jobs of any of these kinds'),
   custom_metadata: Type.Optional(
     FreeObject('In jobs with these keys and values, as lists have them', {

@@ -37,7 +37,7 @@ const Operation = Type.Object(
     expected: Type.Optional(
       Type.String({
         maxLength: MAX_EDIT_CHARS,
-        description: 'The text of these words in the result. Others there are answered 409',
+        description: 'The text of these words in the result. Other words there result in 409',
       }),
     ),
     text: Type.Optional(
@@ -151,7 +151,7 @@ export const TranscriptEditsView = Type.Object(
   { title: 'TranscriptEdits' },
 )
 
-/** The answer of a format that is not described further. */
+/** The response in a format that is not described further. */
 export const TranscriptJson = FreeObject(
   '`full_transcript`, `languages` and `utterances`. Of a corrected transcript each utterance has its ' +
     '`source` (`utterance`, `from` and `to` in the result) and `speaker_name`, if there is one; ' +

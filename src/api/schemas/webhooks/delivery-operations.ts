@@ -42,7 +42,7 @@ export const endpointOperations = {
   create: operation(
     'createWebhook',
     'Make a webhook',
-    'It receives the events of all jobs of the account from now on. The answer holds the secret that signs them, only ' +
+    'It receives the events of all jobs of the account from now on. The response holds the secret that signs them, only ' +
       'this once. Needs the scopes `read` and `write`.',
   ),
   remove: operation(

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { KEPT_ATTEMPTS } from '../../../storage/deliveries/deliveries.ts'
 import { MAX_NAME_CHARS, MAX_QUERY_VALUES } from '../limits.ts'
-import { AnyOf, Moment, pageFields, pageOf } from '../list-query.ts'
+import { AnyOf, DateFilter, pageFields, pageOf } from '../list-query.ts'
 import { Type } from '../type.ts'
 import { DateTime, Nullable, OneOf } from '../values.ts'
 
@@ -16,9 +16,9 @@ const AttemptView = Type.Object(
     at: DateTime,
     duration_ms: Type.Integer({ minimum: 0 }),
     status_code: Nullable(
-      Type.Integer({ minimum: 100, maximum: 999, description: 'Null when there was no answer' }),
+      Type.Integer({ minimum: 100, maximum: 999, description: 'Null if there was no response' }),
     ),
-    error: Nullable(Type.String({ description: 'Why there was no answer' })),
+    error: Nullable(Type.String({ description: 'Why there was no response' })),
     request_headers: Type.Unsafe<Record<string, string>>(Headers),
     response_headers: Nullable(Headers),
     response_body: Nullable(Type.String({ description: 'How it begins, a kilobyte at most' })),
@@ -64,9 +64,9 @@ export const DeliveryList = pageOf(DeliveryView, 'DeliveryList')
 /** Filters of deliveries, and the part of their list. */
 export const DeliveryQuery = Type.Object({
   ...pageFields('Deliveries'),
-  date: Moment('Deliveries queued on this UTC day'),
-  before_date: Moment('Deliveries queued before this moment'),
-  after_date: Moment('Deliveries queued after this moment'),
+  date: DateFilter('Deliveries queued on this UTC day'),
+  before_date: DateFilter('Deliveries queued before this time'),
+  after_date: DateFilter('Deliveries queued after this time'),
   job_id: Type.Optional(
     Type.String({ maxLength: MAX_NAME_CHARS, description: 'Deliveries of the events of this job' }),
   ),

@@ -1,4 +1,4 @@
-import { MAX_MOMENT_CHARS, MAX_NAME_CHARS } from '../limits.ts'
+import { MAX_DATE_TIME_CHARS, MAX_NAME_CHARS } from '../limits.ts'
 import { Type } from '../type.ts'
 
 /** Which failed deliveries to resend. */
@@ -6,7 +6,7 @@ export const ResendRequest = Type.Object(
   {
     since: Type.String({
       format: 'moment',
-      maxLength: MAX_MOMENT_CHARS,
+      maxLength: MAX_DATE_TIME_CHARS,
       description: 'Those that failed at this moment or later; a date stands for its midnight, UTC',
     }),
     endpoint_id: Type.Optional(

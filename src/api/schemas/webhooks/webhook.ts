@@ -35,7 +35,7 @@ export type WebhookRequest = Static<typeof WebhookRequest>
 export const CreatedWebhook = Type.Object(
   {
     ...EndpointView.properties,
-    secret: Type.String({ description: 'Signs its events; no other answer has it' }),
+    secret: Type.String({ description: 'Signs its events; no other response contains it' }),
   },
   { title: 'CreatedWebhook' },
 )
@@ -45,7 +45,7 @@ export const WebhookTest = Type.Object(
   {
     delivery_id: Type.String({ description: 'In the log of deliveries' }),
     is_delivered: Type.Boolean(),
-    status: Nullable(Type.Integer({ description: 'Of the answer; null without one' })),
+    status: Nullable(Type.Integer({ description: 'Of the response; null without one' })),
     reason: Nullable(Type.String({ description: 'Why it did not arrive; null when it did' })),
   },
   { title: 'WebhookTest' },

@@ -1,0 +1,79 @@
+import type { FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { limitConcurrency } from '../limit-concurrency.ts'
+import { BodyThread } from './parsing/body-thread.ts'
+import {
+  type BodyKind,
+  type BodyOutcomes,
+  type BodyTask,
+  createBodyParser,
+} from './parsing/parse-body.ts'
+
+/** Shorter bodies, nearly all, take a millisecond at most to parse and validate. */
+export const SHORT_BYTES = 16 * 1024
+
+/**
+ * Maximum of waiting long bodies per account: more than a key can send at once, and 128 MB at most.
+ */
+const MAX_WAITING = 128
+
+/** Options of the body reader. */
+export type BodyReaderOptions = { config: Pick<Config, 'models' | 'requests'>; log: Log }
+
+/** The account of a body, and its bytes, as `acceptJson` leaves them. */
+export type BodyRequest = Pick<FastifyRequest, 'account'> & { body: unknown }
+
+/**
+ * Reads the bodies of requests: short ones at once, long ones in a thread, since a megabyte of JSON
+ * takes a tenth of a second, for which the event loop must not block. Only one long body of each
+ * account is in the thread, or in its queue, at a time, so that each request waits for at most one
+ * body of every other account.
+ */
+export class BodyReader {
+  readonly #read: ReturnType<typeof createBodyParser>
+  readonly #thread: BodyThread
+  readonly #inTurn = limitConcurrency()
+  readonly #waiting = new Map<string, number>()
+
+  constructor({ config, log }: BodyReaderOptions) {
+    this.#read = createBodyParser(config)
+    this.#thread = new BodyThread({ settings: config, log: log.child({ module: 'api' }) })
+  }
+
+  /**
+   * Reads a request's body as the given kind; rejects with `content_type_unsupported` when there is
+   * none, with `body_unreadable` or `request_invalid`, and with `rate_limited` when too many long
+   * ones of the account wait.
+   */
+  async read<K extends BodyKind>(
+    kind: K,
+    { account, body: bytes }: BodyRequest,
+    { wantsFingerprint = false }: Partial<Pick<BodyTask, 'wantsFingerprint'>> = {},
+  ): Promise<BodyOutcomes[K]> {
+    if (!(bytes instanceof Uint8Array)) {
+      throw new AppError('content_type_unsupported', 'there is no body')
+    }
+    const task = { kind, bytes, wantsFingerprint }
+    if (bytes.byteLength <= SHORT_BYTES) return this.#read(task)
+    const others = this.#waiting.get(account) ?? 0
+    if (others >= MAX_WAITING) {
+      const detail = `${MAX_WAITING} large bodies of this account wait to be read`
+      throw new AppError('rate_limited', detail, { retryAfter: 1 })
+    }
+    this.#waiting.set(account, others + 1)
+    try {
+      return await this.#inTurn(account, () => this.#thread.read(task))
+    } finally {
+      const left = this.#waiting.get(account)! - 1
+      if (left > 0) this.#waiting.set(account, left)
+      else this.#waiting.delete(account)
+    }
+  }
+
+  /** Ends the thread. */
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+}

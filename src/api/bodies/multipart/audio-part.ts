@@ -1,0 +1,89 @@
+import type { Readable } from 'node:stream'
+import type { MultipartFile } from '@fastify/multipart'
+import { AppError } from '../../../errors.ts'
+import { cleanFileName } from '../../../jobs/clean-file-name.ts'
+import { MAX_PARTS } from './form-stream.ts'
+
+/** Other parts still have to be received, whether they are read or not. */
+export const MAX_IGNORED_BYTES = 64 * 1024 * 1024
+
+/** The recording of a form, as it arrives. */
+export type AudioPart = { filename: string | null; body: AsyncIterable<Uint8Array> }
+
+/** How a form names its recording, and who gets the texts beside it. */
+export type AudioPartOptions = {
+  name?: string
+  onText?: (field: string, text: string) => void
+}
+
+/** A longer text beside the recording is no option. */
+const MAX_TEXT_BYTES = 64 * 1024
+
+/**
+ * Finds the part `name`. Its `body` continues to the end of the form and fails with
+ * `upload_invalid` when the form breaks off or holds a second such part, so that its consumer
+ * stores all of a valid form or nothing.
+ */
+export async function readAudioPart(
+  form: AsyncIterable<MultipartFile>,
+  { name = 'audio', onText }: AudioPartOptions = {},
+): Promise<AudioPart> {
+  const parts = form[Symbol.asyncIterator]()
+  let ignored = 0
+  for (;;) {
+    const part = await nextPart(parts)
+    if (!part) throw new AppError('upload_invalid', `the form has no part named ${name}`)
+    if (part.fieldname === name) {
+      return { filename: cleanFileName(part.filename ?? ''), body: audioBytes(part) }
+    }
+    await readBeside(part)
+  }
+
+  async function* audioBytes({ file }: MultipartFile): AsyncGenerator<Uint8Array> {
+    yield* readable(file)
+    for (let part = await nextPart(parts); part; part = await nextPart(parts)) {
+      if (part.fieldname === name) {
+        throw new AppError('upload_invalid', `the form has more than one part named ${name}`)
+      }
+      await readBeside(part)
+    }
+  }
+
+  async function readBeside({ fieldname, filename, file }: MultipartFile): Promise<void> {
+    const isText = onText !== undefined && filename === undefined
+    const text: Uint8Array[] = []
+    let length = 0
+    for await (const bytes of readable(file)) {
+      length += bytes.byteLength
+      ignored += bytes.byteLength
+      if (ignored > MAX_IGNORED_BYTES || (isText && length > MAX_TEXT_BYTES)) {
+        throw new AppError('body_too_large', `the parts beside ${name}`)
+      }
+      if (isText) text.push(bytes)
+    }
+    if (isText) onText(fieldname, Buffer.concat(text).toString())
+  }
+}
+
+async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartFile | undefined> {
+  try {
+    const { value, done } = await parts.next()
+    return done ? undefined : value
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    const { code } = cause as { code?: unknown }
+    if (code === 'FST_PARTS_LIMIT') {
+      throw new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`, { cause })
+    }
+    throw new AppError('upload_invalid', 'the form is not valid', { cause })
+  }
+}
+
+async function* readable(file: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw new AppError('upload_invalid', 'the form ended early', { cause })
+  }
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http'
+import { Transform, type TransformCallback } from 'node:stream'
+import type { FastifyMultipartBaseOptions, MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import { writeScheduler } from '../../../storage/objects/write-scheduler.ts'
+
+/**
+ * Browsers and SDKs send a handful of fields with the file; each costs as much as a small request.
+ */
+export const MAX_PARTS = 500
+
+/** Parts passed to the form parser at once: it takes a tenth of a millisecond for each. */
+const PARTS_AT_ONCE = 20
+
+/** A part names its field, its file and a type; further lines, and longer ones, are dropped. */
+const MAX_HEADER_LINES = 50
+const MAX_HEADER_BYTES = 16 * 1024
+
+/**
+ * How forms are parsed: the store counts the bytes of the file; every other part is read as a file
+ * too.
+ */
+export const formOptions: FastifyMultipartBaseOptions = {
+  limits: {
+    fileSize: Number.POSITIVE_INFINITY,
+    parts: MAX_PARTS,
+    headerPairs: MAX_HEADER_LINES,
+    // Not among the declared options.
+    ...{ headerSize: MAX_HEADER_BYTES },
+  },
+  isPartAFile: () => true,
+}
+
+/** Yields the parts of a form, as they arrive. */
+export function readParts(request: FastifyRequest): AsyncIterable<MultipartFile> {
+  const raw = { value: openFormStream(request.raw, () => writeScheduler.next(request.account)) }
+  return (Object.create(request, { raw }) as FastifyRequest).files()
+}
+
+/**
+ * Opens the body of a form for the parser, which processes any chunk without a pause: a chunk of 64
+ * KB may hold a thousand parts. The stream delivers slices of a few parts, each in its turn, and
+ * fails with `body_too_large` when there are too many. Ends early when `request` does.
+ */
+function openFormStream(request: IncomingMessage, turn: () => Promise<void>): FormStream {
+  const form = new FormStream(request.headers['content-type'] ?? '', turn)
+  request.once('close', () => {
+    if (!request.readableEnded) form.destroy(new Error('the form ended early'))
+  })
+  return request.pipe(form)
+}
+
+/** Counts the lines that begin parts. */
+export class FormStream extends Transform {
+  /** The parser needs only this header: it logs all headers at level `trace`. */
+  readonly headers: { 'content-type': string }
+  readonly #delimiter: Buffer | undefined
+  readonly #turn: () => Promise<void>
+  #parts = 0
+
+  /** `turn` resolves when the next slice may go on. */
+  constructor(contentType: string, turn: () => Promise<void>) {
+    super()
+    this.#turn = turn
+    this.headers = { 'content-type': contentType }
+    const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;"]+))/i.exec(contentType) ?? []
+    const boundary = quoted ?? plain
+    // The parser refuses a form without a boundary.
+    this.#delimiter = boundary === undefined ? undefined : Buffer.from(`--${boundary}`, 'latin1')
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    void this.#turn().then(() => this.#pass(chunk, done))
+  }
+
+  #pass(chunk: Buffer, done: TransformCallback): void {
+    const end = this.#findEnd(chunk)
+    if (end === undefined) {
+      done(new AppError('body_too_large', `the form has more than ${MAX_PARTS} parts`))
+    } else if (end === chunk.length) {
+      done(null, chunk)
+    } else {
+      this.push(chunk.subarray(0, end))
+      this._transform(chunk.subarray(end), 'binary', done)
+    }
+  }
+
+  /** Returns the end of a slice of a few parts; undefined when the form has too many. */
+  #findEnd(chunk: Buffer): number | undefined {
+    const delimiter = this.#delimiter
+    let at = delimiter ? chunk.indexOf(delimiter) : -1
+    for (let found = 0; at >= 0; found++) {
+      if (found === PARTS_AT_ONCE) return at
+      // The last of these lines ends the form.
+      if (++this.#parts > MAX_PARTS + 1) return undefined
+      at = chunk.indexOf(delimiter!, at + 1)
+    }
+    return chunk.length
+  }
+}

@@ -1,0 +1,21 @@
+/** The thread in which long bodies are parsed and validated. Started by `body-thread.ts`. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { AppError, type PlainError, toPlain } from '../../../errors.ts'
+import { type BodySettings, type BodyTask, createBodyParser } from './parse-body.ts'
+
+/** A message from the thread: the outcome of a body, or the reason why there is none. */
+export type FromThread = { kind: 'read'; outcome: unknown } | { kind: 'refused'; error: PlainError }
+
+const parseBody = createBodyParser(workerData as BodySettings)
+
+parentPort!.on('message', (task: BodyTask) => parentPort!.postMessage(answer(task)))
+
+function answer(task: BodyTask): FromThread {
+  try {
+    return { kind: 'read', outcome: parseBody(task) }
+  } catch (error) {
+    // The message of an unexpected error may quote the body.
+    const known = error instanceof AppError ? error : new AppError('internal')
+    return { kind: 'refused', error: toPlain(known) }
+  }
+}

@@ -1,0 +1,101 @@
+import { AppError, fromPlain } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import { type Outcome, SupervisedWorker } from '../../../workers/supervised-worker.ts'
+import { threads } from '../../../workers/transports.ts'
+import type { FromThread } from './body-thread-entry.ts'
+import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './parse-body.ts'
+
+/** Options of a body thread. */
+export type BodyThreadOptions = {
+  settings: BodySettings
+  log: Log
+  /** For tests: the program of the thread, and the milliseconds that a body may take. */
+  entry?: URL
+  timeoutMs?: number
+}
+
+/**
+ * The largest body takes a tenth of a second, the start of the thread one second: a longer call
+ * hangs.
+ */
+const TIMEOUT_MS = 15_000
+/** A megabyte of JSON may become a hundred megabytes of small values. */
+const MAX_HEAP_MB = 256
+
+type Waiting = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
+
+/**
+ * A thread that reads one body at a time, in order of arrival; it starts with the first one. A body
+ * that crashes it or takes too long is refused without an effect on the others: another thread
+ * replaces it.
+ */
+export class BodyThread {
+  readonly #options: BodyThreadOptions
+  readonly #waiting: Waiting[] = []
+  readonly #worker: SupervisedWorker<FromThread>
+  #current: Waiting | undefined
+
+  constructor(options: BodyThreadOptions) {
+    this.#options = options
+    const { entry = new URL('body-thread-entry.ts', import.meta.url), settings, log } = options
+    const workerData = { models: settings.models, requests: settings.requests }
+    this.#worker = new SupervisedWorker({
+      start: threads(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),
+      // Its message may quote the body.
+      onError: ({ name }) => log.error({ name }, 'the body thread crashed'),
+    })
+  }
+
+  /** Reads a body, whose bytes are transferred; rejects as the body reader does. */
+  read<K extends BodyKind>(task: BodyTask<K>): Promise<BodyOutcomes[K]> {
+    const outcome = Promise.withResolvers<unknown>()
+    this.#waiting.push({ task, outcome })
+    this.#advance()
+    return outcome.promise as Promise<BodyOutcomes[K]>
+  }
+
+  /**
+   * Ends the thread, and refuses the current and the waiting bodies; a further body starts another
+   * thread.
+   */
+  async close(): Promise<void> {
+    const left = this.#waiting.splice(0)
+    if (this.#current) left.unshift(this.#current)
+    this.#current = undefined
+    for (const { outcome } of left) outcome.reject(new AppError('server_stopping'))
+    await this.#worker.close()
+  }
+
+  #advance(): void {
+    if (this.#current) return
+    const current = this.#waiting.shift()
+    if (!current) return
+    this.#current = current
+    const { bytes } = current.task
+    const { timeoutMs = TIMEOUT_MS } = this.#options
+    const ended = this.#worker.run(current.task, {
+      transfer: isWhole(bytes) ? [bytes.buffer] : [],
+      timeout: timeoutMs / 1000,
+      receive: (answer) => answer,
+    })
+    void ended.then((outcome) => this.#end(current, outcome))
+  }
+
+  #end(current: Waiting, ended: Outcome<FromThread>): void {
+    // It was refused when the thread was closed.
+    if (this.#current !== current) return
+    this.#current = undefined
+    const { outcome } = current
+    if ('lost' in ended) {
+      this.#options.log.error('reading a body crashed or hung')
+      outcome.reject(new AppError('body_unreadable', 'it takes too much time or memory'))
+    } else if (ended.answer.kind === 'read') outcome.resolve(ended.answer.outcome)
+    else outcome.reject(fromPlain(ended.answer.error))
+    this.#advance()
+  }
+}
+
+/** Small buffers are parts of a shared one, which must not be transferred. */
+function isWhole(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
+  return bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
+}

@@ -1,0 +1,60 @@
+import type { EditOperation } from '../../../text/edits/plan-edits.ts'
+import { EditRequest, type editKinds } from '../../schemas/transcripts/transcript-edits.ts'
+import {
+  type Problem,
+  problemsError,
+  type ReadOptions,
+  readFields,
+} from '../validation/validate-fields.ts'
+
+/** The corrections that a request asks for: operations, or a version to bring back. */
+export type RequestedEdits = { baseVersion: number } & (
+  | { operations: EditOperation[] }
+  | { restore: number }
+)
+
+const words = { needs: ['utterance', 'expected'], takes: ['from', 'to'] } as const
+
+/** The fields of each kind of operation. A name is for a speaker or a channel. */
+const fields: Record<
+  (typeof editKinds)[number],
+  { needs: readonly string[]; takes: readonly string[] }
+> = {
+  replace_words: { ...words, needs: [...words.needs, 'text'] },
+  delete_words: words,
+  set_speaker: { ...words, needs: [...words.needs, 'speaker'] },
+  join_speakers: { needs: ['speaker', 'into'], takes: [] },
+  name_speaker: { needs: ['name'], takes: ['speaker', 'channel'] },
+  restore: { needs: ['version'], takes: [] },
+}
+
+/** Reads corrections; rejects with `request_invalid`. */
+export function readEditRequest(body: unknown, options: ReadOptions): RequestedEdits {
+  const { value, problems } = readFields(EditRequest, body, options)
+  const operations = value.operations ?? []
+  const error = problemsError(problems.length > 0 ? problems : operations.flatMap(checkFields))
+  if (error) throw error
+  const { base_version: baseVersion } = value
+  const [first] = operations
+  if (first?.op !== 'restore') return { baseVersion, operations: operations as EditOperation[] }
+  return { baseVersion, restore: first.version! }
+}
+
+type Operation = { op: (typeof editKinds)[number] } & Record<string, unknown>
+
+function checkFields(operation: Operation, i: number, all: readonly Operation[]): Problem[] {
+  const { op, ...given } = operation
+  const { needs, takes } = fields[op]
+  const problem = (name: string, rule: string) => ({ path: ['operations', String(i), name], rule })
+  const missing = needs.filter((name) => given[name] === undefined)
+  const foreign = Object.keys(given).filter((name) => ![...needs, ...takes].includes(name))
+  const problems = [
+    ...missing.map((name) => problem(name, 'is required')),
+    ...foreign.map((name) => problem(name, `must not be given with ${op}`)),
+  ]
+  if (op === 'name_speaker' && (given.speaker === undefined) === (given.channel === undefined)) {
+    problems.push(problem('speaker', 'or channel must be given, and not both'))
+  }
+  if (op === 'restore' && all.length > 1) problems.push(problem('op', 'must be the only operation'))
+  return problems
+}

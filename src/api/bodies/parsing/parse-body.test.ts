@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { readConfig } from '../../../config.ts'
+import { createBodyParser } from './parse-body.ts'
+
+const config = readConfig({})
+const parseBody = createBodyParser(config)
+const audio_url = 'https://a.example/b.mp3'
+
+function read(body: unknown, wantsFingerprint = false) {
+  const bytes = Buffer.from(JSON.stringify(body))
+  return parseBody({ kind: 'pre-recorded', bytes, wantsFingerprint })
+}
+
+/** Returns the problems of a body. */
+function lines(fields: Record<string, unknown>): string[] {
+  return read({ audio_url, ...fields }).problems.lines
+}
+
+const term = 'x'.repeat(300)
+const vocabulary = (pronunciations: string[]) =>
+  Array.from({ length: 10_000 }, (_, i) => ({ value: `word ${i}`, pronunciations }))
+const spelling = (variants: string[], count = 10_000) => ({
+  spelling_dictionary: Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`word ${i}`, variants]),
+  ),
+})
+
+test('the largest vocabulary and the largest spelling dictionary are taken, whole', () => {
+  const fields = {
+    custom_vocabulary: vocabulary(['a', 'b']),
+    custom_spelling: true,
+    custom_spelling_config: spelling(['a', 'b']),
+  }
+  const { problems, params, paramsText } = read({ audio_url, ...fields })
+  assert.deepEqual(problems, { lines: [], cut: false })
+  const all = JSON.parse(paramsText)
+  assert.deepEqual(all.custom_vocabulary_config.vocabulary, fields.custom_vocabulary)
+  assert.deepEqual(all.custom_spelling_config, fields.custom_spelling_config)
+  const { custom_vocabulary_config: shown } = params as typeof all
+  assert.deepEqual(shown.vocabulary, fields.custom_vocabulary.slice(0, 1000))
+})
+
+const tooMuch: [title: string, fields: Record<string, unknown>, line: string][] = [
+  [
+    'a word of the vocabulary',
+    { custom_vocabulary: [`${term}x`] },
+    'custom_vocabulary.0 must not be longer than 300 characters',
+  ],
+  [
+    'a pronunciation',
+    { custom_vocabulary: [{ value: term, pronunciations: [term, `${term}x`] }] },
+    'custom_vocabulary.0.pronunciations.1 must not be longer than 300 characters',
+  ],
+  [
+    'a key of the spelling dictionary',
+    { custom_spelling_config: { spelling_dictionary: { [`${term}x`]: [] } } },
+    `custom_spelling_config.spelling_dictionary.${'x'.repeat(100)} must not be a key of more than 300 characters`,
+  ],
+  [
+    'a variant',
+    { custom_spelling_config: { spelling_dictionary: { [term]: [`${term}x`] } } },
+    `custom_spelling_config.spelling_dictionary.${'x'.repeat(100)}.0 must not be longer than 300 characters`,
+  ],
+  [
+    'a spelling dictionary',
+    { custom_spelling_config: spelling([], 10_001) },
+    'custom_spelling_config.spelling_dictionary must not hold more than 10000 keys',
+  ],
+  [
+    'the pronunciations of all words',
+    { custom_vocabulary: vocabulary(['a', 'b', 'c']) },
+    'custom_vocabulary must not hold more than 20000 pronunciations in all',
+  ],
+  [
+    'the variants of all words',
+    { custom_spelling_config: spelling(['a', 'b', 'c']) },
+    'custom_spelling_config.spelling_dictionary must not hold more than 20000 variants in all',
+  ],
+  [
+    'a list of languages',
+    { language_config: { languages: Array(190_000).fill('x') } },
+    'language_config.languages must not hold more than 200 items',
+  ],
+  [
+    'an older list of languages',
+    { code_switching_config: { languages: Array(190_000).fill('x') } },
+    'code_switching_config.languages must not hold more than 200 items',
+  ],
+  [
+    'a part of a prompt',
+    { audio_to_llm_config: { prompts: [['x'.repeat(20_001)]] } },
+    'audio_to_llm_config.prompts.0.0 must not be longer than 20000 characters',
+  ],
+]
+for (const [title, fields, line] of tooMuch) {
+  test(`${title} beyond its bound is one problem`, () => assert.deepEqual(lines(fields), [line]))
+}
+
+test('keys of metadata are counted before they are looked at', () => {
+  const custom_metadata = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [i, 1]))
+  assert.deepEqual(lines({ custom_metadata }), ['custom_metadata must not hold more than 400 keys'])
+})
+
+test('what asks for the same has the same fingerprint, and only where one is wanted', () => {
+  const { fingerprint } = read({ audio_url, sentences: true }, true)
+  assert.match(fingerprint!, /^[0-9a-f]{64}$/)
+  assert.equal(read({ sentences: true, audio_url }, true).fingerprint, fingerprint)
+  assert.notEqual(read({ sentences: false, audio_url }, true).fingerprint, fingerprint)
+  assert.equal(read({ audio_url }).fingerprint, undefined)
+})
+
+test('metadata of a session has a bounded number of keys', () => {
+  const metadata = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [i, 1]))
+  const bytes = Buffer.from(JSON.stringify(metadata))
+  const task = { kind: 'post-session-metadata', bytes, wantsFingerprint: false } as const
+  assert.throws(() => parseBody(task), {
+    validationErrors: ['post_session_metadata must not hold more than 10000 keys'],
+  })
+})

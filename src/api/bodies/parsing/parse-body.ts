@@ -1,0 +1,174 @@
+import type { TSchema } from 'typebox'
+import type { Config } from '../../../config.ts'
+import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
+import { KeyRequest } from '../../schemas/key.ts'
+import { liveRequest } from '../../schemas/live/live-request.ts'
+import {
+  ClientSecretRequest,
+  TranscriptionSessionRequest,
+} from '../../schemas/openai/openai-realtime.ts'
+import { ShareRequest } from '../../schemas/transcripts/share.ts'
+import { UploadRequest } from '../../schemas/upload.ts'
+import { ResendRequest } from '../../schemas/webhooks/resend-request.ts'
+import { WebhookRequest } from '../../schemas/webhooks/webhook.ts'
+import { toLiveParams } from '../submission/live-params.ts'
+import { toRequestParams } from '../submission/pre-recorded-params.ts'
+import {
+  addMissing,
+  findContradictions,
+  findLiveContradictions,
+  findMissing,
+  findMissingLive,
+} from '../validation/cross-field-rules.ts'
+import { inFieldOrder } from '../validation/field-order.ts'
+import {
+  formatProblem,
+  linesError,
+  linesOf,
+  type Problem,
+  type ProblemLines,
+  readFields,
+} from '../validation/validate-fields.ts'
+import { type RequestedEdits, readEditRequest } from './edit-request.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { parseJson } from './parse-json.ts'
+import { type PostSessionMetadata, readMetadata } from './post-session-metadata.ts'
+import { truncateLists } from './truncate-lists.ts'
+
+/** The settings that determine what a body may hold. */
+export type BodySettings = Pick<Config, 'models' | 'requests'>
+
+/**
+ * A creation as its body states it. Plain values, few and short ones: they may come from another
+ * thread.
+ */
+export type Creation = {
+  /** Problems with single fields, and missing ones; the rest is complete only without any. */
+  problems: ProblemLines
+  /** Unknown fields that were dropped. */
+  ignored: readonly string[]
+  /** Fields that contradict each other. */
+  contradictions: string[]
+  /** The URL of the recording, when it has no problem. */
+  audioUrl: string | undefined
+  /** `request_params`, with the first entries of long lists only. */
+  params: Record<string, unknown>
+  /** All of them, as they are stored. */
+  paramsText: string
+  customMetadata: Record<string, unknown> | null
+  /** Of the body, if requested. */
+  fingerprint: string | undefined
+}
+
+/** The outcome of reading a body, by kind. */
+export type BodyOutcomes = {
+  'pre-recorded': Creation
+  live: Creation
+  'upload-address': { audio_url: string }
+  resend: { since: string; endpoint_id?: string; job_id?: string }
+  'post-session-metadata': PostSessionMetadata
+  edits: RequestedEdits
+  share: { expires_in_s: number; edited: boolean }
+  key: KeyRequest
+  webhook: WebhookRequest
+  'client-secret': { expires_after?: { seconds: number }; session?: object }
+  'transcription-session': object
+}
+
+/** Kinds of bodies, by their reader. */
+export type BodyKind = keyof BodyOutcomes
+
+/** A body to be read. */
+export type BodyTask<K extends BodyKind = BodyKind> = {
+  kind: K
+  bytes: Uint8Array
+  /** Whether the fingerprint is needed: it takes as long as everything else. */
+  wantsFingerprint: boolean
+}
+
+/**
+ * Reads a body from its bytes into a request; rejects with `body_unreadable` or `request_invalid`.
+ */
+export type ParseBody = <K extends BodyKind>(task: BodyTask<K>) => BodyOutcomes[K]
+
+type Reader = (body: unknown, task: BodyTask) => BodyOutcomes[BodyKind]
+
+/**
+ * Creates the function that reads bodies with these settings: the same for the server's event loop
+ * and for the thread.
+ */
+export function createBodyParser(settings: BodySettings): ParseBody {
+  const preRecorded = preRecordedRequest(settings)
+  const live = liveRequest(settings)
+  const plain = (schema: TSchema) => (body: unknown) => {
+    const { value, problems } = readFields(schema, body, settings.requests)
+    const error = linesError(linesOf(problems))
+    if (error) throw error
+    return value as BodyOutcomes[BodyKind]
+  }
+  const readers: Record<BodyKind, Reader> = {
+    'pre-recorded': (body, task) => {
+      const { value, problems, ignored } = readFields(preRecorded, body, settings.requests)
+      const all = addMissing(problems, findMissing(value, settings.requests))
+      return finish(task, body, {
+        ignored,
+        problems: inFieldOrder(preRecorded, all),
+        contradictions: () => findContradictions(value, settings.models),
+        audioUrl: problems.some(({ path }) => path[0] === 'audio_url')
+          ? undefined
+          : value.audio_url,
+        params: () => toRequestParams(value, settings.models),
+        customMetadata: value.custom_metadata,
+      })
+    },
+    live: (body, task) => {
+      const { value, problems, ignored } = readFields(live, body, settings.requests)
+      const all = addMissing(problems, findMissingLive(value, settings.requests))
+      return finish(task, body, {
+        ignored,
+        problems: inFieldOrder(live, all),
+        contradictions: () => findLiveContradictions(value),
+        audioUrl: undefined,
+        params: () => toLiveParams(value, settings.models),
+        customMetadata: value.custom_metadata,
+      })
+    },
+    'upload-address': plain(UploadRequest),
+    resend: plain(ResendRequest),
+    share: plain(ShareRequest),
+    key: plain(KeyRequest),
+    webhook: plain(WebhookRequest),
+    'client-secret': plain(ClientSecretRequest),
+    'transcription-session': plain(TranscriptionSessionRequest),
+    'post-session-metadata': readMetadata,
+    edits: (body) => readEditRequest(body, settings.requests),
+  }
+  return (task) => readers[task.kind](parseJson(task.bytes), task) as never
+}
+
+type Judged = {
+  ignored: readonly string[]
+  problems: readonly Problem[]
+  contradictions: () => readonly Problem[]
+  audioUrl: string | undefined
+  params: () => Record<string, unknown>
+  customMetadata: Record<string, unknown> | undefined
+}
+
+/** With problems, nothing more can be built from it. */
+function finish({ kind, wantsFingerprint }: BodyTask, body: unknown, judged: Judged): Creation {
+  const { ignored, problems, contradictions, audioUrl, params, customMetadata = null } = judged
+  const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
+  const creation = { problems: linesOf(problems), ignored, audioUrl, fingerprint }
+  if (problems.length > 0) {
+    return { ...creation, contradictions: [], params: {}, paramsText: '{}', customMetadata: null }
+  }
+  const all = params()
+  return {
+    ...creation,
+    contradictions: contradictions().map(formatProblem),
+    params: truncateLists(all) as Record<string, unknown>,
+    paramsText: JSON.stringify(all),
+    customMetadata,
+  }
+}

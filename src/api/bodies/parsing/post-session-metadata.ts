@@ -1,0 +1,22 @@
+import { AppError } from '../../../errors.ts'
+import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/limits.ts'
+import { isObject, problemsError } from '../validation/validate-fields.ts'
+
+/** What a client states about a session, as JSON text (contract 2.11). */
+export type PostSessionMetadata = { text: string }
+
+/** Returns the field when present, else the whole body; null counts as absent here too. */
+export function readMetadata(body: unknown): PostSessionMetadata {
+  if (!isObject(body)) throw new AppError('body_unreadable', 'it must be a JSON object')
+  const { post_session_metadata: given, ...rest } = body
+  const metadata = given ?? rest
+  const rule = isObject(metadata) ? brokenRule(Object.keys(metadata)) : 'must be an object'
+  if (rule) throw problemsError([{ path: ['post_session_metadata'], rule }])
+  return { text: JSON.stringify(metadata) }
+}
+
+function brokenRule(keys: readonly string[]): string | undefined {
+  if (keys.length > MAX_METADATA_KEYS) return `must not hold more than ${MAX_METADATA_KEYS} keys`
+  if (keys.every((key) => key.length <= MAX_METADATA_KEY_CHARS)) return undefined
+  return `must not hold a key of more than ${MAX_METADATA_KEY_CHARS} characters`
+}

@@ -1,0 +1,10 @@
+/** Enough of a list for decisions that depend on it: a vocabulary is large from 500 entries. */
+const MAX_KEPT = 1000
+
+/** Returns a copy of a JSON value with only the first entries of its long lists and maps. */
+export function truncateLists(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.slice(0, MAX_KEPT).map(truncateLists)
+  const entries = Object.entries(value).slice(0, MAX_KEPT)
+  return Object.fromEntries(entries.map(([key, own]) => [key, truncateLists(own)]))
+}

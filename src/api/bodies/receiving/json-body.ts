@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+
+/**
+ * Makes `http` accept JSON bodies of at most `maxBytes`, and no other kind of body. A request's
+ * body is then its bytes: `BodyReader` parses and validates them.
+ */
+export function acceptJson(http: FastifyInstance, { maxBytes }: { maxBytes: number }): void {
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('application/json', async (request: FastifyRequest, body: Readable) => {
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers
+    if (encoding !== 'identity') {
+      throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
+    }
+    if (!isUtf8(type)) {
+      throw new AppError('content_type_unsupported', 'a charset other than utf-8')
+    }
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+    return readBytes(body, { maxBytes })
+  })
+}
+
+/**
+ * Makes `http` accept requests with any body or none, without reading the body: its content does
+ * not matter.
+ */
+export function ignoreBodies(http: FastifyInstance): void {
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser('*', (_request, _body, done) => done(null))
+}
+
+/** Returns whether a content type names no charset, or only that of JSON itself (RFC 8259). */
+function isUtf8(type: string): boolean {
+  const charsets = type.matchAll(/;\s*charset\s*=\s*("?)([^";\s]*)\1/gi)
+  return [...charsets].every(([, , name]) => /^utf-?8$/i.test(name!))
+}
+
+/** Reads a body; refuses one of more than `maxBytes`. */
+function readBytes(stream: Readable, { maxBytes }: { maxBytes: number }): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const parts: Buffer[] = []
+  let size = 0
+  const endEarly = (cause?: Error) => {
+    reject(new AppError('body_unreadable', 'it ended early', { cause }))
+  }
+  const take = (part: Buffer) => {
+    size += part.length
+    parts.push(part)
+    if (size <= maxBytes) return
+    stream.off('data', take).pause()
+    reject(tooLarge(maxBytes))
+  }
+  // Iterating the stream would take several times as long.
+  stream.on('data', take)
+  stream.once('end', () => {
+    stream.off('close', endEarly)
+    resolve(Buffer.concat(parts))
+  })
+  stream.once('error', endEarly).once('close', endEarly)
+  return promise
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('body_too_large', `more than ${maxBytes} bytes of JSON`)
+}

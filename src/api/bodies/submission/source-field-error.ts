@@ -1,0 +1,20 @@
+import { AppError, type ErrorCode } from '../../../errors.ts'
+
+const sourceCodes: ReadonlySet<ErrorCode> = new Set([
+  'source_forbidden',
+  'source_not_found',
+  'source_refused',
+  'source_timeout',
+  'source_unreachable',
+] as const)
+
+/**
+ * Converts the error of a source: a job reports it as a status; here it is a problem of the field
+ * (contract D20).
+ */
+export function toSourceFieldError(error: unknown): unknown {
+  if (!(error instanceof AppError && sourceCodes.has(error.code))) return error
+  const { message } = error
+  const validationErrors = [`audio_url must lead to audio that can be fetched: ${message}`]
+  return new AppError('request_invalid', message, { validationErrors, cause: error })
+}

@@ -1,0 +1,58 @@
+import { AppError } from '../../../errors.ts'
+import type { SubmitRequest } from '../../../jobs/job-submission.ts'
+import type { LiveRequest } from '../../../live/live-request.ts'
+import type { App } from '../../../server-parts.ts'
+import { findFile } from '../../../storage/recordings/recordings.ts'
+import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
+import type { Creation } from '../parsing/parse-body.ts'
+import { formatProblem, linesError, type Problem } from '../validation/validate-fields.ts'
+
+/** The account that submits, and the base URLs. */
+export type Submitter = {
+  account: string
+  /** Base URLs under which uploads of this server may be named. */
+  bases: readonly string[]
+}
+
+/**
+ * Turns a creation whose body was read into a submission: reports problems with it and with the
+ * upload that it names together; then contradictions.
+ */
+export async function toSubmission(
+  creation: Creation,
+  { account, bases }: Submitter,
+  { storage }: Pick<App, 'storage'>,
+): Promise<SubmitRequest> {
+  const { audioUrl, problems } = creation
+  const audio = audioUrl === undefined ? {} : await findAudio(audioUrl)
+  // The URL is the first field of all.
+  if (audio.problem) problems.lines.unshift(formatProblem(audio.problem))
+  const request = toLiveSubmission(creation)
+  return { ...request, fileId: audio.fileId ?? null, source: audio.fileId ? null : audioUrl! }
+
+  async function findAudio(audioUrl: string): Promise<{ fileId?: string; problem?: Problem }> {
+    const id = fileIdOf(audioUrl, bases)
+    const fileId = id ?? uploadIdIn(audioUrl)
+    if (fileId && (await findFile(storage.db, { id: fileId, account }))) return { fileId }
+    if (id === undefined) return {}
+    const rule = 'must name an uploaded file that exists'
+    return { problem: { path: ['audio_url'], rule } }
+  }
+}
+
+/** Does the same for a live session, which names no recording. */
+export function toLiveSubmission({
+  problems,
+  contradictions,
+  params,
+  paramsText,
+  customMetadata,
+}: Creation): LiveRequest {
+  const invalid = linesError(problems)
+  if (invalid) throw invalid
+  if (contradictions.length > 0) {
+    const detail = contradictions.join('; ')
+    throw new AppError('request_contradictory', detail, { validationErrors: contradictions })
+  }
+  return { params, paramsText, customMetadata }
+}

@@ -1,0 +1,31 @@
+import type { TSchema } from 'typebox'
+import type { Problem } from './validate-fields.ts'
+
+type Fields = { properties?: Record<string, Fields> }
+
+/**
+ * Sorts problems in the order of the schema's fields at every depth (contract 1.9); those of one
+ * field keep their order, unknown fields come last.
+ */
+export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): Problem[] {
+  const placed = problems.map((problem) => ({ problem, places: placesOf(schema, problem.path) }))
+  return placed.sort((a, b) => compare(a.places, b.places)).map(({ problem }) => problem)
+}
+
+/** Returns the position of each part of a path, as far as the schema names fields. */
+function placesOf(schema: Fields, path: readonly string[]): number[] {
+  const places: number[] = []
+  let { properties } = schema
+  for (const name of path) {
+    if (!properties) break
+    const place = Object.keys(properties).indexOf(name)
+    places.push(place < 0 ? Number.POSITIVE_INFINITY : place)
+    properties = Object.hasOwn(properties, name) ? properties[name]!.properties : undefined
+  }
+  return places
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const i = a.findIndex((place, i) => i < b.length && place !== b[i])
+  return i < 0 ? a.length - b.length : a[i]! < b[i]! ? -1 : 1
+}

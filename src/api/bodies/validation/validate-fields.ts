@@ -1,0 +1,307 @@
+import type { Static, TSchema } from 'typebox'
+import type { Config } from '../../../config.ts'
+import { AppError } from '../../../errors.ts'
+import { parseDateTime } from '../../lists/date-time.ts'
+import { isCursor } from '../../lists/list-query.ts'
+import { canonicalLanguage } from '../../schemas/models/language-codes.ts'
+
+/** A problem with a request: the field, as path from the top, and what it must be. */
+export type Problem = { path: readonly string[]; rule: string }
+
+/** How unknown fields are handled. */
+export type ReadOptions = Pick<Config['requests'], 'unknownFields'>
+
+/** The JSON Schema keywords that our schemas use. */
+type Rules = {
+  type?: string
+  enum?: readonly (string | number)[]
+  format?: string
+  anyOf?: readonly Rules[]
+  properties?: Record<string, Rules>
+  required?: readonly string[]
+  patternProperties?: Record<string, Rules>
+  maxProperties?: number
+  propertyNames?: { maxLength?: number }
+  items?: Rules
+  default?: unknown
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+  minLength?: number
+  maxLength?: number
+}
+
+type Reading = ReadOptions & { problems: Problem[]; ignored: string[] }
+
+/**
+ * The position of a value: a link for each part of its path, which is joined only for a problem.
+ */
+type Place = { name: string | number; within: Place | undefined }
+
+/** No client fixes more at once; reading a body with more problems stops there. */
+const MAX_LINES = 1000
+/**
+ * A line may name a hundred allowed values: a thousand such lines must not produce a response of
+ * half a megabyte.
+ */
+const MAX_LINE_CHARS = 64 * 1024
+/** A client's key may be longer than any field name; this much identifies it. */
+const MAX_SEGMENT = 100
+
+const formats = new Map([
+  ['cursor', { test: isCursor, rule: 'must be one that a list gave' }],
+  ['date-or-date-time', { test: isDateOrDateTime, rule: 'must be an ISO 8601 date or date-time' }],
+  ['http-url', { test: isHttpUrl, rule: 'must be an absolute http or https URL' }],
+  ['label', { test: isLabel, rule: 'must be visible characters, without blanks around them' }],
+])
+
+/** What people see in lists and terminals holds nothing that a terminal would obey. */
+function isLabel(text: string): boolean {
+  return text.trim() === text && !/\p{C}/u.test(text)
+}
+
+/**
+ * Reads `value` by `schema` and records every problem, in the order of the schema's fields. One
+ * walk does what the contract requires of input (1.3, 1.6): null means absent, defaults are filled
+ * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped and named in
+ * `ignored`, or recorded as problems.
+ * The value has the schema's type when no problem was recorded.
+ */
+export function readFields<T extends TSchema>(
+  schema: T,
+  value: unknown,
+  options: ReadOptions,
+): { value: Static<T>; problems: Problem[]; ignored: string[] } {
+  const { problems, ignored, ...reading }: Reading = { ...options, problems: [], ignored: [] }
+  if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
+  try {
+    return {
+      value: walk(schema, value, undefined, { ...reading, problems, ignored }) as Static<T>,
+      problems,
+      ignored,
+    }
+  } catch (error) {
+    if (error !== enough) throw error
+    return { value: {} as Static<T>, problems, ignored }
+  }
+}
+
+/** Lines for people, and whether there were more. */
+export type ProblemLines = { lines: string[]; cut: boolean }
+
+/** Returns the lines that are shown of some problems: those that fit. */
+export function linesOf(problems: readonly Problem[]): ProblemLines {
+  const lines: string[] = []
+  let characters = 0
+  for (const problem of problems.slice(0, MAX_LINES)) {
+    const line = formatProblem(problem)
+    characters += line.length
+    if (characters > MAX_LINE_CHARS) break
+    lines.push(line)
+  }
+  return { lines, cut: lines.length < problems.length }
+}
+
+/** Returns the 400 that lists problems, or undefined when there are none. */
+export function linesError({ lines, cut }: ProblemLines): AppError | undefined {
+  if (lines.length === 0) return undefined
+  const detail = cut ? `the first ${lines.length} problems are listed` : undefined
+  return new AppError('request_invalid', detail, { validationErrors: lines })
+}
+
+/** Does the same for problems that are not lines yet. */
+export function problemsError(problems: readonly Problem[]): AppError | undefined {
+  return linesError(linesOf(problems))
+}
+
+/** Returns a line of the documented grammar: letters, digits, `_` and `.`; a space; the rule. */
+export function formatProblem({ path, rule }: Problem): string {
+  return `${nameOf(path)} ${rule}`
+}
+
+/** Returns the dotted name of a field, in letters, digits, `_` and `.`. */
+function nameOf(path: readonly string[]): string {
+  return path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
+}
+
+function walk(rules: Rules, value: unknown, at: Place | undefined, reading: Reading): unknown {
+  const note = (rule: string) => noteProblem(reading, at, rule)
+  if (rules.anyOf) {
+    const branch = rules.anyOf.find((one) => isOfType(value, typeOf(one)))
+    if (branch) return walk(branch, value, at, reading)
+    return note(`must be ${rules.anyOf.map((one) => describe(typeOf(one))).join(' or ')}`)
+  }
+  if (!isOfType(value, typeOf(rules))) return note(mustBe(rules))
+  if (typeof value === 'string') return readText(rules, value, note)
+  if (typeof value === 'number') return readNumber(rules, value, note)
+  if (Array.isArray(value)) return readArray(rules, value, at, reading, note)
+  if (isObject(value)) return readObject(rules, value, at, reading)
+  return value
+}
+
+type Note = (rule: string) => undefined
+
+/** Thrown where a walk ends early. */
+const enough = Symbol('enough problems')
+
+/**
+ * Problems beyond the limit are never shown; one more proves that they exist, and ends the walk.
+ */
+function noteProblem({ problems }: Reading, at: Place | undefined, rule: string): undefined {
+  problems.push({ path: pathOf(at), rule })
+  if (problems.length > MAX_LINES) throw enough
+}
+
+function pathOf(at: Place | undefined): string[] {
+  return at ? [...pathOf(at.within), String(at.name)] : []
+}
+
+function readText(rules: Rules, given: string, note: Note): string {
+  const isLanguage = rules.format === 'language-code'
+  const value = isLanguage ? canonicalLanguage(given, (rules.enum ?? []) as string[]) : given
+  if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
+  else if (rules.minLength && value.length < rules.minLength) note('must not be empty')
+  else if (rules.maxLength && value.length > rules.maxLength) {
+    note(`must not be longer than ${rules.maxLength} characters`)
+  } else {
+    const format = formats.get(rules.format ?? '')
+    if (format && !format.test(value)) note(format.rule)
+  }
+  return value
+}
+
+function readNumber(rules: Rules, value: number, note: Note): number {
+  const { minimum, maximum } = rules
+  if (rules.enum && !rules.enum.includes(value)) note(mustBe(rules))
+  if (minimum !== undefined && value < minimum) note(`must not be less than ${minimum}`)
+  if (maximum !== undefined && value > maximum) note(`must not be greater than ${maximum}`)
+  return value
+}
+
+function readArray(
+  { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Rules,
+  value: readonly unknown[],
+  at: Place | undefined,
+  reading: Reading,
+  note: Note,
+): unknown {
+  if (value.length < minItems) note(`must hold at least ${minItems} item${minItems > 1 ? 's' : ''}`)
+  if (value.length > maxItems) return note(`must not hold more than ${maxItems} items`)
+  return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, reading)) : value
+}
+
+/** Reads an object with arbitrary keys. Their number is checked before any of them is read. */
+function readRecord(
+  { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
+  value: Record<string, unknown>,
+  at: Place | undefined,
+  reading: Reading,
+): unknown {
+  const [free = {}] = Object.values(patternProperties!)
+  const { maxLength = Number.POSITIVE_INFINITY } = propertyNames
+  const names = Object.keys(value)
+  if (names.length > maxProperties) {
+    return noteProblem(reading, at, `must not hold more than ${maxProperties} keys`)
+  }
+  const entries = names.map((name) => {
+    const place = { name, within: at }
+    if (name.length <= maxLength) return [name, walk(free, value[name], place, reading)]
+    return [
+      name,
+      noteProblem(reading, place, `must not be a key of more than ${maxLength} characters`),
+    ]
+  })
+  return Object.fromEntries(entries)
+}
+
+function readObject(
+  rules: Rules,
+  value: Record<string, unknown>,
+  at: Place | undefined,
+  reading: Reading,
+): unknown {
+  const { properties, required = [], patternProperties } = rules
+  if (patternProperties) return readRecord(rules, value, at, reading)
+  if (!properties) return value
+  const result: Record<string, unknown> = {}
+  for (const name of Object.keys(properties)) {
+    const rules = properties[name]!
+    const given = Object.hasOwn(value, name) ? value[name] : undefined
+    const place = { name, within: at }
+    if (given !== undefined && given !== null) result[name] = walk(rules, given, place, reading)
+    else if ('default' in rules) result[name] = structuredClone(rules.default)
+    else if (required.includes(name)) noteProblem(reading, place, 'is required')
+  }
+  noteUnknown(reading, { value, properties, at })
+  return result
+}
+
+/** Unknown fields of which a warning names no more. */
+const MAX_IGNORED = 10
+
+function noteUnknown(
+  reading: Reading,
+  {
+    value,
+    properties,
+    at,
+  }: { value: object; properties: Record<string, Rules>; at: Place | undefined },
+): void {
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(properties, name)) continue
+    const place = { name, within: at }
+    if (reading.unknownFields === 'reject') {
+      noteProblem(reading, place, 'must not be given: unknown field')
+    } else if (reading.ignored.length < MAX_IGNORED) {
+      reading.ignored.push(nameOf(pathOf(place)))
+    }
+  }
+}
+
+/** All values of an enumeration have one type. */
+function typeOf(rules: Rules): string | undefined {
+  return rules.enum ? typeof rules.enum[0] : rules.type
+}
+
+/** Texts that list the values of an enumeration; each is built once, however often it is shown. */
+const choices = new WeakMap<object, string>()
+
+function mustBe(rules: Rules): string {
+  if (rules.enum) {
+    const known = choices.get(rules.enum) ?? `must be one of: ${rules.enum.join(', ')}`
+    choices.set(rules.enum, known)
+    return known
+  }
+  return formats.get(rules.format ?? '')?.rule ?? `must be ${describe(rules.type)}`
+}
+
+function describe(type: string | undefined): string {
+  return /^[aio]/.test(type ?? '') ? `an ${type}` : `a ${type}`
+}
+
+function isOfType(value: unknown, type: string | undefined): boolean {
+  if (type === undefined) return true
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isObject(value)
+  if (type === 'integer') return Number.isSafeInteger(value)
+  if (type === 'number') return Number.isFinite(value)
+  return typeof value === type
+}
+
+/** Returns whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isDateOrDateTime(text: string): boolean {
+  return parseDateTime(text) !== undefined
+}
+
+/**
+ * URL parsers drop or replace whitespace, control characters and lone surrogates; what is stored
+ * and fetched must be what was sent.
+ */
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/[^\s\p{Cc}\p{Cs}]+$/iu.test(text) && URL.canParse(text)
+}

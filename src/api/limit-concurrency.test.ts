@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { limitConcurrency } from './limit-concurrency.ts'
+
+test('work of one name runs in turn, that of others beside it, and a failure holds up nothing', async () => {
+  const inTurn = limitConcurrency()
+  const seen: string[] = []
+  const go = Promise.withResolvers<void>()
+  const first = inTurn('a', async () => {
+    seen.push('a1')
+    await go.promise
+    throw new Error('a1 failed')
+  })
+  const second = inTurn('a', async () => void seen.push('a2'))
+  await inTurn('b', async () => void seen.push('b1'))
+  assert.deepEqual(seen, ['a1', 'b1'])
+  go.resolve()
+  await assert.rejects(first, /a1 failed/)
+  await second
+  assert.deepEqual(seen, ['a1', 'b1', 'a2'])
+})
+
+test('as many pieces of one name run at once as allowed', async () => {
+  const inTurn = limitConcurrency(2)
+  const seen: number[] = []
+  const go = [0, 1, 2].map(() => Promise.withResolvers<void>())
+  const all = go.map(({ promise }, i) => {
+    return inTurn('a', async () => {
+      seen.push(i)
+      await promise
+    })
+  })
+  assert.deepEqual(seen, [0, 1])
+  go[1]!.resolve()
+  await all[1]
+  assert.deepEqual(seen, [0, 1, 2])
+  for (const { resolve } of go) resolve()
+  await Promise.all(all)
+  await inTurn('a', async () => void seen.push(3))
+  assert.deepEqual(seen, [0, 1, 2, 3])
+})

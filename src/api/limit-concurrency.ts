@@ -1,0 +1,24 @@
+type Turns = { running: number; waiting: (() => void)[] }
+
+/**
+ * Creates a function that runs at most so many pieces of work of each name at once, the others in
+ * the order of the calls, so that a client with a hundred long searches does not delay the others.
+ */
+export function limitConcurrency(atOnce = 1) {
+  const names = new Map<string, Turns>()
+
+  return async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const turns = names.get(name) ?? { running: 0, waiting: [] }
+    names.set(name, turns)
+    if (turns.running < atOnce) turns.running++
+    else await new Promise<void>((begin) => turns.waiting.push(begin))
+    try {
+      return await work()
+    } finally {
+      // The next piece takes the place of this one.
+      const next = turns.waiting.shift()
+      if (next) next()
+      else if (--turns.running === 0) names.delete(name)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { parseDateTime } from './date-time.ts'
+
+for (const [text, iso] of [
+  ['2026-03-04', '2026-03-04T00:00:00.000Z'],
+  ['2026-03-04T05:06:07.089Z', '2026-03-04T05:06:07.089Z'],
+  ['2026-03-04T05:06:07.089999', '2026-03-04T05:06:07.089Z'],
+  ['2026-03-04 05:06', '2026-03-04T05:06:00.000Z'],
+  ['2026-03-04t05:06z', '2026-03-04T05:06:00.000Z'],
+  ['2026-03-04T01:00:00+02:00', '2026-03-03T23:00:00.000Z'],
+  ['2026-03-04T01:00:00 02:00', '2026-03-03T23:00:00.000Z'],
+  ['2026-03-04T23:00:00-0230', '2026-03-05T01:30:00.000Z'],
+  ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+] as const) {
+  test(`${text} is ${iso}`, () => assert.equal(parseDateTime(text), Date.parse(iso)))
+}
+
+for (const text of [
+  ...[
+    '',
+    'x',
+    '2026',
+    '2026-3-4',
+    '2026-02-30',
+    '2026-13-01',
+    '2025-02-29',
+    '2026-03-04T',
+    '0000-00-00',
+  ],
+  ...['2026-03-04T24:00', '2026-03-04T05:60', '2026-03-04T05:06:60', '2026-03-04T05:06x'],
+  ...['2026-03-04T05:06+25:00', '2026-03-04T05:06+02:60', '2026-03-04Z', ' 2026-03-04'],
+]) {
+  test(`'${text}' is no moment`, () => assert.equal(parseDateTime(text), undefined))
+}
+
+test('every date that JavaScript writes is read back', () => {
+  const dates = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true })
+  fc.assert(fc.property(dates, (date) => parseDateTime(date.toISOString()) === date.getTime()))
+})
+
+test('no text makes it throw', () => {
+  fc.assert(fc.property(fc.string(), (text) => void parseDateTime(text)))
+})

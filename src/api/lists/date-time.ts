@@ -1,0 +1,47 @@
+const DAY = /^(\d{4})-(\d\d)-(\d\d)/
+const TIME = /^[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/i
+/** A plus sign that a client did not encode arrives as a space. */
+const ZONE = /^(?:z|([+ -])(\d\d):?(\d\d)?)$/i
+
+/** The length of a day, in milliseconds. */
+export const DAY_MS = 86_400_000
+
+/**
+ * Parses an ISO 8601 date or date-time: milliseconds since 1970, or undefined when it is neither. A
+ * date means its midnight; without a time zone, UTC applies (contract 2.4).
+ */
+export function parseDateTime(text: string): number | undefined {
+  const day = DAY.exec(text)
+  if (!day) return undefined
+  const [, year, month, date] = day.map(Number)
+  const midnight = Date.UTC(year!, month! - 1, date)
+  // Date.UTC takes February 31 for March 3, and years below 100 for others.
+  if (!new Date(midnight).toISOString().startsWith(day[0])) return undefined
+  const rest = text.slice(day[0].length)
+  if (rest === '') return midnight
+  const time = TIME.exec(rest)
+  if (!time) return undefined
+  const [, hours, minutes, seconds = 0] = time.map((part) => Number(part ?? 0))
+  if (hours! > 23 || minutes! > 59 || seconds > 59) return undefined
+  const milliseconds = Number(`${time[4] ?? ''}000`.slice(0, 3))
+  const offset = parseZone(rest.slice(time[0].length))
+  if (offset === undefined) return undefined
+  return midnight + ((hours! * 60 + minutes! - offset) * 60 + seconds) * 1000 + milliseconds
+}
+
+/** Formats a time for a response: ISO 8601, UTC, with milliseconds; null stays null. */
+export function toDateTime(milliseconds: number): string
+export function toDateTime(milliseconds: number | null): string | null
+export function toDateTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString()
+}
+
+/** Returns minutes east of Greenwich. */
+function parseZone(text: string): number | undefined {
+  if (text === '') return 0
+  const zone = ZONE.exec(text)
+  if (!zone) return undefined
+  const [, sign, hours = '0', minutes = '0'] = zone
+  if (Number(hours) > 23 || Number(minutes) > 59) return undefined
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+}

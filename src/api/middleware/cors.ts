@@ -1,0 +1,31 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../config.ts'
+
+/** How long a browser may remember what it may send, in seconds. */
+const MAX_AGE = 600
+/** What pages may read beside the usual headers. */
+const EXPOSED = [
+  'x-request-id',
+  'x-error-code',
+  'x-steno-warning',
+  'retry-after',
+  'content-disposition',
+]
+
+/**
+ * Lets pages of the configured origins call the API from a browser, with a key in a header:
+ * preflight requests are answered on every path. Cookies of a sign-in are not for other origins.
+ */
+export async function allowOrigins(
+  http: FastifyInstance,
+  { corsOrigins }: Pick<Config['http'], 'corsOrigins'>,
+): Promise<void> {
+  if (corsOrigins.length === 0) return
+  await http.register(cors, {
+    origin: corsOrigins.includes('*') ? '*' : corsOrigins,
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED,
+    maxAge: MAX_AGE,
+  })
+}

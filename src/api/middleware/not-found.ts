@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { AppError } from '../../errors.ts'
+import { sendDashboard, wantsPage } from '../dashboard/page.ts'
+
+/**
+ * Responds 405 with `Allow` on the paths of the routes that follow, 404 elsewhere, and the
+ * dashboard to a browser that asks for the root. All precede authentication and any look at the
+ * body. Must be called before routes are added.
+ */
+export function handleUnknownRoutes(
+  http: FastifyInstance,
+  { config }: { config: Pick<Config, 'http'> },
+): void {
+  const methods = new Map<string, string[]>()
+  http.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
+  })
+  http.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    if (!request.is404) return done()
+    if (wantsPage(request)) {
+      sendDashboard(request, reply, config).catch(done)
+      return
+    }
+    const path = request.url.split('?', 1)[0]!
+    // A client that writes a letter as %75 means the same path; the router agrees.
+    const decoded = decodePath(path)
+    const allowed = [...methods].find(([route]) => matches(route, decoded))?.[1]
+    if (!allowed) throw new AppError('route_not_found', path)
+    reply.header('allow', [...new Set(allowed)].sort().join(', '))
+    throw new AppError('method_not_allowed', request.method)
+  })
+}
+
+/**
+ * Compares segment by segment, where `:id` matches any non-empty segment; ignores one trailing
+ * slash.
+ */
+function matches(route: string, path: string): boolean {
+  const expected = route.split('/')
+  const given = path.replace(/\/$/, '').split('/')
+  if (expected.length !== given.length) return false
+  return expected.every((part, i) => part === given[i] || (part.startsWith(':') && given[i] !== ''))
+}
+
+/** An encoded slash stays encoded: it separates nothing. */
+function decodePath(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}

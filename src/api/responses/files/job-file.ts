@@ -1,0 +1,38 @@
+import { parse } from 'node:path'
+import { AppError } from '../../../errors.ts'
+import type { Db } from '../../../storage/database/db.ts'
+import type { Job } from '../../../storage/jobs/jobs.ts'
+import { findFile } from '../../../storage/recordings/recordings.ts'
+import type { SentFile } from './send-file.ts'
+
+/** Which recording of a job is requested. */
+export type JobFileOptions = { db: Db; redacted: boolean }
+
+/**
+ * Finds the recording of a job: the original, or the one in which redacted words are beeped out.
+ * 404 without it.
+ */
+export function findJobFile(job: Job, { db, redacted }: JobFileOptions): Promise<SentFile> {
+  return redacted ? findRedacted(job) : findOriginal(job, db)
+}
+
+async function findRedacted({ status, file, redactedAudio }: Job): Promise<SentFile> {
+  if (!redactedAudio) {
+    const hasEnded = status === 'done' || status === 'error'
+    const reason = hasEnded ? 'the job has no redacted recording' : 'the job has not ended'
+    throw new AppError('file_not_found', reason)
+  }
+  const { object: id, size } = redactedAudio
+  const name = parse(file?.filename ?? '').name || file?.id
+  return { id, size, filename: `${name}-redacted.wav`, extension: 'wav' }
+}
+
+async function findOriginal({ account, file, redactedAudio }: Job, db: Db): Promise<SentFile> {
+  if (redactedAudio) {
+    const reason = 'the original was not kept; redacted=true asks for the one that was'
+    throw new AppError('file_not_found', reason)
+  }
+  const found = file && (await findFile(db, { id: file.id, account }))
+  if (!found) throw new AppError('file_not_found', 'the job has no audio yet')
+  return found
+}

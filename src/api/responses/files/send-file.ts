@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { StoredFile } from '../../../storage/recordings/recordings.ts'
+import type { Storage } from '../../../storage/storage.ts'
+import { parseByteRange } from './byte-range.ts'
+
+/** The properties of a file that are needed to send it; without a name it goes by its id. */
+export type SentFile = Pick<StoredFile, 'id' | 'size' | 'filename' | 'extension'>
+
+/** Which bytes to send, and with which content type. */
+export type SendOptions = {
+  file: SentFile
+  contentType: string
+  objects: Storage['objects']
+}
+
+/** Sends the bytes of a stored file, or the one requested range of them. */
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { file, contentType, objects }: SendOptions,
+): Promise<FastifyReply> {
+  // GET only (RFC 9110, 14.2). If-Range applies the range only while a validator still matches;
+  // this server issues none.
+  const isRanged = request.method === 'GET' && !request.headers['if-range']
+  const wanted = isRanged ? request.headers.range : undefined
+  const range = parseByteRange(wanted, file.size)
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${file.size}`)
+    throw new AppError('range_not_satisfiable', `${wanted} of ${file.size} bytes`)
+  }
+  const { body } = await objects.read(file.id, range)
+  const { start, end } = range ?? { start: 0, end: file.size - 1 }
+  if (range) reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`)
+  reply
+    .type(contentType)
+    .header('content-length', end - start + 1)
+    .header('content-disposition', attachment(fileNameOf(file)))
+    .header('accept-ranges', 'bytes')
+    // The bytes are untrusted: no browser may treat them as a page of this server.
+    .header('x-content-type-options', 'nosniff')
+  if (request.method !== 'HEAD') return reply.send(body)
+  body.destroy()
+  // A stream that ends at once: the framework would set the length of any other empty body to 0.
+  return reply.send(Readable.from([]))
+}
+
+/** Returns the name of a file; one that was uploaded without a name gets its id. */
+export function fileNameOf({ id, filename, extension }: Omit<SentFile, 'size'>): string {
+  return filename ?? `${id}.${extension}`
+}
+
+/**
+ * Limit of file systems; a longer name, such as the end of a URL, would exceed the header limit.
+ */
+const MAX_FILENAME = 255
+/** Characters that turn the direction of text: a name must not seem to end in what it does not. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
+
+/**
+ * Returns a `Content-Disposition` with a name for old clients and, where that loses something, the
+ * exact one (RFC 6266), without characters that turn the direction of text.
+ */
+export function attachment(name: string): string {
+  const filename = name.replace(TURNING, '').slice(-MAX_FILENAME)
+  const plain = filename.replace(/[^\x20-\x7e]|["\\%]/gu, '_')
+  if (plain === filename) return `attachment; filename="${plain}"`
+  const exact = encodeURIComponent(filename.toWellFormed()).replace(/['()*]/g, percentEncode)
+  return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+}

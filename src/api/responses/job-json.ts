@@ -1,0 +1,117 @@
+import type { Readable } from 'node:stream'
+import { AppError } from '../../errors.ts'
+import { findJob, type Job } from '../../storage/jobs/jobs.ts'
+import type { StoredResult } from '../../storage/jobs/results.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { toDateTime } from '../lists/date-time.ts'
+import { removeMessages, removeMessagesFromChunks } from './remove-messages.ts'
+
+/** JSON text: whole, or around a long result that is open for reading, with the total length. */
+export type JobJson = string | LongJson
+
+/** The receiver reads `body` to its end or destroys it. */
+export type LongJson = {
+  /** Total size, with the messages. */
+  bytes: number
+  head: string
+  body: Readable
+  tail: string
+  /** Whether the messages of the result are left out when it is written. */
+  omitsMessages: boolean
+}
+
+/** Options for the view of a job. */
+export type JobJsonOptions = {
+  /** Leaves out the messages of a live session. */
+  omitMessages?: boolean
+  /** Leaves out the whole result, as if there were none. */
+  omitResult?: boolean
+}
+
+/**
+ * Returns a job as JSON text. Its result, which may be megabytes, is passed on as it is stored:
+ * nothing is parsed and serialized again. Undefined for a job whose long result is gone, as that of
+ * a deleted job is; a result that was replaced after its row was read is looked up once more.
+ */
+export async function toJobJson(
+  job: Job,
+  storage: Pick<Storage, 'db' | 'objects'>,
+  options: JobJsonOptions = {},
+): Promise<JobJson | undefined> {
+  const { omitMessages = false, omitResult = false } = options
+  const head = `${viewWithoutResult(job)},"result":`
+  const stored = job.result
+  const omitsMessages = omitMessages && job.kind === 'live'
+  if (stored === null || omitResult) return `${head}null}`
+  if ('text' in stored) {
+    return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
+  }
+  const opened = await storage.objects.read(stored.object).catch(ignoreMissing)
+  if (!opened) {
+    const now = await findJob(storage.db, job)
+    return now && !isSameObject(now.result, stored) ? toJobJson(now, storage, options) : undefined
+  }
+  const tail = '}'
+  return {
+    bytes: Buffer.byteLength(head) + opened.size + tail.length,
+    head,
+    tail,
+    body: opened.body,
+    omitsMessages,
+  }
+}
+
+/** Yields a text in chunks; closes its result when the reader stops early. */
+export async function* writeText({
+  head,
+  body,
+  tail,
+  omitsMessages,
+}: LongJson): AsyncGenerator<string | Uint8Array> {
+  try {
+    yield head
+    yield* omitsMessages ? removeMessagesFromChunks(body) : body
+    yield tail
+  } finally {
+    body.destroy()
+  }
+}
+
+function isSameObject(one: StoredResult | null, other: { object: string }): boolean {
+  return one !== null && 'object' in one && one.object === other.object
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'file_not_found')) throw error
+}
+
+/**
+ * Returns the view of contract 3.1, without its closing brace: every key is present, and null while
+ * it has no value.
+ */
+function viewWithoutResult(job: Job): string {
+  const { file, customMetadata } = job
+  const given = JSON.stringify({
+    id: job.id,
+    request_id: `G-${job.id.slice(0, 8)}`,
+    version: 2,
+    status: job.status,
+    created_at: toDateTime(job.createdAt),
+    completed_at: toDateTime(job.completedAt),
+    error_code: job.errorCode,
+    kind: job.kind,
+    file: file && {
+      id: file.id,
+      filename: file.filename,
+      source: file.source,
+      audio_duration: file.duration,
+      number_of_channels: file.channels,
+    },
+  })
+  const stored = [
+    ...(customMetadata === null ? [] : [`"custom_metadata":${customMetadata}`]),
+    `"post_session_metadata":${job.postSessionMetadata}`,
+    `"request_params":${job.requestParams}`,
+  ]
+  return `${given.slice(0, -1)},${stored.join(',')}`
+}

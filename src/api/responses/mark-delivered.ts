@@ -1,0 +1,15 @@
+import type { FastifyReply } from 'fastify'
+import type { App } from '../../server-parts.ts'
+import type { JobId } from '../../storage/jobs/jobs.ts'
+
+/** Marks a job as delivered once this response, which holds its whole result, was sent. */
+export function markDeliveredWhenSent(
+  { submission }: App['jobs'],
+  reply: FastifyReply,
+  { id, account }: Pick<JobId, 'id' | 'account'>,
+): void {
+  if (reply.request.method === 'HEAD') return
+  reply.raw.once('finish', () => {
+    if (reply.statusCode < 300) void submission.noteDelivered({ id, account })
+  })
+}

@@ -1,0 +1,190 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../errors.ts'
+import type { Caption } from '../../../live/messages/caption-feed.ts'
+import { findNodeOfSession } from '../../../live/sessions/placement.ts'
+import type { App } from '../../../server-parts.ts'
+import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
+import { clientAddressOf } from '../../auth/client-address.ts'
+import { errorResponses } from '../../schemas/error.ts'
+import { Type } from '../../schemas/type.ts'
+import { FORWARDED_HEADER } from '../../sockets/forward-socket.ts'
+
+/** How often a session is looked for that runs nowhere at the moment, and the right to watch it. */
+const LOOK_MS = 1000
+/** Comments keep proxies from closing a quiet stream. */
+const COMMENT_MS = 15_000
+/** Then the client connects again, and its key or link is looked up again. */
+const MAX_STREAM_MS = 300_000
+/** A full room; each stream is a socket, and each caption is written to all of them. */
+const MAX_WATCHERS = 200
+/** Another node that does not answer for this long is not asked any longer. */
+const ANSWER_TIMEOUT_MS = 3000
+
+/** What the routes say about these streams. */
+export const captionsDescription =
+  'Server-sent events: `caption` with `id`, `text`, `is_final`, `start`, `channel`, `language` and, with diarization, ' +
+  '`speaker`; a later one of the same id replaces it. The last 50 come first. Partials come if the client of the session ' +
+  'asked for them. `end` says that the session has ended. The server ends each stream after five minutes, and clients such ' +
+  'as `EventSource` connect again. An extension.'
+
+/** The responses of a route that watches a session. */
+export const captionResponses = {
+  200: {
+    description: 'Captions, until the session, the client or the server ends the stream',
+    content: { 'text/event-stream': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
+  },
+  ...errorResponses(404, 429),
+}
+
+/** Returns whether a job is a session that has not ended. */
+export function isOpenSession({ kind, status }: Pick<Job, 'kind' | 'status'>): boolean {
+  return kind === 'live' && (status === 'queued' || status === 'processing')
+}
+
+type Watch = {
+  request: FastifyRequest
+  reply: FastifyReply
+  /** Asked now and then; once it says no, the stream ends. */
+  isAllowed: () => Promise<boolean>
+}
+
+/** Streams the captions of sessions to those who watch them, wherever the session runs. */
+export class CaptionStreams {
+  readonly #app: Pick<App, 'config' | 'live' | 'storage'>
+  readonly #watchers = new Map<string, number>()
+  readonly #stopping = new AbortController()
+
+  constructor(app: Pick<App, 'config' | 'live' | 'storage'>) {
+    this.#app = app
+  }
+
+  /** Ends all streams: the server stops. */
+  close(): void {
+    this.#stopping.abort()
+  }
+
+  /** Returns the captions of a session as the response to a request, whose headers it sets. */
+  async open(job: Job, { request, reply, isAllowed }: Watch): Promise<Readable> {
+    reply
+      .type('text/event-stream; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .header('x-content-type-options', 'nosniff')
+    if (request.method === 'HEAD') return Readable.from([])
+    const open = this.#watchers.get(job.id) ?? 0
+    if (open >= MAX_WATCHERS) {
+      const detail = `${MAX_WATCHERS} watch the session already`
+      throw new AppError('rate_limited', detail, { retryAfter: COMMENT_MS / 1000 })
+    }
+    this.#watchers.set(job.id, open + 1)
+    const gone = new AbortController()
+    request.raw.socket.once('close', () => gone.abort())
+    const signal = AbortSignal.any([
+      ...[this.#stopping.signal, gone.signal],
+      AbortSignal.timeout(MAX_STREAM_MS),
+    ])
+    const isPassedOn = request.headers[FORWARDED_HEADER] !== undefined
+    const other = isPassedOn ? undefined : await this.#askOther(job.id, request, signal)
+    const stream = other ?? Readable.from(this.#write(job, { signal, isAllowed }))
+    stream.once('close', () => {
+      gone.abort()
+      const left = this.#watchers.get(job.id)! - 1
+      if (left > 0) this.#watchers.set(job.id, left)
+      else this.#watchers.delete(job.id)
+    })
+    return stream
+  }
+
+  async *#write(
+    { id, account }: Job,
+    { signal, isAllowed }: { signal: AbortSignal; isAllowed: () => Promise<boolean> },
+  ): AsyncGenerator<string> {
+    const { live, storage } = this.#app
+    const isOpen = async () => {
+      const job = await findJob(storage.db, { id, account })
+      return job !== undefined && isOpenSession(job)
+    }
+    yield `retry: ${LOOK_MS}\n\n`
+    let quietSince = performance.now()
+    while (!signal.aborted) {
+      const step = readWithTicks(live.watch(id, signal), signal)
+      for await (const caption of step) {
+        if (caption) {
+          yield `event: caption\ndata: ${JSON.stringify(caption)}\n\n`
+          quietSince = performance.now()
+          continue
+        }
+        if (!(await isAllowed())) return
+        if (!live.runs(id)) {
+          // Then another node sends them, once the client has come again.
+          if (await findNodeOfSession(storage.db, id)) return
+          if (!(await isOpen())) break
+        }
+        if (performance.now() - quietSince < COMMENT_MS) continue
+        yield ': quiet\n\n'
+        quietSince = performance.now()
+      }
+      if (signal.aborted || !(await isAllowed())) return
+      if (!(await isOpen())) {
+        yield 'event: end\ndata: {}\n\n'
+        return
+      }
+      await delay(LOOK_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Asks the node that runs the session, if another one does; it judges the request by itself. */
+  async #askOther(
+    jobId: string,
+    { raw }: FastifyRequest,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage | undefined> {
+    const { config, live, storage } = this.#app
+    if (live.runs(jobId)) return undefined
+    const node = await findNodeOfSession(storage.db, jobId)
+    if (!node) return undefined
+    const target = new URL(raw.url ?? '/', node.url)
+    const headers = {
+      ...raw.headers,
+      'x-forwarded-for': clientAddressOf(raw, config.http),
+      [FORWARDED_HEADER]: 'true',
+    }
+    const send = target.protocol === 'https:' ? httpsRequest : httpRequest
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage | undefined>()
+    const asked = send(target, { headers, agent: false, signal })
+    const giveUp = () => {
+      asked.destroy()
+      resolve(undefined)
+    }
+    const late = setTimeout(giveUp, ANSWER_TIMEOUT_MS)
+    asked.on('error', giveUp)
+    asked.on('response', (response) => {
+      clearTimeout(late)
+      if (response.statusCode === 200) resolve(response)
+      else giveUp()
+    })
+    asked.end()
+    return promise
+  }
+}
+
+/** Yields captions as they come, and `undefined` whenever none came for a while. */
+async function* readWithTicks(
+  captions: AsyncGenerator<Caption>,
+  signal: AbortSignal,
+): AsyncGenerator<Caption | undefined> {
+  let next = captions.next()
+  while (!signal.aborted) {
+    const read = new AbortController()
+    const tick = delay(LOOK_MS, undefined, { signal: read.signal }).catch(() => undefined)
+    const first = await Promise.race([next, tick])
+    read.abort()
+    if (first?.done) return
+    yield first?.value
+    if (first) next = captions.next()
+  }
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { PullState } from '../../../models/pull-queue.ts'
+import { createModelEvents } from './model-events.ts'
+
+test('a pull is told as it goes on, and how it ends', () => {
+  let pulls: PullState[] = [{ name: 'old', failure: 'no network' }]
+  const read = createModelEvents(() => pulls)
+  assert.deepEqual(read(), [], 'what failed before is not told')
+  pulls = [
+    ...pulls,
+    { name: 'a', progress: { fraction: 0.12345, secondsLeft: 9 } },
+    { name: 'b', progress: { fraction: 0, secondsLeft: null } },
+  ]
+  assert.deepEqual(
+    read().map((event) => JSON.parse(event)),
+    [
+      { name: 'a', status: 'pulling', fraction: 0.123, seconds_left: 9 },
+      { name: 'b', status: 'pulling', fraction: 0, seconds_left: null },
+    ],
+  )
+  assert.deepEqual(read(), [], 'nothing has changed')
+  pulls = [{ name: 'b', failure: 'the disk is full' }]
+  assert.deepEqual(
+    read().map((event) => JSON.parse(event)),
+    [
+      { name: 'b', status: 'failed', message: 'the disk is full' },
+      { name: 'a', status: 'installed' },
+    ],
+  )
+  pulls = []
+  assert.deepEqual(read(), [], 'a failure that is forgotten is not told again')
+})

@@ -1,0 +1,69 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
+
+/** Names the node that forwards a socket: the one that receives it forwards it no further. */
+export const FORWARDED_HEADER = 'x-steno-forwarded'
+
+/** A node that does not respond for this long is given up: the session goes on elsewhere. */
+const RESPONSE_TIMEOUT_MS = 3000
+
+/** An upgrade request of a client, with its socket and what it has sent behind the request. */
+export type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer }
+
+/**
+ * Passes an upgrade request on to another node, and from then on all bytes in both directions.
+ * Resolves to false if the node does not respond; nothing has been sent to the client then.
+ */
+export function forwardSocket(
+  { request, socket, head }: Upgrade,
+  { url, address }: { url: string; address: string },
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const target = new URL(request.url ?? '/', url)
+  const headers = {
+    ...request.headers,
+    'x-forwarded-for': address,
+    [FORWARDED_HEADER]: 'true',
+  }
+  const send = target.protocol === 'https:' ? httpsRequest : httpRequest
+  const asked = send(target, { method: 'GET', headers, agent: false })
+  const giveUp = () => {
+    clearTimeout(late)
+    asked.destroy()
+    resolve(false)
+  }
+  const late = setTimeout(giveUp, RESPONSE_TIMEOUT_MS)
+  const onGone = () => asked.destroy()
+  socket.once('close', onGone)
+  asked.on('error', giveUp)
+  // It has no such socket: an older version, or another service at its address.
+  asked.on('response', (response) => {
+    response.resume()
+    giveUp()
+  })
+  asked.on('upgrade', (response, other, otherHead) => {
+    clearTimeout(late)
+    socket.off('close', onGone)
+    other.on('error', () => socket.destroy())
+    socket.on('error', () => other.destroy())
+    socket.once('close', () => other.destroy())
+    other.once('close', () => socket.destroy())
+    socket.write(rawHead(response))
+    if (otherHead.length > 0) socket.write(otherHead)
+    if (head.length > 0) other.write(head)
+    other.pipe(socket)
+    socket.pipe(other)
+    resolve(true)
+  })
+  asked.end()
+  return promise
+}
+
+/** Returns the head of a response as it was sent. */
+function rawHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  return `${lines.join('\r\n')}\r\n\r\n`
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { Connection } from '../../live/connection.ts'
+import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
+import type { SessionNode } from '../../live/sessions/placement.ts'
+import type { App } from '../../server-parts.ts'
+import { clientAddressOf } from '../auth/client-address.ts'
+import { newRequestId } from '../middleware/request-id.ts'
+import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
+import { close, createSocketServer, serveConnection } from './serve-connection.ts'
+
+/**
+ * Returns whether `createLiveSocketServer` handles a request: all other upgrade requests are
+ * answered as if they did not ask for an upgrade.
+ */
+export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
+  const path = url.split('?', 1)[0]
+  const isPath = path === '/v2/live' || path === '/v2/live/'
+  return isPath && headers.upgrade?.toLowerCase() === 'websocket'
+}
+
+/**
+ * Connects sockets and live sessions: it passes frames in and messages out, and decides only how
+ * large a frame may be and whether a client is still alive.
+ */
+export function createLiveSocketServer(
+  http: FastifyInstance,
+  { config, live, log }: LiveSocketParts,
+  turns: FrameScheduler,
+): void {
+  const { maxFrameBytes, resumeFrameBytes } = config.live
+  const usual = createSocketServer({ maxPayload: maxFrameBytes })
+  const resumed = createSocketServer({ maxPayload: Math.max(maxFrameBytes, resumeFrameBytes) })
+
+  async function acceptUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, requestId }: { head: Buffer; requestId: string },
+  ): Promise<void> {
+    const ignore = () => {}
+    socket.on('error', ignore) // The client may disconnect while its session is looked up.
+    const address = clientAddressOf(request, config.http)
+    const ids = { requestId, address }
+    const connection = await connectHere({ request, socket, head }, ids)
+    socket.off('error', ignore)
+    if (connection === 'forwarded') return
+    const isResumed = typeof connection !== 'number' && connection.isResumed
+    const refuse = (webSocket: WebSocket, code: number) => {
+      log.info({ requestId, address, code }, 'client refused')
+      close(webSocket, code)
+    }
+    let isOpen = false
+    const liveSocket = isResumed ? resumed : usual
+    liveSocket.handleUpgrade(request, socket, head, (webSocket) => {
+      isOpen = true
+      // Broken or too large frames: the socket closes by itself, with the matching code.
+      webSocket.on('error', () => {})
+      if (typeof connection === 'number') refuse(webSocket, connection)
+      else serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
+    })
+    if (!isOpen && typeof connection !== 'number') connection.lost(1006)
+  }
+
+  /** Connects here, or passes the socket on to the node that runs the session. */
+  async function connectHere(
+    upgrade: Upgrade,
+    ids: { requestId: string; address: string },
+  ): Promise<Connection | number | 'forwarded'> {
+    const avoid: string[] = []
+    for (;;) {
+      const connection = await connect(upgrade.request, { ...ids, avoid })
+      if (typeof connection === 'number' || !('nodeId' in connection)) return connection
+      if (!upgrade.socket.writable) return 1001
+      const { jobId, nodeId, url } = connection
+      if (await forwardSocket(upgrade, { url, address: ids.address })) {
+        const cut = () => upgrade.socket.destroy()
+        upgrade.socket.once('close', live.forwarded.add({ jobId, nodeId, cut }))
+        return 'forwarded'
+      }
+      log.warn(
+        { ...ids, nodeId, url },
+        'another node does not respond, its session continues elsewhere',
+      )
+      avoid.push(nodeId)
+    }
+  }
+
+  async function connect(
+    { url = '', headers }: IncomingMessage,
+    ids: { requestId: string; address: string; avoid: readonly string[] },
+  ): Promise<Connection | SessionNode | number> {
+    const query = new URL(url, 'http://localhost').searchParams
+    const offset = query.get('offset')
+    if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
+    try {
+      const place = offset === null ? undefined : Number(offset)
+      const isForwarded = FORWARDED_HEADER in headers
+      return await live.connect(query.get('token') ?? '', { offset: place, isForwarded, ...ids })
+    } catch (error) {
+      log.error({ err: error, ...ids }, 'cannot connect to a live session')
+      return 1011
+    }
+  }
+
+  http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!isLiveUpgrade(request)) return
+    if (!socket.writable) return // Refused, because too many requests wait.
+    const requestId = newRequestId()
+    acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
+      log.error({ err: error, requestId }, 'cannot open a live socket')
+      socket.destroy()
+    })
+  })
+}
+
+type LiveSocketParts = Pick<App, 'config' | 'live' | 'log'>
