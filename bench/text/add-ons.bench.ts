@@ -9,7 +9,7 @@ import { createSpeechEngine } from '../../src/asr/engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { addOns } from '../../src/text/add-ons.ts'
-import { buildResultText } from '../../src/text/result/build-result.ts'
+import { buildResult } from '../../src/text/result/build-result.ts'
 import { transforms } from '../../src/text/transforms.ts'
 import type { Transcript } from '../../src/transcript/transcript.ts'
 import { transcribe } from '../asr/transcribe.ts'
@@ -80,7 +80,7 @@ function buildTimed(transcript: Transcript) {
   const note = (step: string) => void begun.push([step, performance.now()])
   note('start')
   const result = { audioDuration: HOUR, distinctChannels: 2, transcriptionTime: 0, params }
-  const made = buildResultText(transcript, result, { onStep: note })
+  const made = buildResult(transcript, result, { onStep: note })
   JSON.stringify(made.result)
   note('end')
   const seconds = Object.fromEntries(

@@ -1,5 +1,5 @@
 import type { Conversion } from '../models/catalog.ts'
-import type { Convert } from '../models/install.ts'
+import type { Convert } from '../models/install/install.ts'
 
 /** Loaded when one is needed: `steno models` must run where the modules of recognition do not. */
 export const conversions: Record<Conversion, Convert> = {

@@ -5,14 +5,14 @@ import { findDamage, type InstallRecord } from '../asr/models/embedded-record.ts
 import { telephoneModelPath } from '../asr/speakers/embedding/telephone-model.ts'
 import type { Config } from '../config.ts'
 import { downloadBytes, type Measured, readCatalog } from '../models/catalog.ts'
-import { embeddedModelList } from '../models/embedded.ts'
-import { findDamagedFiles, isInstalled } from '../models/install.ts'
+import { embeddedModelList } from '../models/embedded-models.ts'
+import { findDamagedFiles, isInstalled } from '../models/install/install.ts'
 import {
   readStoredModels,
   readStoredRecord,
   type StoredModel,
   storeFolder,
-} from '../models/installed.ts'
+} from '../models/install/installed-models.ts'
 import type { ListedModel, ModelState } from '../models/model-store.ts'
 import {
   checkFile,

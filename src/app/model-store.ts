@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { readCatalog } from '../models/catalog.ts'
-import { isInstalled } from '../models/install.ts'
+import { isInstalled } from '../models/install/install.ts'
 import type { ModelStore } from '../models/model-store.ts'
 import type { PullQueue } from '../models/pull-queue.ts'
 import { listAvailableModels, listPresentModels, listRemoteModels } from './model-list.ts'

@@ -1,9 +1,9 @@
 /** A process that pulls one model: what it converts takes memory, and the processor for seconds. */
 import { setPriority } from 'node:os'
-import type { ModelSources } from '../models/addresses.ts'
 import type { CatalogModel } from '../models/catalog.ts'
-import { DownloadError } from '../models/download-error.ts'
-import type { InstallStep } from '../models/install.ts'
+import type { ModelSources } from '../models/download/addresses.ts'
+import { DownloadError } from '../models/download/download-error.ts'
+import type { InstallStep } from '../models/install/install.ts'
 import { pullModel } from '../models/pull.ts'
 import { conversions } from './conversions.ts'
 

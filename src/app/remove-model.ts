@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeModel as removeSpeakerModel } from '../asr/models/install-speaker-model.ts'
 import { readCatalog } from '../models/catalog.ts'
-import { embeddedModelList } from '../models/embedded.ts'
-import { removeStoredModel } from '../models/install.ts'
-import { storeFolder } from '../models/installed.ts'
+import { embeddedModelList } from '../models/embedded-models.ts'
+import { removeStoredModel } from '../models/install/install.ts'
+import { storeFolder } from '../models/install/installed-models.ts'
 import {
   readInstalledModel,
   type SpeakerModelKind,

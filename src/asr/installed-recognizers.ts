@@ -1,4 +1,4 @@
-import { readStoredModels, type StoredModel } from '../models/installed.ts'
+import { readStoredModels, type StoredModel } from '../models/install/installed-models.ts'
 import { describeStored } from './engines/stored-recognizers.ts'
 import type { RecognizerInfo } from './recognizer.ts'
 import type { AvailableRecognizers } from './routing.ts'

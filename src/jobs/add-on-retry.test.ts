@@ -9,7 +9,7 @@ import { deleteEndedJob } from '../storage/jobs/delete-job.ts'
 import { finishJob } from '../storage/jobs/end-job.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../storage/jobs/results.ts'
-import type { Retried, Retry } from '../text/result/retry.ts'
+import type { Retried, Retry } from '../text/result/steps/retry-add-on.ts'
 import type { Services } from '../text/service-add-on.ts'
 import { retryAddOn } from './add-on-retry.ts'
 

@@ -1,9 +1,9 @@
 import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { CatalogModel } from './catalog.ts'
-import type { InstallStep } from './install.ts'
+import { createTransferRate } from './download/transfer-rate.ts'
+import type { InstallStep } from './install/install.ts'
 import { suggestModel } from './recommend.ts'
-import { createTransferRate } from './transfer-rate.ts'
 
 /** The progress of a pull, 0 to 1, and the seconds left if they are known. */
 export type PullProgress = { fraction: number; secondsLeft: number | null }

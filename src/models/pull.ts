@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { type ModelSources, resolveAddress } from './addresses.ts'
 import { type CatalogModel, downloadBytes } from './catalog.ts'
+import { type ModelSources, resolveAddress } from './download/addresses.ts'
 import {
   createDownloadClient,
   DOWNLOAD_LIMITS,
   type DownloadLimits,
   downloadFile,
-} from './download.ts'
-import { DownloadError } from './download-error.ts'
-import { type InstallOptions, installModel } from './install.ts'
-import { requireSpace, sizeOf } from './require-space.ts'
+} from './download/download.ts'
+import { DownloadError } from './download/download-error.ts'
+import { type InstallOptions, installModel } from './install/install.ts'
+import { requireSpace, sizeOf } from './install/require-space.ts'
 
 export type PullOptions = InstallOptions & {
   sources: ModelSources

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hashFile } from './hash-file.ts'
+import { hashFile } from './files/hash-file.ts'
 
 /** Kinds of models that an operator may install; at most one of each. */
 export const speakerModelKinds = ['speaker-embedding', 'speaker-segmentation'] as const

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
-import { AddOnFailure, type Made, type ResultForm } from './result/envelope.ts'
+import { AddOnFailure, type Made, type ResultForm } from './result/steps/envelope.ts'
 
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { addOns } from './add-ons.ts'
 import { textCapabilities } from './capabilities.ts'
 import { entityTypes } from './entities/entity-types.ts'
-import { withoutEngine } from './result/not-configured.ts'
+import { withoutEngine } from './result/steps/not-configured.ts'
 import { transforms } from './transforms.ts'
 
 const { addOns: reported, entityTypes: types, entityGroups } = textCapabilities()

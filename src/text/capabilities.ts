@@ -1,8 +1,8 @@
 import { addOns } from './add-ons.ts'
 import { type EntityCapability, entityCapabilities } from './entities/capabilities.ts'
 import { entityGroups } from './entities/entity-groups.ts'
-import { withoutEngine } from './result/not-configured.ts'
-import { isRepeatable } from './result/retry.ts'
+import { withoutEngine } from './result/steps/not-configured.ts'
+import { isRepeatable } from './result/steps/retry-add-on.ts'
 import { transforms } from './transforms.ts'
 
 /** The description of one add-on, by the switch that requests it. */

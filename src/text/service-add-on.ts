@@ -1,6 +1,6 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Params } from './add-on.ts'
-import type { Made, ResultForm } from './result/envelope.ts'
+import type { Made, ResultForm } from './result/steps/envelope.ts'
 
 /** A value that JSON can hold. */
 export type Json =

@@ -1,4 +1,4 @@
-import type { Envelope } from './result/envelope.ts'
+import type { Envelope } from './result/steps/envelope.ts'
 
 const NAME = 'subtitles: '
 

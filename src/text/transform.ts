@@ -1,8 +1,8 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Params } from './add-on.ts'
 import type { RedactedSpan } from './redaction/redacted-spans.ts'
-import type { Made } from './result/envelope.ts'
-import type { Answered } from './result/run-service-add-on.ts'
+import type { Made } from './result/steps/envelope.ts'
+import type { Answered } from './result/steps/run-service-add-on.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 
 /** A step that changes a transcript before any add-on runs on it. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../transcript/transcript.ts'
-import { type BuildOptions, buildResultText } from './result/build-result.ts'
-import { AddOnFailure, type Envelope } from './result/envelope.ts'
-import { RequiredStepFailed } from './result/run-transform.ts'
+import { type BuildOptions, buildResult } from './result/build-result.ts'
+import { AddOnFailure, type Envelope } from './result/steps/envelope.ts'
+import { RequiredStepFailed } from './result/steps/run-transform.ts'
 import type { Transform } from './transform.ts'
 
 function say(...lines: string[]): Transcript {
@@ -22,7 +22,7 @@ function built(
   options: BuildOptions = {},
 ) {
   const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
-  return buildResultText(transcript, result, options)
+  return buildResult(transcript, result, options)
 }
 
 const hiding: Transform = {

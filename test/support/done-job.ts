@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { languagesBySpeech } from '../../src/text/result/result-text.ts'
+import { languagesBySpeech } from '../../src/text/result/transcript-result.ts'
 import type { UtteranceView } from '../../src/transcript/utterance-view.ts'
 import type { TestServer } from './start-server.ts'
 

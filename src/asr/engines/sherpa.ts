@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Device } from '../../config.ts'
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import type {
   LanguageProbability,
   RecognizeOptions,

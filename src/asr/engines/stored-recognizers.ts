@@ -1,7 +1,7 @@
 import type { Device } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { EngineName, ModelKind } from '../../models/catalog.ts'
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import { estimateModel } from '../model-estimates.ts'
 import { describeParakeet } from '../parakeet/description.ts'
 import type { Recognizer, RecognizerInfo } from '../recognizer.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Device } from '../../config.ts'
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../cpu-time.ts'
 import type {
   OpenRecognition,

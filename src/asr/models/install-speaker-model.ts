@@ -1,7 +1,8 @@
 import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { hashFile } from '../../models/hash-file.ts'
-import { makeFolder } from '../../models/make-folder.ts'
+import { hashFile } from '../../models/files/hash-file.ts'
+import { makeFolder } from '../../models/files/make-folder.ts'
+import { syncPath } from '../../models/files/sync-path.ts'
 import {
   type InstalledModel,
   type InstalledRecord,
@@ -10,7 +11,6 @@ import {
   recordFile,
   type SpeakerModelKind,
 } from '../../models/speaker-models.ts'
-import { syncPath } from '../../models/sync-path.ts'
 import { checkModels } from './model-check.ts'
 
 /** The file to install as the model of a kind, and the name to give it. */

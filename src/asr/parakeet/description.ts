@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import type { RecognizerInfo, RecognizerProfile } from '../recognizer.ts'
 
 /** How far Parakeet is believed: not tuned, since its weights were not at hand. */

@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import type { RecognizerCapabilities, RecognizerInfo } from '../recognizer.ts'
 import { readSherpaLayout, type SherpaFamily } from './layout.ts'
 

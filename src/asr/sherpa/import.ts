@@ -1,4 +1,4 @@
-import type { CheckpointForm } from '../../models/checkpoint.ts'
+import type { CheckpointForm } from '../../models/install/checkpoint.ts'
 import { readSherpaLayout } from './layout.ts'
 
 /**

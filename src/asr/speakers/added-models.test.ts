@@ -13,7 +13,7 @@ import {
   writePitchModel,
 } from '../../../test/support/asr/stand-in-speaker-models.ts'
 import { createLog } from '../../log.ts'
-import { hashFile } from '../../models/hash-file.ts'
+import { hashFile } from '../../models/files/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../engine.ts'

@@ -1,4 +1,4 @@
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import type { RecognizerInfo } from '../recognizer.ts'
 
 /** These were trained to write down alone (release notes of large-v3-turbo, distil-whisper). */

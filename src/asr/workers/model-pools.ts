@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import { joinTasks } from './join-tasks.ts'
 import type { TaskOptions, TaskRunner, WorkerPool } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'

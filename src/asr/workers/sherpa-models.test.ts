@@ -12,8 +12,8 @@ import {
   writeTransducer,
 } from '../../../test/support/asr/tone-models.ts'
 import { createLog } from '../../log.ts'
-import { describeCheckpoint } from '../../models/checkpoint.ts'
-import { importModel } from '../../models/import.ts'
+import { describeCheckpoint } from '../../models/install/checkpoint.ts'
+import { importModel } from '../../models/install/import.ts'
 import { createSpeechEngine } from '../engine.ts'
 import { describeFolder } from '../sherpa/import.ts'
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Device } from '../../config.ts'
-import type { StoredModel } from '../../models/installed.ts'
+import type { StoredModel } from '../../models/install/installed-models.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
 import { loadStored } from '../engines/stored-recognizers.ts'
 import { createLiveVad, type LiveVad } from '../live/live-vad.ts'

@@ -47,7 +47,7 @@ async function checkLanguageModel(
 }
 
 async function checkListeners({ models: { folder } }: Config): Promise<Finding | undefined> {
-  const { readStoredModels } = await import('../../models/installed.ts')
+  const { readStoredModels } = await import('../../models/install/installed-models.ts')
   const { describeStored } = await import('../../asr/engines/stored-recognizers.ts')
   const found = readStoredModels(folder).filter((model) => {
     return describeStored(model)?.capabilities.translates

@@ -4,14 +4,14 @@ import { conversions } from '../../app/conversions.ts'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
 import { readConfig } from '../../config.ts'
 import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
+import { embeddedModelList } from '../../models/embedded-models.ts'
 import {
   type CheckpointForm,
   describeCheckpoint,
   whisperCheckpoint,
-} from '../../models/checkpoint.ts'
-import { embeddedModelList } from '../../models/embedded.ts'
-import { type FoundModel, findModels, importModel } from '../../models/import.ts'
-import type { InstallOptions } from '../../models/install.ts'
+} from '../../models/install/checkpoint.ts'
+import { type FoundModel, findModels, importModel } from '../../models/install/import.ts'
+import type { InstallOptions } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'

@@ -1,5 +1,5 @@
-import type { InstallStep } from '../../models/install.ts'
-import { createTransferRate } from '../../models/transfer-rate.ts'
+import { createTransferRate } from '../../models/download/transfer-rate.ts'
+import type { InstallStep } from '../../models/install/install.ts'
 import type { Progress } from '../terminal/progress.ts'
 
 /** Bytes arrive thousands of times a second. */

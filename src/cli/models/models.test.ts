@@ -24,7 +24,7 @@ import {
 import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
 import { runHere } from '../../../test/support/run-here.ts'
 import { readConfig } from '../../config.ts'
-import { readStoredModels, storeFolder } from '../../models/installed.ts'
+import { readStoredModels, storeFolder } from '../../models/install/installed-models.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'
 import { checkStoredModels } from './check-stored-models.ts'

@@ -1,8 +1,8 @@
 import { findDamage, isCurrent } from '../../asr/models/embedded-record.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import type { Config } from '../../config.ts'
-import { withModelLock } from '../../models/lock.ts'
-import { makeFolder, refusedFolder } from '../../models/make-folder.ts'
+import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
+import { withModelLock } from '../../models/install/lock.ts'
 
 type Reporting = {
   /** Gets a line about each step of an installation. */

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config.ts'
-import { createTransferRate } from '../../models/transfer-rate.ts'
+import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { checkBackup } from '../../storage/backup/check-backup.ts'
 import { listSnapshots } from '../../storage/backup/manifest.ts'
 import { type BackupStage, takeBackup } from '../../storage/backup/take-backup.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
-import { createTransferRate } from '../../models/transfer-rate.ts'
+import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { openOffline } from '../../storage/database/offline-access.ts'
 import { type MoveStage, moveStore } from '../../storage/move/move.ts'
 import { encryptStore } from '../../storage/objects/encryption/encrypt-store.ts'

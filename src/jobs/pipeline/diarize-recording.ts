@@ -7,7 +7,7 @@ import type {
 } from '../../asr/speech-engine.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import { type AddOnError, diarizationFailed } from '../../text/result/envelope.ts'
+import { type AddOnError, diarizationFailed } from '../../text/result/steps/envelope.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { Checkpoints } from './checkpoints.ts'
 

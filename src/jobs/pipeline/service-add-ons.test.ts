@@ -6,8 +6,8 @@ import { type EndedJob, openService } from '../../../test/support/test-service.t
 import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
 import { createLog } from '../../log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { AddOnFailure } from '../../text/result/envelope.ts'
-import type { Prepared } from '../../text/result/run-service-add-on.ts'
+import { AddOnFailure } from '../../text/result/steps/envelope.ts'
+import type { Prepared } from '../../text/result/steps/run-service-add-on.ts'
 import type { ServiceRequest, Services } from '../../text/service-add-on.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
 

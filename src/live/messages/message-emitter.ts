@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { failed } from '../../text/result/envelope.ts'
+import { failed } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'

@@ -1,6 +1,6 @@
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { AddOnError, Envelope } from '../../text/result/envelope.ts'
-import { notConfigured } from '../../text/result/not-configured.ts'
+import type { AddOnError, Envelope } from '../../text/result/steps/envelope.ts'
+import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { AddOnData, RealtimeAddOn, ServerMessage } from './server-messages.ts'

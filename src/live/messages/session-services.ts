@@ -1,7 +1,10 @@
-import { type Envelope, failed, timedOut } from '../../text/result/envelope.ts'
-import { transcriptOf } from '../../text/result/result-text.ts'
-import { mergeServiceAddOn, prepareServiceAddOn } from '../../text/result/run-service-add-on.ts'
+import { type Envelope, failed, timedOut } from '../../text/result/steps/envelope.ts'
+import {
+  mergeServiceAddOn,
+  prepareServiceAddOn,
+} from '../../text/result/steps/run-service-add-on.ts'
 import { type Usage, usageOf } from '../../text/result/token-usage.ts'
+import { transcriptOf } from '../../text/result/transcript-result.ts'
 import type { ServiceAddOn, ServiceCallOptions, Services } from '../../text/service-add-on.ts'
 import { audioToLlm, summarization } from '../../text/services/language-model.ts'
 import { translation } from '../../text/services/translation.ts'

@@ -1,5 +1,5 @@
 import type { SpeakersState } from '../../asr/live/session-speakers.ts'
-import type { AddOnError } from '../../text/result/envelope.ts'
+import type { AddOnError } from '../../text/result/steps/envelope.ts'
 import type { AddOnGroup, AddOnResults } from '../messages/realtime-add-ons.ts'
 import { headOf, type MessageHead } from '../messages/server-messages.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'

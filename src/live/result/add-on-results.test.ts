@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Envelope, failed } from '../../text/result/envelope.ts'
+import { type Envelope, failed } from '../../text/result/steps/envelope.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { type CollectOptions, collectAddOnResults } from './add-on-results.ts'

@@ -1,5 +1,5 @@
-import { type Envelope, failed, type ResultForm } from '../../text/result/envelope.ts'
-import { notConfigured } from '../../text/result/not-configured.ts'
+import { type Envelope, failed, type ResultForm } from '../../text/result/steps/envelope.ts'
+import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import type { Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { AddOnParams } from '../messages/realtime-add-ons.ts'

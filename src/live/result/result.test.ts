@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { AddOnError } from '../../text/result/envelope.ts'
+import type { AddOnError } from '../../text/result/steps/envelope.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { acknowledgment, acknowledgmentOf } from '../input/acknowledgment.ts'
 import {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { languagesBySpeech } from '../../text/result/result-text.ts'
 import type { Usage } from '../../text/result/token-usage.ts'
+import { languagesBySpeech } from '../../text/result/transcript-result.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { DiarizedRecord, ReadLog } from '../recovery/session-log.ts'
 import { readUtterances, type SessionUtterance } from './session-utterances.ts'

@@ -1,4 +1,4 @@
-import { type AddOnError, failed } from '../../text/result/envelope.ts'
+import { type AddOnError, failed } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type TranslatedUtterance, withBlank } from '../messages/realtime-add-ons.ts'

@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/captions.ts'
 import { formatSubtitles, formatWithVoices, type SubtitleFormat } from '../formats/subtitles.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 
 /** The fields of `subtitles_config` (contract 2.3.1). Durations are seconds. */
 export type SubtitlesConfig = {

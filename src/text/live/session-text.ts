@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
-import { brokenDown, type Envelope, failed, overspent, timedOut } from '../result/envelope.ts'
+import { brokenDown, type Envelope, failed, overspent, timedOut } from '../result/steps/envelope.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'

@@ -1,7 +1,7 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { makeFromTranscript, type Params } from '../add-on.ts'
 import { addOns } from '../add-ons.ts'
-import { answer, type Envelope } from '../result/envelope.ts'
+import { answer, type Envelope } from '../result/steps/envelope.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
 import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'

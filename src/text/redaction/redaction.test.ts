@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { linesOf, redacted, say } from '../../../test/support/text/say.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import { redact } from './redaction.ts'
 
 test('an entity becomes a marker, and what stands around it stays', () => {

@@ -1,7 +1,7 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
 import { expandTypes } from '../entities/entity-groups.ts'
 import { languages } from '../entities/languages.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import { hideEntities } from './hide-entities.ts'
 import { markEntities } from './mark-entities.ts'
 import { writeMarkers } from './marker.ts'

@@ -3,8 +3,8 @@ import test from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { AddOn } from '../add-on.ts'
 import type { Transform } from '../transform.ts'
-import { type BuildOptions, buildResultText } from './build-result.ts'
-import { AddOnFailure, type Envelope } from './envelope.ts'
+import { type BuildOptions, buildResult } from './build-result.ts'
+import { AddOnFailure, type Envelope } from './steps/envelope.ts'
 
 type BuiltResult = Record<string, Envelope> & {
   transcription: { full_transcript: string; sentences?: Envelope[]; subtitles?: unknown[] }
@@ -38,7 +38,7 @@ function built(
   const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
   const now = () => (ms += 250)
   const usual = { now, transforms: [], addOns: [counter] }
-  const made = buildResultText(transcript, result, { ...usual, ...options }).result
+  const made = buildResult(transcript, result, { ...usual, ...options }).result
   return made as unknown as BuiltResult
 }
 
@@ -156,7 +156,7 @@ test('speakers that could not be distinguished say why, those that could stand i
     diarizationError: error,
     diarizationSeconds: 2,
   }
-  const failed = buildResultText(say('en one'), requested).result.diarization as Envelope
+  const failed = buildResult(say('en one'), requested).result.diarization as Envelope
   assert.deepEqual([failed.success, failed.error, failed.results], [false, error, []])
   assert.equal(failed.exec_time, 2)
   assert.ok(!('diarization' in built(say('en one'), { diarization: true })))
@@ -223,8 +223,7 @@ test('the form of results reaches the add-ons, and their failures', () => {
     const sentiment = { ...forms, name: 'sentiment_analysis' }
     const options = { addOns: [forms, sentiment], transforms: [] }
     const given = { given: { sentiment_analysis: why } }
-    const made = buildResultText(say('en one'), result, { ...options, ...given })
-      .result as BuiltResult
+    const made = buildResult(say('en one'), result, { ...options, ...given }).result as BuiltResult
     assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
     const late: AddOn = {
       ...sentiment,
@@ -232,7 +231,7 @@ test('the form of results reaches the add-ons, and their failures', () => {
         throw new AddOnFailure(why)
       },
     }
-    const refused = buildResultText(say('en one'), result, { ...options, addOns: [late] })
+    const refused = buildResult(say('en one'), result, { ...options, addOns: [late] })
     assert.deepEqual((refused.result as BuiltResult).sentiment_analysis!.results, empty)
   }
 })

@@ -8,13 +8,13 @@ import { subtitlesWarnings } from '../subtitles-warnings.ts'
 import type { Transform } from '../transform.ts'
 import { transforms as allTransforms } from '../transforms.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
-import { type AddOnError, type Envelope, failed } from './envelope.ts'
-import { notConfigured, withoutEngine } from './not-configured.ts'
-import { buildResult, type ResultOptions, transcriptOf } from './result-text.ts'
-import { type RunOptions, runAddOn } from './run-add-on.ts'
-import { type Prepared, prepareServiceAddOn } from './run-service-add-on.ts'
-import { answersFor, applyTransform } from './run-transform.ts'
+import { type AddOnError, type Envelope, failed } from './steps/envelope.ts'
+import { notConfigured, withoutEngine } from './steps/not-configured.ts'
+import { type RunOptions, runAddOn } from './steps/run-add-on.ts'
+import { type Prepared, prepareServiceAddOn } from './steps/run-service-add-on.ts'
+import { answersFor, applyTransform } from './steps/run-transform.ts'
 import { addUsage, type StoredResult } from './stored-result.ts'
+import { buildTranscriptResult, type ResultOptions, transcriptOf } from './transcript-result.ts'
 
 /** A result, the spans to silence in its audio, and the add-ons that need a service. */
 export type BuiltResult = {
@@ -48,7 +48,7 @@ export type BuildOptions = {
  * Builds the result of a job with all add-ons, in the order of contract 4.1. Throws
  * `RequiredStepFailed` rather than leave out a required transform.
  */
-export function buildResultText(
+export function buildResult(
   transcript: Transcript,
   result: ResultOptions,
   options: BuildOptions = {},
@@ -73,7 +73,7 @@ export function buildResultText(
     warnings.push(...(applied.warnings ?? []))
     if (applied.envelope) envelopes.set(name, applied.envelope)
   }
-  const written = buildResult(text, { ...result, warnings })
+  const written = buildTranscriptResult(text, { ...result, warnings })
   // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
   // else (`retry.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
@@ -120,7 +120,7 @@ function prepareServices(
 
 /** Sentences go into two places, subtitles into one without an envelope (contract 4.8). */
 function assemble(
-  { metadata, transcription }: ReturnType<typeof buildResult>,
+  { metadata, transcription }: ReturnType<typeof buildTranscriptResult>,
   envelopes: Map<string, Envelope>,
 ): Record<string, unknown> {
   const sentences = envelopes.get('sentences')

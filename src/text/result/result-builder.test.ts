@@ -3,9 +3,9 @@ import test, { type TestContext } from 'node:test'
 import { captureLog } from '../../../test/support/captured-log.ts'
 import type { AppError } from '../../errors.ts'
 import { createLog } from '../../log.ts'
-import type { AddOnError } from './envelope.ts'
 import { ResultBuilder, type ResultBuilderOptions } from './result-builder.ts'
-import type { ResultText } from './result-task.ts'
+import type { AddOnError } from './steps/envelope.ts'
+import type { ResultText } from './threads/result-task.ts'
 
 const nothing = { utterances: [] }
 const { signal } = new AbortController()

@@ -2,13 +2,17 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { Edited, EditTask } from '../edits/edit-task.ts'
 import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
-import { AccountScheduler } from './account-scheduler.ts'
-import type { Merge } from './merge.ts'
-import type { Answers, ResultText, Task } from './result-task.ts'
-import type { ResultOptions } from './result-text.ts'
-import { ResultThread, type ResultThreadOptions, type TaskOptions } from './result-thread.ts'
-import type { Retried, Retry } from './retry.ts'
+import type { Merge } from './merge-answers.ts'
+import type { Retried, Retry } from './steps/retry-add-on.ts'
+import { AccountScheduler } from './threads/account-scheduler.ts'
+import type { Answers, ResultText, Task } from './threads/result-task.ts'
+import {
+  ResultThread,
+  type ResultThreadOptions,
+  type TaskOptions,
+} from './threads/result-thread.ts'
 import type { TranscriptFile, WrittenTranscript } from './transcript-file.ts'
+import type { ResultOptions } from './transcript-result.ts'
 
 /** The options of `ResultBuilder`. */
 export type ResultBuilderOptions = ResultThreadOptions & {

@@ -3,9 +3,9 @@ import test, { type TestContext } from 'node:test'
 import { createLog } from '../../log.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
-import type { AddOnError } from './envelope.ts'
 import { ResultBuilder } from './result-builder.ts'
-import type { Answered, Prepared } from './run-service-add-on.ts'
+import type { AddOnError } from './steps/envelope.ts'
+import type { Answered, Prepared } from './steps/run-service-add-on.ts'
 
 const { signal } = new AbortController()
 const options = { account: 'acme', signal }

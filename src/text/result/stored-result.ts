@@ -3,10 +3,10 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Params } from '../add-on.ts'
 import { readMarkers } from '../redaction/read-markers.ts'
 import { renewWarnings } from '../subtitles-warnings.ts'
-import type { Envelope } from './envelope.ts'
-import { transcriptOf } from './result-text.ts'
-import type { Answered } from './run-service-add-on.ts'
+import type { Envelope } from './steps/envelope.ts'
+import type { Answered } from './steps/run-service-add-on.ts'
 import { sumUsage, type Usage, usageOf } from './token-usage.ts'
+import { transcriptOf } from './transcript-result.ts'
 
 /** A result as it is stored, parsed. */
 export type StoredResult = Record<string, unknown> & {

@@ -9,8 +9,8 @@ import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { type VoiceNames, voicesOf } from '../formats/voices.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
-import type { AddOnError, Envelope } from './envelope.ts'
-import { languagesBySpeech } from './result-text.ts'
+import type { AddOnError, Envelope } from './steps/envelope.ts'
+import { languagesBySpeech } from './transcript-result.ts'
 
 /**
  * A transcript to write: the JSON text of a stored result, the corrections to apply (see

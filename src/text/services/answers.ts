@@ -1,4 +1,4 @@
-import { type AddOnError, AddOnFailure } from '../result/envelope.ts'
+import { type AddOnError, AddOnFailure } from '../result/steps/envelope.ts'
 
 /** The answer of a language model to one request: its fields, or why there are none. */
 export type LlmAnswer = { error: AddOnError } | Record<string, unknown>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type Chapter, chapters as extracted } from '../addons/chapters.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import { chapters } from './chapters.ts'
 
 const form = 'string'

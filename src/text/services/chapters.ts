@@ -1,5 +1,5 @@
 import { type Chapter, extractChapters, topicsOf } from '../addons/chapters.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { errorOf, readAnswer } from './answers.ts'
 

@@ -1,4 +1,4 @@
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
 import { errorOf, readAnswer, requireOne, textOf } from './answers.ts'
 import { plainTranscript } from './plain-transcript.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import type { Moderation } from '../addons/moderation.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import { moderation } from './moderation.ts'
 
 function say(text: string, start: number, language = 'en'): Utterance {

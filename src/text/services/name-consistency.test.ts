@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Answered } from '../result/run-service-add-on.ts'
+import type { Answered } from '../result/steps/run-service-add-on.ts'
 import { nameConsistency } from './name-consistency.ts'
 
 function say(language: string, ...texts: string[]) {

@@ -1,6 +1,6 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import type { Source } from '../result/envelope.ts'
+import type { Source } from '../result/steps/envelope.ts'
 import { normalize } from '../words/normalize.ts'
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { AddOnFailure } from '../result/envelope.ts'
+import { AddOnFailure } from '../result/steps/envelope.ts'
 import { translation } from './translation.ts'
 
 type Result = { error: object | null; full_transcript: string; utterances: UtteranceView[] }

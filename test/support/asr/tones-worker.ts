@@ -10,7 +10,7 @@ import {
   createPartialTasks,
 } from '../../../src/asr/workers/recognition-tasks.ts'
 import { serveTasks } from '../../../src/asr/workers/serve-tasks.ts'
-import type { StoredModel } from '../../../src/models/installed.ts'
+import type { StoredModel } from '../../../src/models/install/installed-models.ts'
 import { embeddedTones, loadTones } from './tones.ts'
 
 const [, role, stored] = process.argv.slice(2)

@@ -7,7 +7,7 @@ import type {
   RecognizerInfo,
 } from '../../../src/asr/recognizer.ts'
 import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
-import type { StoredModel } from '../../../src/models/installed.ts'
+import type { StoredModel } from '../../../src/models/install/installed-models.ts'
 
 /** The pitch of each language, in hertz. */
 const pitches: Readonly<Record<string, number>> = { en: 200, fr: 300, de: 400, es: 500 }

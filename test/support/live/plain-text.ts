@@ -1,6 +1,6 @@
 import type { SessionText } from '../../../src/text/live/session-text.ts'
-import { failed } from '../../../src/text/result/envelope.ts'
-import { notConfigured } from '../../../src/text/result/not-configured.ts'
+import { failed } from '../../../src/text/result/steps/envelope.ts'
+import { notConfigured } from '../../../src/text/result/steps/not-configured.ts'
 
 /** A text pipeline that changes nothing and finds nothing. */
 export const plainText: SessionText = {

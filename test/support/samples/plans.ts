@@ -139,7 +139,7 @@ ${modelFolder} && cp -r models ~/.cache/steno/`,
   {
     page: 'docs/models.md',
     has: '/media/stick',
-    notRun: 'the files cannot be had: src/models/install.test.ts imports such ones',
+    notRun: 'the files cannot be had: src/models/install/install.test.ts imports such ones',
   },
   {
     page: 'docs/models.md',

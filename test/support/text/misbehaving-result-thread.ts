@@ -10,7 +10,7 @@ import {
   noteStep,
   type ResultTask,
   type Task,
-} from '../../../src/text/result/result-task.ts'
+} from '../../../src/text/result/threads/result-task.ts'
 import { blockThread } from '../block-thread.ts'
 
 parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {

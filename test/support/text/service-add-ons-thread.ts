@@ -3,8 +3,8 @@
  * `prepare hangs`, `merge crashes`.
  */
 
-import { AddOnFailure } from '../../../src/text/result/envelope.ts'
-import { serveTasks } from '../../../src/text/result/serve-tasks.ts'
+import { AddOnFailure } from '../../../src/text/result/steps/envelope.ts'
+import { serveTasks } from '../../../src/text/result/threads/serve-tasks.ts'
 import type { ServiceAddOn } from '../../../src/text/service-add-on.ts'
 import { blockThread } from '../block-thread.ts'
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { hashFile } from '../../../models/hash-file.ts'
+import { hashFile } from '../../../models/files/hash-file.ts'
 import { chooseSpeakerModel } from './speaker-model.ts'
 import { telephoneModelPath } from './telephone-model.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Transcript } from '../../transcript/transcript.ts'
-import type { AddOn } from '../add-on.ts'
-import { type Retried, type RetryOptions, retryAddOn } from './retry.ts'
+import type { Transcript } from '../../../transcript/transcript.ts'
+import type { AddOn } from '../../add-on.ts'
+import { type Retried, type RetryOptions, retryAddOn } from './retry-add-on.ts'
 
 const failure = {
   success: false,

@@ -2,8 +2,8 @@ import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
-import type { AddOnError, ResultForm } from './envelope.ts'
-import type { Answered } from './run-service-add-on.ts'
+import type { AddOnError, ResultForm } from './steps/envelope.ts'
+import type { Answered } from './steps/run-service-add-on.ts'
 
 /** The content of a result beside the transcript. */
 export type ResultOptions = {
@@ -31,7 +31,7 @@ export type ResultOptions = {
 }
 
 /** Builds the transcript part of the API's result (contract 4.1 to 4.4), without any add-ons. */
-export function buildResult(transcript: Transcript, options: ResultOptions) {
+export function buildTranscriptResult(transcript: Transcript, options: ResultOptions) {
   const { audioDuration, distinctChannels, channelMode, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)
   const withWords = transcript.utterances.filter(({ words }) => words.length > 0)

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readStoredModels, type StoredRecord, storeFolder } from './installed.ts'
+import { readStoredModels, type StoredRecord, storeFolder } from './installed-models.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-store-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -13,7 +13,7 @@ import {
   refuse,
   sendPart,
   startModelServer,
-} from '../../test/support/asr/model-server.ts'
+} from '../../../test/support/asr/model-server.ts'
 import { createDownloadClient, type Download, downloadFile } from './download.ts'
 import { DownloadError } from './download-error.ts'
 

@@ -17,12 +17,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { behave, refuse, sendPart, startModelServer } from '../../test/support/asr/model-server.ts'
-import type { CatalogFile, CatalogModel } from './catalog.ts'
+import {
+  behave,
+  refuse,
+  sendPart,
+  startModelServer,
+} from '../../../test/support/asr/model-server.ts'
+import type { CatalogFile, CatalogModel } from '../catalog.ts'
+import { type PullOptions, pullModel } from '../pull.ts'
 import { findModels, importModel } from './import.ts'
 import { type Convert, findDamagedFiles, type InstallStep, removeStoredModel } from './install.ts'
-import { readStoredModels, storeFolder } from './installed.ts'
-import { type PullOptions, pullModel } from './pull.ts'
+import { readStoredModels, storeFolder } from './installed-models.ts'
 import { unzipMembers } from './unzip.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'steno-install-'))
@@ -274,7 +279,7 @@ test('two pulls of one model fetch it once', async () => {
 test('a killed pull leaves no model and no lock, and its bytes are used', async () => {
   server.next.push(sendPart(200_000, 'stall'))
   const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
-  const script = `const { pullModel } = await import(${module('./pull.ts')})
+  const script = `const { pullModel } = await import(${module('../pull.ts')})
     const sources = { mirror: ${JSON.stringify(server.url)}, hubEndpoint: '', hubToken: undefined }
     const { signal } = new AbortController()
     const onStep = (step) => { if (step.bytes > 100_000) console.log('fetching') }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { rounds } from '../../test/support/rounds.ts'
-import type { Transcript, Utterance } from '../transcript/transcript.ts'
-import { addOns } from './add-ons.ts'
-import { buildResultText } from './result/build-result.ts'
-import type { ResultForm } from './result/envelope.ts'
-import { withoutEngine } from './result/not-configured.ts'
-import { retryAddOn } from './result/retry.ts'
+import { rounds } from '../../../../test/support/rounds.ts'
+import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
+import { addOns } from '../../add-ons.ts'
+import { buildResult } from '../build-result.ts'
+import type { ResultForm } from './envelope.ts'
+import { withoutEngine } from './not-configured.ts'
+import { retryAddOn } from './retry-add-on.ts'
 
 const names = [...addOns.map(({ name }) => name), ...withoutEngine]
 const broken = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
@@ -54,7 +54,7 @@ function textOf(
   const about = { audioDuration: 100, distinctChannels: 1, transcriptionTime: 1 }
   const given = Object.fromEntries(failing.map((name) => [name, broken]))
   return JSON.stringify(
-    buildResultText(transcript, { ...about, ...options }, { ...watch, given }).result,
+    buildResult(transcript, { ...about, ...options }, { ...watch, given }).result,
   )
 }
 

@@ -1,5 +1,5 @@
-import type { Transcript } from '../../transcript/transcript.ts'
-import { type AddOn, makeFromTranscript, type Params } from '../add-on.ts'
+import type { Transcript } from '../../../transcript/transcript.ts'
+import { type AddOn, makeFromTranscript, type Params } from '../../add-on.ts'
 import { type AddOnError, answer, type Envelope, failed, type ResultForm } from './envelope.ts'
 
 /** What an add-on runs with. */

@@ -5,11 +5,16 @@ import {
   type CatalogModel,
   type Conversion,
   conversionVersions,
-} from './catalog.ts'
-import { hashFile } from './hash-file.ts'
-import { RECORD_FILE, readStoredRecord, type StoredRecord, storeFolder } from './installed.ts'
+} from '../catalog.ts'
+import { hashFile } from '../files/hash-file.ts'
+import { syncPath } from '../files/sync-path.ts'
+import {
+  RECORD_FILE,
+  readStoredRecord,
+  type StoredRecord,
+  storeFolder,
+} from './installed-models.ts'
 import { withModelLock } from './lock.ts'
-import { syncPath } from './sync-path.ts'
 import { unzipMembers } from './unzip.ts'
 
 /**

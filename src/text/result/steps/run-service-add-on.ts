@@ -1,7 +1,7 @@
-import { roundTo } from '../../transcript/rounding.ts'
-import type { Transcript } from '../../transcript/transcript.ts'
-import { knownUtterances } from '../add-on.ts'
-import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
+import { roundTo } from '../../../transcript/rounding.ts'
+import type { Transcript } from '../../../transcript/transcript.ts'
+import { knownUtterances } from '../../add-on.ts'
+import type { ServiceAddOn, ServiceRequest } from '../../service-add-on.ts'
 import { type AddOnError, answer, type Envelope, failed } from './envelope.ts'
 import type { RunOptions } from './run-add-on.ts'
 

@@ -1,8 +1,9 @@
-import type { AddOn, Params } from '../add-on.ts'
-import { addOns as allAddOns } from '../add-ons.ts'
-import type { ServiceAddOn } from '../service-add-on.ts'
-import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
-import { transforms } from '../transforms.ts'
+import type { AddOn, Params } from '../../add-on.ts'
+import { addOns as allAddOns } from '../../add-ons.ts'
+import type { ServiceAddOn } from '../../service-add-on.ts'
+import { serviceAddOns as allServiceAddOns } from '../../service-add-ons.ts'
+import { transforms } from '../../transforms.ts'
+import { addUsage, putEnvelope, type StoredResult, storedTranscript } from '../stored-result.ts'
 import type { Envelope, ResultForm } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
@@ -12,7 +13,6 @@ import {
   type Prepared,
   prepareServiceAddOn,
 } from './run-service-add-on.ts'
-import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
 /** An add-on to retry, with the stored JSON texts, which hold megabytes. */
 export type Retry = {

@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import { roundTo } from '../../transcript/rounding.ts'
+import { AppError } from '../../../errors.ts'
+import { roundTo } from '../../../transcript/rounding.ts'
 
 /** Why an add-on gave no results, in the terms of the contract (4.5). */
 export type AddOnError = { status_code: number; exception: string; message: string }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolder } from './make-folder.ts'
+import { makeFolder } from '../files/make-folder.ts'
 
 /** SQLite result code (sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5

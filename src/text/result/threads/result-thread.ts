@@ -1,8 +1,8 @@
-import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { threads } from '../../workers/transports.ts'
-import { type AddOnError, brokenDown, timedOut } from './envelope.ts'
+import { AppError } from '../../../errors.ts'
+import type { Log } from '../../../log.ts'
+import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
+import { threads } from '../../../workers/transports.ts'
+import { type AddOnError, brokenDown, timedOut } from '../steps/envelope.ts'
 import {
   type Answers,
   type FromThread,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { buildResult, transcriptOf } from './result-text.ts'
+import { buildTranscriptResult, transcriptOf } from './transcript-result.ts'
 
 const options = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params: {} }
 
@@ -20,7 +20,7 @@ function say(text: string): Utterance {
 }
 
 function transcribe(utterances: Utterance[], given: Partial<typeof options> = {}) {
-  return buildResult({ utterances }, { ...options, ...given })
+  return buildTranscriptResult({ utterances }, { ...options, ...given })
 }
 
 test('an utterance has the fields of the contract, a blank before each word but the first', () => {

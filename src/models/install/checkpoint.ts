@@ -7,8 +7,8 @@ import {
   type EngineName,
   type ModelKind,
   readCatalog,
-} from './catalog.ts'
-import { hashFile } from './hash-file.ts'
+} from '../catalog.ts'
+import { hashFile } from '../files/hash-file.ts'
 import type { FoundModel } from './import.ts'
 
 /** Files of a checkpoint: weights, and what describes them. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type EngineName, engineNames, type ModelKind, modelKinds } from './catalog.ts'
+import { type EngineName, engineNames, type ModelKind, modelKinds } from '../catalog.ts'
 
 /** The name of the record in the folder of a model. */
 export const RECORD_FILE = 'model.json'

@@ -1,9 +1,9 @@
 import type { Params } from '../add-on.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons.ts'
-import type { ResultForm } from './envelope.ts'
-import type { RunOptions } from './run-add-on.ts'
-import { type Answered, mergeServiceAddOn } from './run-service-add-on.ts'
+import type { ResultForm } from './steps/envelope.ts'
+import type { RunOptions } from './steps/run-add-on.ts'
+import { type Answered, mergeServiceAddOn } from './steps/run-service-add-on.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
 /** The JSON text of a built result, and the answers of services to write into it. */

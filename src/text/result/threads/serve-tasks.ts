@@ -1,10 +1,13 @@
 import { parentPort } from 'node:worker_threads'
-import { textCapabilities } from '../capabilities.ts'
-import { editTranscript } from '../edits/edit-task.ts'
-import { searchableUtterances } from '../search/searchable-utterances.ts'
-import type { ServiceAddOn } from '../service-add-on.ts'
-import { buildResultText } from './build-result.ts'
-import { mergeAnswers } from './merge.ts'
+import { textCapabilities } from '../../capabilities.ts'
+import { editTranscript } from '../../edits/edit-task.ts'
+import { searchableUtterances } from '../../search/searchable-utterances.ts'
+import type { ServiceAddOn } from '../../service-add-on.ts'
+import { buildResult } from '../build-result.ts'
+import { mergeAnswers } from '../merge-answers.ts'
+import { retryAddOn } from '../steps/retry-add-on.ts'
+import { RequiredStepFailed } from '../steps/run-transform.ts'
+import { writeTranscriptFile } from '../transcript-file.ts'
 import {
   type Answers,
   type FromThread,
@@ -12,10 +15,7 @@ import {
   type ResultTask,
   type Task,
 } from './result-task.ts'
-import { retryAddOn } from './retry.ts'
-import { RequiredStepFailed } from './run-transform.ts'
 import { toSafeError } from './safe-error.ts'
-import { writeTranscriptFile } from './transcript-file.ts'
 
 type Watch = {
   given: ResultTask['given']
@@ -56,6 +56,6 @@ function perform(task: Task, watch: Watch): Answers[Task['kind']] | Promise<Answ
   if (task.kind === 'edit') return editTranscript(task.edit)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
   if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
-  const { result, ...built } = buildResultText(task.transcript, task.result, watch)
+  const { result, ...built } = buildResult(task.transcript, task.result, watch)
   return { text: JSON.stringify(result), ...built }
 }

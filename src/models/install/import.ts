@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CatalogModel, downloadBytes } from './catalog.ts'
-import { hashFile } from './hash-file.ts'
+import { type CatalogModel, downloadBytes } from '../catalog.ts'
+import { PartialFile } from '../download/partial-file.ts'
+import { hashFile } from '../files/hash-file.ts'
 import { type InstallOptions, installModel, isInstalled } from './install.ts'
-import { PartFile } from './part-file.ts'
 import { requireSpace } from './require-space.ts'
 
 /** What a folder holds of a model; `missing` are the names of the files that it lacks. */
@@ -68,7 +68,7 @@ async function copyFiles(
   for (const { sha256, bytes } of model.files) {
     const from = found.get(sha256)!
     const target = join(downloads, sha256)
-    const part = await PartFile.open(`${target}.part`, { bytes, signal })
+    const part = await PartialFile.open(`${target}.part`, { bytes, signal })
     try {
       await part.restart()
       for await (const chunk of createReadStream(from, { signal })) {

@@ -6,7 +6,7 @@ import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
  * A download under way: the bytes that have arrived, on disk under a name of their own and in a
  * hash. What an earlier process left is hashed when it is opened.
  */
-export class PartFile {
+export class PartialFile {
   readonly #path: string
   readonly #file: FileHandle
   #hash: Hash
@@ -23,9 +23,9 @@ export class PartFile {
   static async open(
     path: string,
     { bytes, signal }: { bytes: number; signal: AbortSignal },
-  ): Promise<PartFile> {
+  ): Promise<PartialFile> {
     const found = await stat(path).catch(() => undefined)
-    const part = new PartFile(path, await open(path, found ? 'r+' : 'w+'))
+    const part = new PartialFile(path, await open(path, found ? 'r+' : 'w+'))
     try {
       if (!found) return part
       if (found.size > bytes) await part.restart()

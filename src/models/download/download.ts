@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import { describeConnectionError } from '../net/connection-error.ts'
+import { describeConnectionError } from '../../net/connection-error.ts'
 import { contentError, DownloadError, statusError } from './download-error.ts'
-import { PartFile } from './part-file.ts'
+import { PartialFile } from './partial-file.ts'
 
 /** One file to fetch, and where it goes; what has arrived of it is next to it, as `path.part`. */
 export type Download = {
@@ -69,7 +69,7 @@ export async function createDownloadClient({ stallMs }: DownloadLimits): Promise
  */
 export async function downloadFile(file: Download, options: DownloadOptions): Promise<void> {
   const { bytes, path } = file
-  const part = await PartFile.open(`${path}.part`, { bytes, signal: options.signal })
+  const part = await PartialFile.open(`${path}.part`, { bytes, signal: options.signal })
   try {
     await fetchWhole(file, part, options)
     await part.finish(path)
@@ -79,7 +79,11 @@ export async function downloadFile(file: Download, options: DownloadOptions): Pr
   }
 }
 
-async function fetchWhole(file: Download, part: PartFile, options: DownloadOptions): Promise<void> {
+async function fetchWhole(
+  file: Download,
+  part: PartialFile,
+  options: DownloadOptions,
+): Promise<void> {
   const { limits, signal, onBytes, onRetry } = options
   let [failures, damaged, furthest] = [0, 0, part.size]
   onBytes(part.size)
@@ -110,7 +114,11 @@ async function fetchWhole(file: Download, part: PartFile, options: DownloadOptio
 }
 
 /** Asks for what is missing and stores it. */
-async function fetchRest(file: Download, part: PartFile, options: DownloadOptions): Promise<void> {
+async function fetchRest(
+  file: Download,
+  part: PartialFile,
+  options: DownloadOptions,
+): Promise<void> {
   const answer = await request(file, part.size, options)
   const { body } = answer
   const requireBytes = watchRate(options.limits)
@@ -187,7 +195,7 @@ async function request(
 async function prepare(
   { statusCode, headers }: Dispatcher.ResponseData,
   { bytes }: Download,
-  part: PartFile,
+  part: PartialFile,
 ): Promise<void> {
   if (statusCode === 200 || statusCode === 206) refuseOtherContent(headers, bytes)
   if (statusCode === 206) {

@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type CatalogModel, downloadBytes } from './catalog.ts'
+import { type CatalogModel, downloadBytes } from '../catalog.ts'
 
 /** What stays free beside a model that is installed. */
 const SPARE_BYTES = 100_000_000
