@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { SHORT_BYTES } from '../src/api/bodies/body-reader.ts'
-import { startServer } from '../test/support/start-server.ts'
+import { startServer } from '../test/support/server/start-server.ts'
 import { fuzz } from './run.ts'
 
 /**

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { requestRaw } from '../test/support/api/hostile-requests.ts'
-import { upload } from '../test/support/http-client.ts'
-import { hum } from '../test/support/recordings.ts'
-import { startServer } from '../test/support/start-server.ts'
+import { hum } from '../test/support/audio/recordings.ts'
+import { upload } from '../test/support/net/http-client.ts'
+import { startServer } from '../test/support/server/start-server.ts'
 import { mutated } from './mutations.ts'
 import { fuzz } from './run.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { ownHeaders, requestRaw } from '../test/support/api/hostile-requests.ts'
-import { startServer } from '../test/support/start-server.ts'
+import { startServer } from '../test/support/server/start-server.ts'
 import { mutated } from './mutations.ts'
 import { fuzz } from './run.ts'
 

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runDecoder } from '../src/audio/decoder/decoder-client.ts'
 import { AppError } from '../src/errors.ts'
-import { adts, flv, fragmentedMp4, id3, matroska, mp4, ogg } from '../test/support/hostile-media.ts'
+import {
+  adts,
+  flv,
+  fragmentedMp4,
+  id3,
+  matroska,
+  mp4,
+  ogg,
+} from '../test/support/audio/hostile-media.ts'
 import { mutated } from './mutations.ts'
 import { fuzz } from './run.ts'
 
@@ -14,11 +22,12 @@ const MAX_SEED_BYTES = 200_000
 const limits = { memoryBytes: 300e6, cpuSeconds: 10, wallSeconds: 15 }
 const maxSeconds = 60
 
-const fixtures = new URL('../test/fixtures/', import.meta.url)
+const fixtures = join(import.meta.dirname, '../test/fixtures')
 const seeds = [
-  ...readdirSync(fixtures, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.(md|json)$/.test(entry.name))
-    .map(({ name }) => readFileSync(new URL(name, fixtures)))
+  ...['.', 'encodings', 'films', 'irregular']
+    .flatMap((folder) => globSync(`${folder}/*.*`, { cwd: fixtures }))
+    .filter((name) => !/\.(md|json)$/.test(name))
+    .map((name) => readFileSync(join(fixtures, name)))
     .filter((bytes) => bytes.length <= MAX_SEED_BYTES),
   ...[mp4([{ samples: 1000 }]), mp4([{ samples: 500 }], { packed: true }), fragmentedMp4(100)],
   ...[flv(50), adts(50), id3(), ogg(1), matroska({ tracks: 2, blocks: 1 })],

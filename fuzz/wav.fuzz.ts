@@ -5,7 +5,7 @@ import { describeSamples, readSamples } from '../src/audio/containers/stored-sam
 import { readWavLayout } from '../src/audio/containers/wav.ts'
 import { bytesPerSample } from '../src/audio/pcm.ts'
 import { AppError } from '../src/errors.ts'
-import { hum } from '../test/support/recordings.ts'
+import { hum } from '../test/support/audio/recordings.ts'
 import { fuzzBytes } from './guided.ts'
 
 /** What may be read at once, and how often: a header must not make a reader allocate or loop. */

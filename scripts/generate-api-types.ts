@@ -147,7 +147,7 @@ function comment({ description }: Schema, indent: string): string {
 
 /** Returns the schemas that a server publishes. */
 export async function readSchemas(): Promise<Schemas> {
-  const { startServer } = await import('../test/support/start-server.ts')
+  const { startServer } = await import('../test/support/server/start-server.ts')
   const server = await startServer()
   try {
     const document = await (await fetch(`${server.url}/openapi.json`)).json()

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { create } from 'tar'
 import WebSocket from 'ws'
-import { freePort } from '../test/support/free-port.ts'
+import { freePort } from '../test/support/net/free-port.ts'
 
 const HELP = `node scripts/make-upgrade-fixture.ts [OPTIONS] FILE.tgz
 Runs the server of a checkout, lets it transcribe, kills it, and packs what it leaves.
@@ -42,7 +42,7 @@ const WAV_HEADER = 58
 const RATE = 8000
 const MULAW_SILENCE = 0xff
 const root = resolve(values.checkout)
-const speech = await readFile(join(import.meta.dirname, '../test/fixtures/speech.opus'))
+const speech = await readFile(join(import.meta.dirname, '../test/fixtures/encodings/speech.opus'))
 
 /** What the newest server must find, beside the files. */
 type Expected = {
@@ -157,7 +157,7 @@ async function startSession(seconds: number) {
   const session = (await answer.json()) as { id: string; url: string }
   const socket = new WebSocket(session.url)
   await once(socket, 'open')
-  const wav = await readFile(join(import.meta.dirname, '../test/fixtures/mulaw.wav'))
+  const wav = await readFile(join(import.meta.dirname, '../test/fixtures/encodings/mulaw.wav'))
   socket.send(wav.subarray(WAV_HEADER).subarray(0, seconds * RATE))
   return { ...session, socket }
 }

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CatalogModel, readCatalog } from '../src/models/catalog.ts'
 import { installModel } from '../src/models/install/install.ts'
 import { type ModelServer, refuse, sendPart } from '../test/support/asr/model-server.ts'
-import type { ChildServer } from '../test/support/child-server.ts'
-import { call } from '../test/support/http-client.ts'
+import { call } from '../test/support/net/http-client.ts'
+import type { ChildServer } from '../test/support/server/child-server.ts'
 
 /** Where models come from and go to. */
 export type ModelPlace = { folder: string; mirror: ModelServer; random: () => number }

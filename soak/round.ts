@@ -8,10 +8,10 @@ import {
   untilSettled,
 } from '../test/support/api/account-checks.ts'
 import { type BusyAccount, createBusyAccount } from '../test/support/api/busy-account.ts'
-import type { ChildServer } from '../test/support/child-server.ts'
-import { call } from '../test/support/http-client.ts'
+import { runHere } from '../test/support/cli/run-here.ts'
 import { within } from '../test/support/live/live-chance.ts'
-import { runHere } from '../test/support/run-here.ts'
+import { call } from '../test/support/net/http-client.ts'
+import type { ChildServer } from '../test/support/server/child-server.ts'
 import {
   causeFaults,
   chooseFault,

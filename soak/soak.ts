@@ -15,7 +15,7 @@ import {
   openUnreliable,
   type UnreliableReceiver,
 } from '../test/support/delivery/unreliable-receiver.ts'
-import { freePort } from '../test/support/free-port.ts'
+import { freePort } from '../test/support/net/free-port.ts'
 import { createRandom } from '../test/support/random.ts'
 import {
   type Fault,

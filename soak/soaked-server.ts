@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { list, untilSettled } from '../test/support/api/account-checks.ts'
-import { type ChildServer, kill, startChild } from '../test/support/child-server.ts'
-import { call } from '../test/support/http-client.ts'
-import { runHere } from '../test/support/run-here.ts'
+import { runHere } from '../test/support/cli/run-here.ts'
+import { call } from '../test/support/net/http-client.ts'
+import { type ChildServer, kill, startChild } from '../test/support/server/child-server.ts'
 
 const STOP_MS = 60_000
 /** Faults make many lines; the last ones are shown when a round fails. */

@@ -18,7 +18,7 @@ import {
   type ChatCall,
   startChatProvider,
   textsToTranslate,
-} from '../../test/support/chat-provider.ts'
+} from '../../test/support/llm/chat-provider.ts'
 import { createRandom } from '../../test/support/random.ts'
 import { report } from '../report.ts'
 import { wavOf } from '../wav.ts'

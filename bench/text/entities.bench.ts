@@ -3,8 +3,8 @@
  * for an hour of speech (9,000 words of these sentences). Nothing was tuned to the frozen files.
  */
 import { findEntities } from '../../src/text/entities/find-entities.ts'
-import { scoreFinder, totals } from '../../test/support/entities/labeled/score.ts'
-import { labeledSentences } from '../../test/support/entities/labeled/sentences.ts'
+import { scoreFinder, totals } from '../../test/support/text/labeled-entities/score.ts'
+import { labeledSentences } from '../../test/support/text/labeled-entities/sentences.ts'
 import { report } from '../report.ts'
 
 for (const file of ['frozen', 'tuning', 'calls-frozen', 'calls-tuning'] as const) {

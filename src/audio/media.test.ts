@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readShort } from './decoder/decoder-pool.ts'
@@ -21,7 +21,7 @@ function temporaryFolder(t: TestContext): string {
 }
 
 async function decode(t: TestContext, file: string, options: Partial<DecodeMediaOptions> = {}) {
-  const path = file.includes('/') ? file : fixture(file)
+  const path = isAbsolute(file) ? file : fixture(file)
   const base = { nameHint: path, signal, maxSeconds: 60 }
   const media = await decodeMedia(path, temporaryFolder(t), { ...base, ...options })
   const channels = media.channels.map((channel) => {
@@ -81,9 +81,9 @@ test('paths may be relative, and lead through links', async (t) => {
 
 test('a recording that does not state its length is measured', async () => {
   for (const [name, extension] of [
-    ['recorder.webm', 'webm'],
-    ['speech.aac', 'aac'],
-    ['no-tag.mp3', 'mp3'],
+    ['irregular/recorder.webm', 'webm'],
+    ['encodings/speech.aac', 'aac'],
+    ['irregular/no-tag.mp3', 'mp3'],
   ]) {
     const described = await probeMedia(fixture(name!), { signal })
     assert.equal(described.extension, extension)
@@ -95,12 +95,19 @@ test('every format gives the same sound at the same time', async (t) => {
   const { channels } = await decode(t, 'speech.wav')
   const reference = channels[0]!
   for (const name of [
-    ...['jfk.flac', 'adpcm.wav', 'mulaw.wav', 'recorder.webm'],
-    ...['cover.mp3', 'no-tag.mp3', 'same-channels.mp3', 'two-tracks.mkv'],
-    ...['film.3gp', 'film.avi', 'film.flv', 'film.mkv', 'film.mov', 'film.wmv'],
-    ...['film.m2t', 'film.m2ts', 'film.mpg'],
+    ...['jfk.flac', 'encodings/adpcm.wav', 'encodings/mulaw.wav', 'irregular/recorder.webm'],
+    ...['irregular/cover.mp3', 'irregular/no-tag.mp3', 'same-channels.mp3', 'two-tracks.mkv'],
+    ...[
+      'films/film.3gp',
+      'films/film.avi',
+      'films/film.flv',
+      'films/film.mkv',
+      'films/film.mov',
+      'films/film.wmv',
+    ],
+    ...['films/film.m2t', 'films/film.m2ts', 'films/film.mpg'],
     ...['aac', 'ac3', 'aiff', 'al', 'eac3', 'g722', 'gsm', 'm4a', 'mp2', 'ogg', 'opus', 'wma'].map(
-      (extension) => `speech.${extension}`,
+      (extension) => `encodings/speech.${extension}`,
     ),
   ]) {
     const decoded = await decodeShort(name)
@@ -112,7 +119,13 @@ test('every format gives the same sound at the same time', async (t) => {
 })
 
 test('where the container states the length to the sample, that is what comes out', async (t) => {
-  for (const name of ['speech.m4a', 'speech.opus', 'speech.wma', 'film.wmv', 'film.mov']) {
+  for (const name of [
+    'encodings/speech.m4a',
+    'encodings/speech.opus',
+    'encodings/speech.wma',
+    'films/film.wmv',
+    'films/film.mov',
+  ]) {
     const { duration } = await decode(t, name)
     assert.ok(Math.abs(duration - 4) < 0.001, `${name} lasts ${duration} s`)
   }
@@ -127,10 +140,10 @@ test('16-bit sound at 16 kHz is stored as it is', async (t) => {
 
 test('the sound of a film starts when the film says so', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
-  const film = await decode(t, 'late-sound.mp4')
+  const film = await decode(t, 'films/late-sound.mp4')
   assert.ok(Math.abs(lateness(film.channels[0]!, reference) - 500) <= 5)
   assert.ok(Math.abs(film.duration - 4.5) < 0.08)
-  const described = await probeMedia(fixture('late-sound.mp4'), { signal })
+  const described = await probeMedia(fixture('films/late-sound.mp4'), { signal })
   assert.ok(Math.abs(described.duration - 4.5) < 0.08)
 })
 
@@ -144,15 +157,15 @@ test('channels stay apart, and equal ones are found even behind a lossy codec', 
 })
 
 test('damage in the middle costs what is damaged, and later words keep their time', async (t) => {
-  const whole = (await decode(t, 'speech.m4a')).channels[0]!
-  const damaged = await decode(t, 'damaged.m4a')
+  const whole = (await decode(t, 'encodings/speech.m4a')).channels[0]!
+  const damaged = await decode(t, 'irregular/damaged.m4a')
   assert.ok(Math.abs(damaged.duration - 4) < 0.03, `${damaged.duration}`)
   assert.equal(lateness(damaged.channels[0]!.subarray(32_000), whole.subarray(32_000)), 0)
 })
 
 test('a pause of the recorder stays a pause', async (t) => {
   const reference = (await decode(t, 'speech.wav')).channels[0]!
-  const { channels, duration } = await decode(t, 'pause.webm')
+  const { channels, duration } = await decode(t, 'irregular/pause.webm')
   assert.ok(Math.abs(duration - 4) < 0.02, `${duration}`)
   assert.ok(channels[0]!.subarray(16_640, 31_360).every((sample) => sample === 0))
   const late = lateness(channels[0]!.subarray(32_000), reference.subarray(32_000))
@@ -160,7 +173,7 @@ test('a pause of the recorder stays a pause', async (t) => {
 })
 
 test('a stream may change its rate and its channels on the way', async (t) => {
-  const { channels, duration } = await decode(t, 'changing.aac')
+  const { channels, duration } = await decode(t, 'irregular/changing.aac')
   assert.equal(channels.length, 2)
   assert.ok(Math.abs(duration - 4.1) < 0.1, `${duration}`)
   const reference = (await decode(t, 'speech.wav')).channels[0]!
@@ -169,7 +182,7 @@ test('a stream may change its rate and its channels on the way', async (t) => {
 
 test('an mp4 without its index is refused in plain words', async (t) => {
   const path = join(temporaryFolder(t), 'cut.mp4')
-  writeFileSync(path, readFileSync(fixture('late-sound.mp4')).subarray(0, 2000))
+  writeFileSync(path, readFileSync(fixture('films/late-sound.mp4')).subarray(0, 2000))
   await assert.rejects(decode(t, path), {
     message: 'Cannot decode the media: the file is damaged, or cut off before its end',
   })
@@ -205,10 +218,10 @@ test('files that hold nothing to hear are refused, each for its reason', async (
     writeFileSync(join(folder, name), content)
     return join(folder, name)
   }
-  const adts = readFileSync(fixture('speech.aac'))
+  const adts = readFileSync(fixture('encodings/speech.aac'))
   const cases: [string, string][] = [
-    [fixture('silent-film.mp4'), 'media_without_audio'],
-    [fixture('no-index.m4a'), 'media_undecodable'],
+    [fixture('films/silent-film.mp4'), 'media_without_audio'],
+    [fixture('irregular/no-index.m4a'), 'media_undecodable'],
     [write('empty.mp3', ''), 'media_undecodable'],
     [
       write('list.mp3', `#EXTM3U\n#EXTINF:4,\nfile://${fixture('speech.wav')}\n`),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { runHere as run } from '../../test/support/run-here.ts'
+import { runHere as run } from '../../test/support/cli/run-here.ts'
 
 test('wrong usage ends with code 2 and says what is known', async () => {
   const cases: [args: string[], message: RegExp][] = [

@@ -8,7 +8,7 @@ import {
   queueMessages,
 } from '../../test/support/delivery/test-delivery-service.ts'
 import { rounds } from '../../test/support/rounds.ts'
-import { openTestStorage } from '../../test/support/test-storage.ts'
+import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 
 type Received = { lane: string; seq: number; status: number }
 

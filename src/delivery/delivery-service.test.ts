@@ -8,7 +8,7 @@ import {
   queueMessages,
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { claim } from '../../test/support/test-jobs.ts'
+import { claim } from '../../test/support/jobs/test-jobs.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
 import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'

@@ -8,7 +8,7 @@ import {
   TestClock,
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { openTestStorage } from '../../test/support/test-storage.ts'
+import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { MAX_DUE_ENDPOINTS } from '../storage/deliveries/deliveries.ts'
 import { DuePoller } from './due-poller.ts'

@@ -9,7 +9,7 @@ import {
   TestClock,
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { openTestStorage } from '../../test/support/test-storage.ts'
+import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 import { createMetrics } from '../metrics.ts'
 
 /** Opens a storage whose queries wait behind others for as long as the test says. */

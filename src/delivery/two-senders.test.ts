@@ -6,7 +6,7 @@ import {
   queueMessages,
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
-import { openTestStorage } from '../../test/support/test-storage.ts'
+import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 import { renewOwner } from '../storage/nodes/owners.ts'
 
 const JOBS = 12

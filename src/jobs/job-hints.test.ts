@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addJob } from '../../test/support/test-jobs.ts'
-import { openService, type TestService } from '../../test/support/test-service.ts'
+import { addJob } from '../../test/support/jobs/test-jobs.ts'
+import { openService, type TestService } from '../../test/support/jobs/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import { LEASE_MS } from './queue/lease-heartbeat.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ACCOUNT, openService } from '../../test/support/test-service.ts'
-import { makeFolder } from '../../test/support/test-storage.ts'
+import { ACCOUNT, openService } from '../../test/support/jobs/test-service.ts'
+import { makeFolder } from '../../test/support/storage/test-storage.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 
 test('a process without the worker role accepts jobs, and a worker on the same storage runs them', async (t) => {

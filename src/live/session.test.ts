@@ -13,7 +13,7 @@ import {
   stop,
   typesUntilEnd,
   utterance,
-} from '../../test/support/live/test-session.ts'
+} from '../../test/support/live/sessions/test-session.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import type { LiveRecognizer } from '../asr/live-recognizer.ts'
 import type { RecognitionSettings } from '../asr/recognizer.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { deltaOf, eventOf, eventsOf } from '../../test/support/chat-provider.ts'
+import { deltaOf, eventOf, eventsOf } from '../../test/support/llm/chat-provider.ts'
 import { createAnswerReader } from './answer-reader.ts'
 
 /** Reads pieces until the reader has enough; returns what each was, and the answer. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openChatModel } from '../../test/support/chat-model.ts'
+import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
   type ChatReply,
   deltaOf,
   eventOf,
   eventsOf,
-} from '../../test/support/chat-provider.ts'
+} from '../../test/support/llm/chat-provider.ts'
 import type { ChatRequest } from './chat-client.ts'
 
 const asked: ChatRequest = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openChatModel } from '../../test/support/chat-model.ts'
+import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
   type ChatReply,
   textsToTranslate,
-} from '../../test/support/chat-provider.ts'
+} from '../../test/support/llm/chat-provider.ts'
 import { askAboutTranscript, readJson } from './ask.ts'
 import { extractData, summarizeTranscript } from './tasks.ts'
 import { estimateTokens, splitText } from './tokens.ts'

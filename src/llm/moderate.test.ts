@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { openChatModel } from '../../test/support/chat-model.ts'
-import type { ChatCall, ChatReply } from '../../test/support/chat-provider.ts'
+import { openChatModel } from '../../test/support/llm/chat-model.ts'
+import type { ChatCall, ChatReply } from '../../test/support/llm/chat-provider.ts'
 import { moderateSentences } from './moderate.ts'
 import { estimateTokens } from './tokens.ts'
 

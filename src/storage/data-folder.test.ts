@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { makeFolder } from '../../test/support/test-storage.ts'
+import { makeFolder } from '../../test/support/storage/test-storage.ts'
 import { databaseFile, liveFolder, makeDataFolder, refuseMissingDatabase } from './data-folder.ts'
 
 test('the data folder is made with those above it, for its owner only, and may be there already', async (t) => {

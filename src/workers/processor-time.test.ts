@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { processorSeconds, watchStarvation } from './processor-time.ts'
 
 const hasProc = process.platform === 'linux'
-const worker = new URL('../../test/support/misbehaving-task-worker.ts', import.meta.url)
+const worker = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
 
 /** Asks after each period of ten seconds; the numbers are the processor time at its ends. */
 function ask(begun: number | undefined, ...ends: (number | undefined)[]): boolean[] {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { type Loss, SupervisedWorker, type WorkerOptions } from './supervised-worker.ts'
 import { type Exit, processes, type StartWorker, threads } from './transports.ts'
 
-const entry = new URL('../../test/support/misbehaving-task-worker.ts', import.meta.url)
+const entry = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
 
 /** Both transports, with the message that the worker sends first, if any. */
 const transports: Record<string, (first?: string) => StartWorker> = {

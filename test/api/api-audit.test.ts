@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sha256 } from '../../src/api/auth/auth.ts'
 import { insertKey } from '../../src/storage/accounts/keys.ts'
-import { kill, startChild } from '../support/child-server.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { runHere } from '../support/run-here.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { runHere } from '../support/cli/run-here.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { kill, startChild } from '../support/server/child-server.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 type Entry = {
   action: string

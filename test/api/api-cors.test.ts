@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from '../support/start-server.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 const origin = 'https://app.example.com'
 const preflight = {

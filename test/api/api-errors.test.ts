@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib'
 import { sha256 } from '../../src/api/auth/auth.ts'
 import { type ErrorCode, statusOf } from '../../src/errors.ts'
 import { insertKey } from '../../src/storage/accounts/keys.ts'
-import { call, type ErrorBody, sendRaw, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { call, type ErrorBody, sendRaw, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 const ID = '00000000-0000-0000-0000-000000000000'
 

@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { ownHeaders, type RawAnswer, requestRaw } from '../support/api/hostile-requests.ts'
-import { call, type ErrorBody, sendRaw, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { call, type ErrorBody, sendRaw, upload } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 let audioUrl: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, type ErrorBody } from '../support/http-client.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Created = { id: string; result_url: string }
 

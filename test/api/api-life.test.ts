@@ -7,9 +7,9 @@ import { setImmediate } from 'node:timers/promises'
 import { createReadiness } from '../../src/api/routes/operations/health.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { AppError } from '../../src/errors.ts'
-import { call, type ErrorBody, type Uploaded } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { call, type ErrorBody, type Uploaded } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 test('health and readiness need no key', async (t) => {
   const server = await startServer()

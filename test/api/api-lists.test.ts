@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../src/api/schemas/jobs/job.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type List = { first: string; current: string; next: string | null; items: JobView[] }
 

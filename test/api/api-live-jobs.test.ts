@@ -5,10 +5,10 @@ import { makeKey } from '../../src/api/auth/make-key.ts'
 import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { storeResultText } from '../../src/storage/jobs/results.ts'
 import { failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
-import { call, type ErrorBody, sendRaw } from '../support/http-client.ts'
-import { defaultLiveParams as params } from '../support/live/default-live-params.ts'
-import { addLiveJob, beginNewLiveJob } from '../support/live/test-live-jobs.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { defaultLiveParams as params } from '../support/live/sessions/default-live-params.ts'
+import { addLiveJob, beginNewLiveJob } from '../support/live/sessions/test-live-jobs.ts'
+import { call, type ErrorBody, sendRaw } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 type List = { items: (JobView & { result: { messages?: string[] } | null })[]; next: string | null }
 

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { failLiveJob } from '../../src/storage/live/live-jobs.ts'
-import { call, type ErrorBody, sendRaw } from '../support/http-client.ts'
-import { defaultLiveParams } from '../support/live/default-live-params.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { defaultLiveParams } from '../support/live/sessions/default-live-params.ts'
+import { call, type ErrorBody, sendRaw } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Created = { id: string; created_at: string; url: string }
 

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import type { ApiCreatedKey, ApiKeyList } from '../../src/cli/server/api-types.ts'
 import type { Scope } from '../../src/storage/accounts/keys.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 const DAY_S = 86_400
 

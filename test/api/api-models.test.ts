@@ -9,9 +9,9 @@ import { type CatalogModel, readCatalog } from '../../src/models/catalog.ts'
 import { installModel } from '../../src/models/install/install.ts'
 import { insertKey } from '../../src/storage/accounts/keys.ts'
 import { refuse, startModelServer } from '../support/asr/model-server.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
-import { startServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 type Model = {
   name: string

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { startChatProvider, textsToTranslate } from '../support/chat-provider.ts'
-import { call, sendRaw } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { startChatProvider, textsToTranslate } from '../support/llm/chat-provider.ts'
+import { call, sendRaw } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Failure = { error: { message: string; type: string; param: string | null; code: string } }
 type Job = { items: { id: string; status: string; request_params: Record<string, unknown> }[] }

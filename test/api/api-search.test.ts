@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { call, type ErrorBody, upload } from '../support/http-client.ts'
-import { indexNow } from '../support/index-now.ts'
-import { hum } from '../support/recordings.ts'
-import { runSteno } from '../support/run-steno.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { runSteno } from '../support/cli/run-steno.ts'
+import { indexNow } from '../support/jobs/index-now.ts'
+import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 import { filesHolding } from '../support/storage/folder-search.ts'
 
 type Hit = {

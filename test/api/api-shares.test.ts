@@ -6,10 +6,10 @@ import type {
   ApiSharedRecording,
   ApiShareList,
 } from '../../src/cli/server/api-types.ts'
-import { addDoneJob } from '../support/done-job.ts'
-import { call, type ErrorBody, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { addDoneJob } from '../support/jobs/done-job.ts'
+import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 import { utteranceOf } from '../support/text/utterance-of.ts'
 
 let server: TestServer

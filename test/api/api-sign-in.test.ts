@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createLink } from '../../src/api/auth/sign-in.ts'
 import { deleteKey, type Scope } from '../../src/storage/accounts/keys.ts'
-import { audioForm, call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { audioForm, call, upload } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_IGNORED_BYTES } from '../../src/api/bodies/multipart/audio-part.ts'
+import { hum } from '../support/audio/recordings.ts'
 import {
   type Answer,
   audioForm,
@@ -11,9 +12,8 @@ import {
   type ErrorBody,
   sendRaw,
   type Uploaded,
-} from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+} from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 const recording = hum(1.5, 2)
 const MAX_BYTES = 2_000_000

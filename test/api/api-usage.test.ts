@@ -4,11 +4,11 @@ import { after, before, test } from 'node:test'
 import { sha256 } from '../../src/api/auth/auth.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { insertKey } from '../../src/storage/accounts/keys.ts'
-import { startChatProvider } from '../support/chat-provider.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { runHere } from '../support/run-here.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { runHere } from '../support/cli/run-here.ts'
+import { startChatProvider } from '../support/llm/chat-provider.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 const QUOTA = 12
 const TODAY = new Date().toISOString().slice(0, 10)

@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { readCatalog } from '../../src/models/catalog.ts'
 import { entityTypes } from '../../src/text/entities/entity-types.ts'
-import { call } from '../support/http-client.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type AddOn = {
   name: string

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { furtherFieldsOf } from '../../dashboard/src/recordings/schema-fields.ts'
 import { texts } from '../../dashboard/src/texts.ts'
 import type { ApiCapabilities } from '../../src/cli/server/api-types.ts'
-import { call } from '../support/http-client.ts'
-import { startServer } from '../support/start-server.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 const { addOns: addOnTexts, fields: fieldTexts, switches } = texts.options
 

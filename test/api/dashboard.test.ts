@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import { sendAboutPage } from '../../src/api/dashboard/about-page.ts'
 import { readConfig } from '../../src/config.ts'
 import { whyNotBuilt } from '../support/browser.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 const skip = whyNotBuilt() ?? false
 const accept = 'text/html,application/xhtml+xml'

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { startReportingServer } from '../support/delivery/reporting-server.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
-import { indexNow } from '../support/index-now.ts'
+import { indexNow } from '../support/jobs/index-now.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
 
 const SECRET = 'zanzibar'
 

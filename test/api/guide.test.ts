@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { startServer } from '../support/start-server.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 const built = join(import.meta.dirname, '../../guide/dist/index.html')
 const skip = !existsSync(built) && 'the documentation is not built'

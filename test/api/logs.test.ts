@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../src/asr/speech-engine.ts'
+import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { hum } from '../support/audio/recordings.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { chunksOf, draw } from '../support/draw-audio.ts'
-import { call, upload } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 /** A server and the lines of its log; `told` finds the only one with that message. */
 async function start(t: TestContext, speech?: SpeechEngine) {

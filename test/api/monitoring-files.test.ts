@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
 import { createMetrics } from '../../src/metrics.ts'
-import { startServer } from '../support/start-server.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 const folder = join(import.meta.dirname, '../../deploy/monitoring')
 const read = (name: string) => readFile(join(folder, name), 'utf8')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 type Result = Record<string, { results: Record<string, unknown>[] | string }> & {
   transcription: { sentences: unknown[] }

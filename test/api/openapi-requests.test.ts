@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { type JsonSchema, valuesOf } from '../support/api/schema-values.ts'
-import { call, type ErrorBody, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Fields = Record<string, unknown>
 

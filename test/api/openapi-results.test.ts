@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type CheckExchange, conformanceOf } from '../support/api/conformance.ts'
-import { defaultLiveParams } from '../support/live/default-live-params.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { defaultLiveParams } from '../support/live/sessions/default-live-params.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 let check: CheckExchange

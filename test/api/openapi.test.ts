@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Parameter = { in: string; name: string; required: boolean; content?: object }
 type Operation = {

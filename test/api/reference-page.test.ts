@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call } from '../support/http-client.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 

@@ -8,9 +8,9 @@ import { after, before, test } from 'node:test'
 import { type FetchOptions, fetchAudio } from '../../src/jobs/fetching/fetch-audio.ts'
 import { createResolver, type Resolve } from '../../src/net/resolver.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
 import { privateHosts, unreadableUrls } from '../support/net/hostile-addresses.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 /** Listens on every address of this machine; nobody may come. */
 const canary = createServer((request, response) => {

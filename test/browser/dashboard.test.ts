@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../support/browser.ts'
-import { startEmptyServer } from '../support/empty-server.ts'
-import { SAMPLE } from '../support/run-steno.ts'
+import { SAMPLE } from '../support/cli/run-steno.ts'
+import { startEmptyServer } from '../support/server/empty-server.ts'
 
 // The whole way of a person, against the program as it is with the real models.
 

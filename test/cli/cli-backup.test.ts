@@ -9,12 +9,12 @@ import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { insertWebhook } from '../../src/storage/deliveries/endpoints.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { runHere } from '../support/run-here.ts'
-import { sharedParts } from '../support/shared-parts.ts'
-import { startServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { runHere } from '../support/cli/run-here.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { sharedParts } from '../support/server/shared-parts.ts'
+import { startServer } from '../support/server/start-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 type Job = { id: string; status: string; file: { id: string } }
 type List = { items: Job[] }

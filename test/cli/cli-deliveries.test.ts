@@ -7,8 +7,8 @@ import test, { after, afterEach, before, beforeEach } from 'node:test'
 import { queueWebhooks } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { removeEndpoint } from '../../src/storage/deliveries/endpoint-removal.ts'
 import { insertWebhook } from '../../src/storage/deliveries/endpoints.ts'
-import { runHere } from '../support/run-here.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { runHere } from '../support/cli/run-here.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 const EVENTS = ['transcription.created', 'transcription.success'] as const
 const NEVER = '00000000-0000-4000-8000-000000000000'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { runSteno, SAMPLE } from '../support/run-steno.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { runSteno, SAMPLE } from '../support/cli/run-steno.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 const SPEECH = join(import.meta.dirname, '../fixtures/speech.wav')
 const UNSURE = 'warning: The recognizer was unsure of most words (mean confidence 0.20).'

@@ -3,9 +3,9 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { runHere } from '../support/run-here.ts'
-import { runSteno, SAMPLE } from '../support/run-steno.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { runHere } from '../support/cli/run-here.ts'
+import { runSteno, SAMPLE } from '../support/cli/run-steno.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 let folder: string

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { runSteno, SAMPLE, startSteno } from '../support/run-steno.ts'
+import { runSteno, SAMPLE, startSteno } from '../support/cli/run-steno.ts'
 
 // These tests run the program as it is, with the real models.
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createServer } from 'node:tls'
+import { startSteno } from '../support/cli/run-steno.ts'
 import { openReceiver, type Receiver } from '../support/delivery/receiver.ts'
-import { startSteno } from '../support/run-steno.ts'
 
 /** What clients run against, and what they send. */
 export type ClientServer = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { type ReportingServer, startReportingServer } from '../support/delivery/reporting-server.ts'
-import { call } from '../support/http-client.ts'
+import { call } from '../support/net/http-client.ts'
 import { rounds } from '../support/rounds.ts'
 
 let server: ReportingServer

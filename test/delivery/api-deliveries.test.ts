@@ -8,8 +8,8 @@ import {
   type ReportingServer,
   startReportingServer,
 } from '../support/delivery/reporting-server.ts'
-import { call, type ErrorBody } from '../support/http-client.ts'
-import { OTHER_KEY } from '../support/start-server.ts'
+import { call, type ErrorBody } from '../support/net/http-client.ts'
+import { OTHER_KEY } from '../support/server/start-server.ts'
 
 const UNKNOWN = '00000000-0000-0000-0000-000000000000'
 

@@ -8,8 +8,8 @@ import {
   type ReportingServer,
   startReportingServer,
 } from '../support/delivery/reporting-server.ts'
-import { call } from '../support/http-client.ts'
-import { OTHER_KEY } from '../support/start-server.ts'
+import { call } from '../support/net/http-client.ts'
+import { OTHER_KEY } from '../support/server/start-server.ts'
 
 type EndpointPage = {
   items: EndpointView[]

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { draw } from '../support/audio/draw-audio.ts'
 import {
   listDeliveries,
   type ReportingServer,
   startReportingServer,
 } from '../support/delivery/reporting-server.ts'
-import { draw } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { call } from '../support/net/http-client.ts'
 
 let server: ReportingServer
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { draw } from '../support/audio/draw-audio.ts'
 import {
   callbackOf,
   listDeliveries,
@@ -9,9 +10,8 @@ import {
   type ReportingServer,
   startReportingServer,
 } from '../support/delivery/reporting-server.ts'
-import { draw } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { call } from '../support/net/http-client.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

@@ -6,8 +6,8 @@ import {
   type ReportingServer,
   startReportingServer,
 } from '../support/delivery/reporting-server.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { call } from '../support/net/http-client.ts'
 
 /** Less than the minute after which the server looks by itself for what is to be told. */
 const AT_ONCE = { timeout: 30_000 }

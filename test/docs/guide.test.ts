@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import test from 'node:test'
 import { buildGuide } from '../../scripts/guide/build-guide.ts'
 import { addressOf } from '../../scripts/guide/pages.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 const root = join(import.meta.dirname, '../..')
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { root, samplePages } from '../support/samples/samples.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Document = { paths: Record<string, Record<string, unknown>> }
 

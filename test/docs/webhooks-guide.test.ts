@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { signedHeaders } from '../../src/delivery/http/signature.ts'
 import { makeSecret } from '../../src/storage/deliveries/signing-secrets.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8')
 const [receiver = '', verifier = ''] = [...guide.matchAll(/^```js\n(.*?)^```$/gms)].map(

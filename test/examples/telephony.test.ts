@@ -19,8 +19,8 @@ import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { deleteKey } from '../../src/storage/accounts/keys.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
-import { call } from '../support/http-client.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {
@@ -29,7 +29,7 @@ before(async () => {
 after(() => server.close())
 
 const CHUNK_BYTES = 160
-const wav = readFileSync(join(import.meta.dirname, '../fixtures/mulaw.wav'))
+const wav = readFileSync(join(import.meta.dirname, '../fixtures/encodings/mulaw.wav'))
 /** Seconds of speech in mu-law at 8 kHz. */
 const speech = wav.subarray(wav.indexOf('data') + 8)
 const silence = Buffer.alloc(speech.length, 0xff)

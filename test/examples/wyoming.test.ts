@@ -8,9 +8,9 @@ import { promisify } from 'node:util'
 import { readEvents, type WyomingEvent, writeEvent } from '../../examples/wyoming/events.ts'
 import { createWyomingServer, type WyomingOptions } from '../../examples/wyoming/wyoming-server.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { call } from '../support/http-client.ts'
-import { speech } from '../support/live/live-session-jobs.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { speech } from '../support/live/sessions/live-session-jobs.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { failAddOns, failure } from '../support/failed-add-ons.ts'
-import { call, type ErrorBody, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { failAddOns, failure } from '../support/jobs/failed-add-ons.ts'
+import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Envelope = { success: boolean; exec_time: number; error: unknown; results: unknown }
 type Result = Record<string, Envelope> & {

@@ -8,8 +8,8 @@ import { wavHeader } from '../../src/audio/containers/wav-header.ts'
 import { decodeMedia } from '../../src/audio/media.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { call, upload } from '../support/http-client.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 type Result = {
   metadata: {

@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { call, upload } from '../support/http-client.ts'
-import { noise, waveOf } from '../support/noise.ts'
-import { startServer } from '../support/start-server.ts'
+import { noise, waveOf } from '../support/audio/noise.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 import { filesHolding } from '../support/storage/folder-search.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 test('recordings and long results are stored encrypted, and fetched as they are', async (t) => {
   const file = join(await makeFolder(t), 'keys')

@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { json } from 'node:stream/consumers'
 import test from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { upload } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 import { readDatabase } from '../support/storage/stored-text.ts'
 
 type Answer = { status: number; body: Record<string, unknown> }

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { hum } from '../support/audio/recordings.ts'
 import {
   type ChatCall,
   type ChatReply,
   startChatProvider,
   textsToTranslate,
-} from '../support/chat-provider.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+} from '../support/llm/chat-provider.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 type Source = { text: string; start: number; end: number; channel: number }
 type Wrapper<T> = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
+import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { hum } from '../support/audio/recordings.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { chunksOf, draw } from '../support/draw-audio.ts'
-import { call, sendRaw, upload } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { call, sendRaw, upload } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 /** A text that is in the log only when somebody put it there. */
 function makeSecret(): string {

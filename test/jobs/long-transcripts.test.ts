@@ -7,7 +7,7 @@ import { createLog } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { serviceAddOns } from '../../src/text/service-add-ons.ts'
 import type { Transcript, Utterance } from '../../src/transcript/transcript.ts'
-import { type ChatCall, startChatProvider } from '../support/chat-provider.ts'
+import { type ChatCall, startChatProvider } from '../support/llm/chat-provider.ts'
 
 /** The smallest context that can be configured. */
 const CONTEXT = 1024

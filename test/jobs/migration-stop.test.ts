@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { statements } from '../../src/storage/database/migrations/0001-jobs.ts'
-import { startSteno } from '../support/run-steno.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { startSteno } from '../support/cli/run-steno.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 /** Jobs whose metadata take this program some seconds to index. */
 const JOBS = 60_000

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { checkPrivacy } from '../../src/cli/doctor/checks.ts'
 import { readConfig } from '../../src/config.ts'
-import { startChild } from '../support/child-server.ts'
-import { upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { runSteno } from '../support/run-steno.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { runSteno } from '../support/cli/run-steno.ts'
+import { upload } from '../support/net/http-client.ts'
+import { startChild } from '../support/server/child-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 /** Children of this test get a umask that closes nothing. */
 function loosenUmask(t: TestContext): void {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/fake.ts'
 import { AppError } from '../../src/errors.ts'
-import { audioForm, call, type ErrorBody, type Uploaded } from '../support/http-client.ts'
-import { channelsOf, noise, waveOf } from '../support/noise.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { channelsOf, noise, waveOf } from '../support/audio/noise.ts'
+import { audioForm, call, type ErrorBody, type Uploaded } from '../support/net/http-client.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 import { filesHolding } from '../support/storage/folder-search.ts'
 
 const SECONDS = 5

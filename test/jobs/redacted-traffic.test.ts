@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { type ChatCall, startChatProvider, textsToTranslate } from '../support/chat-provider.ts'
+import { hum } from '../support/audio/recordings.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
-import { call, upload } from '../support/http-client.ts'
+import { type ChatCall, startChatProvider, textsToTranslate } from '../support/llm/chat-provider.ts'
+import { call, upload } from '../support/net/http-client.ts'
 import { startRecordingProxy } from '../support/net/recording-proxy.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 const SAID = 'Hello Lena Smith, your number is 415 555 2671. Lena, I will kill you.'
 const HIDDEN = /lena|smith|415 555|555 2671/i

@@ -6,13 +6,13 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import type { Log } from '../../src/log.ts'
+import { hum } from '../support/audio/recordings.ts'
 import { captureLog } from '../support/captured-log.ts'
-import { type ChildServer, kill, startChild } from '../support/child-server.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { type ChildServer, kill, startChild } from '../support/server/child-server.ts'
+import { startServer } from '../support/server/start-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 const SAID =
   'Hello, my name is Zofia Wierzbicka, I love this. Wierzbicka called, um, katharina at posteo dot de. ' +

@@ -6,11 +6,11 @@ import test from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { decodeMedia, probeMedia } from '../../src/audio/media.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
-import { oneChunk } from '../support/fake-media.ts'
-import { hum } from '../support/recordings.ts'
+import { oneChunk } from '../support/audio/fake-media.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { ACCOUNT, openService } from '../support/jobs/test-service.ts'
 import { createMemoryObjects } from '../support/storage/memory-objects.ts'
-import { ACCOUNT, openService } from '../support/test-service.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 const LONG_TEXT = 'hello world '.repeat(30_000)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startServer } from '../support/start-server.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 type Schema = {
   $ref?: string

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Disk } from '../../src/storage/space/disk.ts'
-import { fakeRecording } from '../support/fake-media.ts'
-import { call, type ErrorBody, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
-import { openService } from '../support/test-service.ts'
+import { fakeRecording } from '../support/audio/fake-media.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { openService } from '../support/jobs/test-service.ts'
+import { call, type ErrorBody, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 const GB = 1e9
 const { signal } = new AbortController()

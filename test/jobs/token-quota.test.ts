@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { startChatProvider } from '../support/chat-provider.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { OTHER_KEY, startServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { startChatProvider } from '../support/llm/chat-provider.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer } from '../support/server/start-server.ts'
 
 type Wrapper<T> = {
   success: boolean

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/fake.ts'
-import { call, upload } from '../support/http-client.ts'
-import { hum } from '../support/recordings.ts'
-import { startServer } from '../support/start-server.ts'
+import { hum } from '../support/audio/recordings.ts'
+import { call, upload } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 type AddOnError = { status_code: number; exception: string; message: string }
 type Wrapper<T> = { success: boolean; is_empty: boolean; error: AddOnError | null; results: T }

@@ -10,7 +10,7 @@ import { createLog } from '../../src/log.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { endNewJob } from '../support/delivery/test-deliveries.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 const YEAR_MS = 365 * 86_400_000
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { chunksOf, draw } from '../support/audio/draw-audio.ts'
 import { type ReportingServer, startReportingServer } from '../support/delivery/reporting-server.ts'
-import { chunksOf, draw } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { connect, type LiveClient, openSession } from '../support/live/live-client.ts'
-import { allFlags as all } from '../support/live/live-flags.ts'
+import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'
+import { allFlags as all } from '../support/live/sessions/live-flags.ts'
+import { call } from '../support/net/http-client.ts'
 
 type Params = Record<string, unknown>
 type Job = { id: string; created_at: string; status: string; result: { messages: string[] } }

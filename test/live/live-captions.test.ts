@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { ApiCreatedShare, ApiSharedRecording } from '../../src/cli/server/api-types.ts'
-import { call } from '../support/http-client.ts'
-import { connect, type OpenedSession, openSession } from '../support/live/live-client.ts'
-import { speech } from '../support/live/live-session-jobs.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { connect, type OpenedSession, openSession } from '../support/live/clients/live-client.ts'
+import { speech } from '../support/live/sessions/live-session-jobs.ts'
+import { call } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 let server: TestServer
 before(async () => {

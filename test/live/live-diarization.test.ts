@@ -8,15 +8,15 @@ import { createFakeSpeechEngine, type FakeOptions } from '../../src/asr/engines/
 import { readConfig } from '../../src/config.ts'
 import { AppError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
+import { chunksOf, draw, interleave } from '../support/audio/draw-audio.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
-import { chunksOf, draw, interleave } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { defaultLiveParams } from '../support/live/default-live-params.ts'
-import { connect, type LiveClient, openSession } from '../support/live/live-client.ts'
-import { finalsOf, ofType } from '../support/live/live-messages.ts'
-import { sharedParts } from '../support/shared-parts.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'
+import { finalsOf, ofType } from '../support/live/clients/live-messages.ts'
+import { defaultLiveParams } from '../support/live/sessions/default-live-params.ts'
+import { call } from '../support/net/http-client.ts'
+import { sharedParts } from '../support/server/shared-parts.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 type Params = Record<string, unknown>
 type SpeakerUtterance = {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeKey } from '../../src/api/auth/make-key.ts'
 import { deleteKey } from '../../src/storage/accounts/keys.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { jobThat, speech } from '../support/live/live-session-jobs.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { jobThat, speech } from '../support/live/sessions/live-session-jobs.ts'
+import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

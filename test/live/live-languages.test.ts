@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createTonesEngine } from '../support/asr/many-languages.ts'
 import { type Spoken, speak } from '../support/asr/tones.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { finalsOf } from '../support/live/live-messages.ts'
-import { startServer } from '../support/start-server.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { finalsOf } from '../support/live/clients/live-messages.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 const pause = { seconds: 1.2 }
 

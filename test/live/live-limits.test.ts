@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { chunksOf, draw } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { ackedRanges, ofType } from '../support/live/live-messages.ts'
-import { jobOf, jobThat, speech, withServer } from '../support/live/live-session-jobs.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/start-server.ts'
+import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { ackedRanges, ofType } from '../support/live/clients/live-messages.ts'
+import { jobOf, jobThat, speech, withServer } from '../support/live/sessions/live-session-jobs.ts'
+import { call } from '../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -8,11 +8,11 @@ import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import { decodeMedia } from '../../src/audio/media.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { finalsOf } from '../support/live/live-messages.ts'
-import { startServer } from '../support/start-server.ts'
-import { makeFolder } from '../support/test-storage.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { finalsOf } from '../support/live/clients/live-messages.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 /** Played so much faster, a voice is that of somebody else. */
 const OTHER = 1.25

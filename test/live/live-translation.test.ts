@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
+import { chunksOf, draw } from '../support/audio/draw-audio.ts'
+import { connect, openSession } from '../support/live/clients/live-client.ts'
+import { finalsOf, ofType } from '../support/live/clients/live-messages.ts'
 import {
   type ChatCall,
   type ChatReply,
   startChatProvider,
   textsToTranslate,
-} from '../support/chat-provider.ts'
-import { chunksOf, draw } from '../support/draw-audio.ts'
-import { call } from '../support/http-client.ts'
-import { connect, openSession } from '../support/live/live-client.ts'
-import { finalsOf, ofType } from '../support/live/live-messages.ts'
-import { startServer } from '../support/start-server.ts'
+} from '../support/llm/chat-provider.ts'
+import { call } from '../support/net/http-client.ts'
+import { startServer } from '../support/server/start-server.ts'
 
 type Wrapper<T> = {
   success: boolean

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { makeFolder } from '../support/test-storage.ts'
+import { makeFolder } from '../support/storage/test-storage.ts'
 
 const { removeUnused } = (await import('../../bin/remove-unused.mjs' as string)) as {
   removeUnused(modules: string, options?: { types: boolean }): void

@@ -11,7 +11,7 @@ import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
 import { failJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
-import { addJob, claim } from '../support/test-jobs.ts'
+import { addJob, claim } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Who did what. */

@@ -30,7 +30,7 @@ import {
   endNewJob,
   takeAll,
 } from '../support/delivery/test-deliveries.ts'
-import { addJob, atTime } from '../support/test-jobs.ts'
+import { addJob, atTime } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Taking, settling, failing and deleting deliveries. */

@@ -19,8 +19,8 @@ import {
   endNewJob,
   takeAll,
 } from '../support/delivery/test-deliveries.ts'
-import { addLiveJob, beginNewLiveJob } from '../support/live/test-live-jobs.ts'
-import { addJob } from '../support/test-jobs.ts'
+import { addJob } from '../support/jobs/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob } from '../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** What is queued for receivers, in the transaction of the change. */

@@ -10,7 +10,7 @@ import {
   type StoredEvent,
 } from '../../src/storage/events.ts'
 import { failJob } from '../../src/storage/jobs/end-job.ts'
-import { addJob, claim } from '../support/test-jobs.ts'
+import { addJob, claim } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** What happened, for readers that wait for it. */

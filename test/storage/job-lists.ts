@@ -11,7 +11,7 @@ import {
   type Place,
 } from '../../src/storage/jobs/job-lists.ts'
 import type { JobKind, JobStatus } from '../../src/storage/jobs/jobs.ts'
-import { addJob } from '../support/test-jobs.ts'
+import { addJob } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Pages of jobs, by time, status and metadata. */

@@ -6,7 +6,7 @@ import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob, findJobs } from '../../src/storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../../src/storage/jobs/results.ts'
 import { findFile } from '../../src/storage/recordings/recordings.ts'
-import { addFile, addJob, claim, resultOf } from '../support/test-jobs.ts'
+import { addFile, addJob, claim, resultOf } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Reading and deleting jobs. */

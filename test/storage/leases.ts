@@ -5,7 +5,7 @@ import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { type Lease, releaseJob, renewLease, retryJob } from '../../src/storage/jobs/lease.ts'
 import { recordProgress } from '../../src/storage/jobs/progress.ts'
-import { addJob, atTime, claim, returnLost } from '../support/test-jobs.ts'
+import { addJob, atTime, claim, returnLost } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Every write to a job under its lease. */

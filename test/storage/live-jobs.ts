@@ -26,8 +26,8 @@ import {
 } from '../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../src/storage/live/live-sessions.ts'
 import { deleteUnusedFiles, findFile } from '../../src/storage/recordings/recordings.ts'
-import { addLiveJob, beginNewLiveJob, newLiveJob } from '../support/live/test-live-jobs.ts'
-import { addFile, addJob, claim, returnLost } from '../support/test-jobs.ts'
+import { addFile, addJob, claim, returnLost } from '../support/jobs/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob, newLiveJob } from '../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** The jobs and tokens of live sessions. */

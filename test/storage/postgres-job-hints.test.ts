@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { DatabaseConfig } from '../../src/config/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
+import { openService } from '../support/jobs/test-service.ts'
 import { noPostgres, takeDatabase } from '../support/storage/test-postgres.ts'
-import { openService } from '../support/test-service.ts'
 
 type Server = Awaited<ReturnType<typeof openPostgres>>
 

@@ -10,8 +10,8 @@ import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { deleteUnusedFiles } from '../../src/storage/recordings/recordings.ts'
 import { openStorage } from '../../src/storage/storage.ts'
+import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
 import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
-import { addFile, addJob, claim } from '../support/test-jobs.ts'
 
 /** Opens one database as two servers would. */
 async function openTwo(t: TestContext): Promise<[Db, Db]> {

@@ -9,7 +9,7 @@ import {
   makeWaitingDue,
   returnAbandonedJobs,
 } from '../../src/storage/jobs/queue-maintenance.ts'
-import { addJob, claim, returnLost } from '../support/test-jobs.ts'
+import { addJob, claim, returnLost } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs that are returned, or fail without being claimed. */

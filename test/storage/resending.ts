@@ -13,7 +13,7 @@ import {
   failAll,
   takeAll,
 } from '../support/delivery/test-deliveries.ts'
-import { addJob } from '../support/test-jobs.ts'
+import { addJob } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Deliveries that are sent again. */

@@ -12,7 +12,7 @@ import {
   listSearchLanguages,
   removeUtterances,
 } from '../../src/storage/search/utterances.ts'
-import { addJob } from '../support/test-jobs.ts'
+import { addJob } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** The index of what was said. */

@@ -9,7 +9,7 @@ import {
   listShares,
   type Share,
 } from '../../src/storage/jobs/shares.ts'
-import { addJob, claim } from '../support/test-jobs.ts'
+import { addJob, claim } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Links that show a job without a key. */

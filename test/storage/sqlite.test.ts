@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import { openTestStorage } from '../support/test-storage.ts'
+import { openTestStorage } from '../support/storage/test-storage.ts'
 import { suites } from './suites.ts'
 
 // Most of a test is waiting for the disk.

@@ -11,7 +11,7 @@ import {
   readTranscriptChanges,
 } from '../../src/storage/jobs/transcript-edits.ts'
 import { countHeldBytes } from '../../src/storage/space/account-bytes.ts'
-import { addJob, claim } from '../support/test-jobs.ts'
+import { addJob, claim } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Corrections of transcripts, by version. */

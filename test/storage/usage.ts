@@ -13,8 +13,8 @@ import { failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { readMonthUsage } from '../../src/storage/usage/month-quota.ts'
 import { readMonthTokens } from '../../src/storage/usage/month-tokens.ts'
 import { sumUsage as sumAll, type UsageGroup } from '../../src/storage/usage/usage-report.ts'
-import { beginNewLiveJob, newLiveJob } from '../support/live/test-live-jobs.ts'
-import { addFile, addJob, claim } from '../support/test-jobs.ts'
+import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
+import { beginNewLiveJob, newLiveJob } from '../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** What accounts used, and what they may use per month. */

@@ -18,8 +18,8 @@ import {
   failAll,
   takeAll,
 } from '../support/delivery/test-deliveries.ts'
-import { beginNewLiveJob } from '../support/live/test-live-jobs.ts'
-import { addFile, addJob, claim } from '../support/test-jobs.ts'
+import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
+import { beginNewLiveJob } from '../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs of which nothing is kept once their result was delivered. */

@@ -5,7 +5,7 @@ import { mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { createSpeechEngine } from '../engine.ts'
 import { moonshineShapes } from '../engines/moonshine.ts'

@@ -48,47 +48,47 @@ test('a container is known by its first bytes, whatever its name', () => {
 })
 
 test('the demuxer is named, so that libav need not guess', () => {
-  assert.deepEqual(detect(fixture('speech.m4a')), {
+  assert.deepEqual(detect(fixture('encodings/speech.m4a')), {
     reader: 'libav',
     extension: 'm4a',
     demuxer: 'mov',
   })
-  assert.deepEqual(detect(fixture('recorder.webm')), {
+  assert.deepEqual(detect(fixture('irregular/recorder.webm')), {
     reader: 'libav',
     extension: 'webm',
     demuxer: 'matroska',
   })
-  assert.deepEqual(detect(fixture('mulaw.wav')), { reader: 'wav', extension: 'wav' })
+  assert.deepEqual(detect(fixture('encodings/mulaw.wav')), { reader: 'wav', extension: 'wav' })
 })
 
 test('MPEG streams are known by their packets, under any name', () => {
   for (const [name, extension] of [
-    ['film.m2t', 'ts'],
-    ['film.m2ts', 'm2ts'],
-    ['film.mpg', 'mpg'],
+    ['films/film.m2t', 'ts'],
+    ['films/film.m2ts', 'm2ts'],
+    ['films/film.mpg', 'mpg'],
   ] as const) {
     assert.equal(detect(fixture(name), 'wrong.txt').extension, extension)
   }
-  const once = Buffer.concat([fixture('film.m2t').subarray(0, 188), Buffer.alloc(2000)])
+  const once = Buffer.concat([fixture('films/film.m2t').subarray(0, 188), Buffer.alloc(2000)])
   assert.throws(() => detect(once, 'a.mp3'), { code: 'media_unsupported' })
 })
 
 test('bare streams are found behind tags, pictures and stray bytes', () => {
-  const mp3 = fixture('no-tag.mp3')
+  const mp3 = fixture('irregular/no-tag.mp3')
   const tag = Buffer.concat([
     Buffer.from('ID3\x04\0\0\0\x00\x10\x00', 'latin1'),
     Buffer.alloc(2048),
   ])
   assert.equal(detect(mp3).extension, 'mp3')
   assert.equal(detect(Buffer.concat([tag, mp3])).extension, 'mp3')
-  assert.equal(detect(Buffer.concat([tag, tag, fixture('speech.aac')])).extension, 'aac')
+  assert.equal(detect(Buffer.concat([tag, tag, fixture('encodings/speech.aac')])).extension, 'aac')
   assert.equal(detect(Buffer.concat([tag, fixture('jfk.flac')])).extension, 'flac')
   assert.equal(detect(Buffer.concat([Buffer.alloc(3000), mp3])).extension, 'mp3')
   assert.equal(detect(tag).extension, 'mp3')
 })
 
 test('the name decides only between encodings without a header', () => {
-  const gsm = fixture('speech.gsm')
+  const gsm = fixture('encodings/speech.gsm')
   const noise = Uint8Array.from({ length: 1000 }, (_, i) => (i * i * 7) >> 3)
   assert.equal(detect(gsm, 'call.GSM').extension, 'gsm')
   assert.equal(detect(noise, 'a.b/call.g722').extension, 'g722')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fragmentedMp4, mp4, nestedMp4 } from '../../../test/support/hostile-media.ts'
+import { fragmentedMp4, mp4, nestedMp4 } from '../../../test/support/audio/hostile-media.ts'
 import { bytesSource } from './byte-source.ts'
 import { readBoxes } from './mp4-boxes.ts'
 import { checkMp4Tables } from './mp4-tables.ts'
@@ -15,8 +15,14 @@ function words(...numbers: number[]): Buffer {
 }
 
 test('ordinary recordings pass', () => {
-  const names = ['speech.m4a', 'film.mov', 'film.3gp', 'late-sound.mp4', 'silent-film.mp4']
-  for (const name of [...names, 'damaged.m4a', 'no-index.m4a']) {
+  const names = [
+    'encodings/speech.m4a',
+    'films/film.mov',
+    'films/film.3gp',
+    'films/late-sound.mp4',
+    'films/silent-film.mp4',
+  ]
+  for (const name of [...names, 'irregular/damaged.m4a', 'irregular/no-index.m4a']) {
     check(readFileSync(new URL(`../../../test/fixtures/${name}`, import.meta.url)))
   }
   check(mp4([{ samples: 1000 }]))

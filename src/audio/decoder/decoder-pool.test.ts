@@ -37,21 +37,23 @@ test('short files of one account share a process, those of two do not', unixOnly
   assert.ok(await read('same-channels.mp3', 'one'))
   const first = decoderIds()
   assert.equal(first.length, 1)
-  assert.ok(await read('recorder.webm', 'one'))
+  assert.ok(await read('irregular/recorder.webm', 'one'))
   assert.deepEqual(decoderIds(), first)
-  assert.ok(await read('recorder.webm', 'other'))
+  assert.ok(await read('irregular/recorder.webm', 'other'))
   assert.equal(decoderIds().length, 2)
 })
 
 test('a process that fails is replaced, and its file read by another one', unixOnly, async () => {
-  const reads = ['recorder.webm', 'recorder.webm'].map((name) => read(name, 'one'))
+  const reads = ['irregular/recorder.webm', 'irregular/recorder.webm'].map((name) =>
+    read(name, 'one'),
+  )
   // One of them finds the process busy.
   assert.equal(await Promise.race(reads), undefined)
   const before = decoderIds()
   assert.notDeepEqual(before, [])
   for (const pid of before) process.kill(pid, 'SIGKILL')
   assert.deepEqual(await Promise.all(reads), [undefined, undefined])
-  assert.ok(await read('recorder.webm', 'one'))
+  assert.ok(await read('irregular/recorder.webm', 'one'))
   assert.ok(decoderIds().every((pid) => !before.includes(pid)))
 })
 
@@ -59,7 +61,7 @@ test(
   'a short upload is decoded once, to the samples of a decoder of its own',
   unixOnly,
   async (t) => {
-    for (const name of ['same-channels.mp3', 'recorder.webm']) {
+    for (const name of ['same-channels.mp3', 'irregular/recorder.webm']) {
       const options = { nameHint: name, maxSeconds, signal }
       const file = fixture(name)
       const [own, shared] = [temporaryFolder(t), temporaryFolder(t)]

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { installTones } from '../../../test/support/asr/many-languages.ts'
-import { type ChatReply, startChatProvider } from '../../../test/support/chat-provider.ts'
+import { type ChatReply, startChatProvider } from '../../../test/support/llm/chat-provider.ts'
 import { readConfig } from '../../config.ts'
 import { checkLanguageServices } from './check-language-services.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { runSteno } from '../../../test/support/run-steno.ts'
+import { runSteno } from '../../../test/support/cli/run-steno.ts'
 import { readConfig } from '../../config.ts'
 import { checkSettings } from './checks.ts'
 import { findExposures } from './exposure.ts'

@@ -22,7 +22,7 @@ import {
   writePitchModel,
 } from '../../../test/support/asr/stand-in-speaker-models.ts'
 import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
-import { runHere } from '../../../test/support/run-here.ts'
+import { runHere } from '../../../test/support/cli/run-here.ts'
 import { readConfig } from '../../config.ts'
 import { readStoredModels, storeFolder } from '../../models/install/installed-models.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { after, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { startModelServer } from '../../../test/support/asr/model-server.ts'
-import { runHere } from '../../../test/support/run-here.ts'
+import { runHere } from '../../../test/support/cli/run-here.ts'
 import { setupCommand } from './setup.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-setup-'))

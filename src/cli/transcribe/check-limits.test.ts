@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { hum } from '../../../test/support/recordings.ts'
+import { hum } from '../../../test/support/audio/recordings.ts'
 import { checkLimits } from './check-limits.ts'
 
 const { signal } = new AbortController()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { openCheckpoints, removeCheckpoints, removeStaleCheckpoints } from './checkpoints.ts'
 

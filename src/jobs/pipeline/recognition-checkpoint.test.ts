@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { appendFile, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { Batch, RecognizedSegment } from '../../asr/speech-engine.ts'
 import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { type SilencedSpan, storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 
 const account = 'acme'

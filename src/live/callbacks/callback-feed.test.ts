@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allFlags as all } from '../../../test/support/live/live-flags.ts'
+import { allFlags as all } from '../../../test/support/live/sessions/live-flags.ts'
 import {
   at,
   chunk,
@@ -13,7 +13,7 @@ import {
   openSession,
   type Session,
   transcript,
-} from '../../../test/support/live/test-callback-feed.ts'
+} from '../../../test/support/live/sessions/test-callback-feed.ts'
 import { createRandom } from '../../../test/support/random.ts'
 import { createCallbackQueue } from '../../storage/live/live-callbacks.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'

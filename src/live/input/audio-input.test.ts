@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createMemorySessionStore } from '../../../test/support/live/memory-session-store.ts'
+import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createRandom } from '../../../test/support/random.ts'
 import { createLog } from '../../log.ts'
 import type { MessageOutbox } from '../messages/message-outbox.ts'

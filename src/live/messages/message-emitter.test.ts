@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createMemorySessionStore } from '../../../test/support/live/memory-session-store.ts'
+import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createLog, type Log } from '../../log.ts'
 import type { Envelope } from '../../text/result/steps/envelope.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'

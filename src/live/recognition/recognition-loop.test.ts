@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FRAME, open } from '../../../test/support/live/test-recognition-loop.ts'
+import { FRAME, open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
 import { AppError } from '../../errors.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Snapshot } from '../recovery/session-log.ts'

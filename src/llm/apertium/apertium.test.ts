@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { LlmFailure } from '../chat-client.ts'
 import { createApertium } from './apertium.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { ProgramFailed, type ProgramOptions, runProgram } from './run-program.ts'
 
 const { signal } = new AbortController()

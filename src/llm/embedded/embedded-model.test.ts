@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { fakeLlamaEnvironment } from '../../../test/support/fake-llama.ts'
+import { fakeLlamaEnvironment } from '../../../test/support/llm/fake-llama.ts'
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
 import { createEmbeddedModel } from './embedded-model.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { countKeys, insertKey } from '../accounts/keys.ts'
 import type { Db } from './db.ts'
 import { createGroupCommit } from './group-commit.ts'

@@ -9,8 +9,8 @@ import {
   failAll,
   takeAll,
 } from '../../../test/support/delivery/test-deliveries.ts'
-import { addJob } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { addJob } from '../../../test/support/jobs/test-jobs.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import type { Db } from '../database/db.ts'
 import { type DeliveryFilter, findDelivery, listDeliveries } from './delivery-log.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { sql } from 'kysely'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import type { Db } from '../database/db.ts'
 import { queueWebhooks } from './delivery-outbox.ts'
 import { removeEndpoint, syncConfiguredWebhooks } from './endpoint-removal.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Insertable } from 'kysely'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { EndpointRow } from '../database/tables.ts'
 import { MAX_GAP_MS } from './deliveries.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { addSecret, makeSecret, rotateSecret, signingSecrets } from './signing-secrets.ts'
 
 const HOUR = 3_600_000

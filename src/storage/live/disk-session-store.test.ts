@@ -29,9 +29,9 @@ import {
   linesOf,
   testSessionStore,
   writeCalls,
-} from '../../../test/support/live/session-store-conformance.ts'
+} from '../../../test/support/live/stores/session-store-conformance.ts'
 import { createRandom } from '../../../test/support/random.ts'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../objects/disk/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
 import { openOrphans } from '../objects/orphans/orphans.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { SessionAppender } from './session-appender.ts'
 
 async function makeFiles(t: TestContext, paths: { audio?: string; log?: string } = {}) {

@@ -9,7 +9,7 @@ export type StoredSizes = { audioBytes: number; logBytes: number }
  * full disk) also fails those waiting behind it, because their lines may build on it; later ones
  * may succeed again. After a failed `sync` nothing works any more: it is unknown what is durable.
  *
- * `test/support/live/session-store-conformance.ts` checks an implementation.
+ * `test/support/live/stores/session-store-conformance.ts` checks an implementation.
  */
 export type SessionStore = {
   /** Bytes of audio written, and of the log. */

@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { audioAfter, audioAt, lineOf } from '../../../test/support/live/session-audio.ts'
+import { addLiveJob } from '../../../test/support/live/sessions/test-live-jobs.ts'
 import {
   assertStored,
   linesOf,
   testSessionStore,
   writeCalls,
-} from '../../../test/support/live/session-store-conformance.ts'
-import { addLiveJob } from '../../../test/support/live/test-live-jobs.ts'
+} from '../../../test/support/live/stores/session-store-conformance.ts'
 import { noPostgres, openTestPostgres } from '../../../test/support/storage/test-postgres.ts'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { Db } from '../database/db.ts'
 import { createDiskSessionStore, type DiskSessionStore } from './disk-session-store.ts'
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './session-batches.ts'

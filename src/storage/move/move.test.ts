@@ -5,7 +5,7 @@ import { checkMoved, fillStore, hashFolder } from '../../../test/support/storage
 import { bytesOf } from '../../../test/support/storage/objects-conformance.ts'
 import { createDatabase, noPostgres } from '../../../test/support/storage/test-postgres.ts'
 import { noS3, s3Settings } from '../../../test/support/storage/test-s3.ts'
-import { makeFolder } from '../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { DatabaseConfig } from '../../config/database.ts'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { createLog } from '../../log.ts'

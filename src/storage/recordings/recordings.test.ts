@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addFile, addJob } from '../../../test/support/test-jobs.ts'
-import { openTestStorage } from '../../../test/support/test-storage.ts'
+import { addFile, addJob } from '../../../test/support/jobs/test-jobs.ts'
+import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { inTransaction } from '../database/db.ts'
 import { deleteUnusedFiles, findFile } from './recordings.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { labeledSentences } from '../../../test/support/entities/labeled/sentences.ts'
+import { labeledSentences } from '../../../test/support/text/labeled-entities/sentences.ts'
 import { entityCapabilities } from './capabilities.ts'
 import { entityTypes } from './entity-types.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { scoreFinder, totals } from '../../../test/support/entities/labeled/score.ts'
-import { labeledSentences } from '../../../test/support/entities/labeled/sentences.ts'
+import { scoreFinder, totals } from '../../../test/support/text/labeled-entities/score.ts'
+import { labeledSentences } from '../../../test/support/text/labeled-entities/sentences.ts'
 import type { EntityType } from './entity-types.ts'
 import { findEntities } from './find-entities.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hum } from '../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { startReportingServer } from '../../support/delivery/reporting-server.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
+import { call, upload } from '../../support/net/http-client.ts'
 
 const skip = whyNoBrowser() ?? false
 

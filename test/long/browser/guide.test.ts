@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { startServer } from '../../support/start-server.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { makeKey } from '../../../src/api/auth/make-key.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { call } from '../../support/http-client.ts'
-import { startServer } from '../../support/start-server.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

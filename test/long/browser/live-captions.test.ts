@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { hum } from '../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { hum } from '../../support/recordings.ts'
-import { startServer } from '../../support/start-server.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

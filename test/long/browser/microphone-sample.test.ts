@@ -5,12 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'node:test'
+import { hum } from '../../support/audio/recordings.ts'
 import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { call } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
+import { call } from '../../support/net/http-client.ts'
 import { samplesOf } from '../../support/samples/samples.ts'
-import { startServer } from '../../support/start-server.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { startServer } from '../../support/server/start-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 type Transcript = { is_final: boolean; utterance: { text: string } }
 type Sample = {

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { unzipSync } from 'fflate'
 import type { Page } from 'playwright-core'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { startEmptyServer } from '../../support/empty-server.ts'
+import { startEmptyServer } from '../../support/server/empty-server.ts'
 
 const skip = whyNoBrowser() ?? false
 const CONVERSATION = join(import.meta.dirname, '../../fixtures/two-voices.wav')

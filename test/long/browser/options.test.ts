@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { hum } from '../../support/audio/recordings.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { call } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
-import { startServer } from '../../support/start-server.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

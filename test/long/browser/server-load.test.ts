@@ -3,8 +3,8 @@ import test from 'node:test'
 import { makeKey } from '../../../src/api/auth/make-key.ts'
 import type { ApiLoadReport } from '../../../src/cli/server/api-types.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { call } from '../../support/http-client.ts'
-import { startServer } from '../../support/start-server.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 

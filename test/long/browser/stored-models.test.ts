@@ -5,8 +5,8 @@ import { readCatalog } from '../../../src/models/catalog.ts'
 import { insertKey } from '../../../src/storage/accounts/keys.ts'
 import { startModelServer } from '../../support/asr/model-server.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { startServer } from '../../support/start-server.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { startServer } from '../../support/server/start-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const skip = whyNoBrowser() ?? false
 

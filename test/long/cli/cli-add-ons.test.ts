@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { runSteno, SAMPLE } from '../../support/run-steno.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { runSteno, SAMPLE } from '../../support/cli/run-steno.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 const SAID = 'I love this, mister Smith. My name is Lena. Where is the acme report? it is terrible.'
 

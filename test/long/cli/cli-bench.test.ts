@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { runHere } from '../../support/run-here.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { runHere } from '../../support/cli/run-here.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** Four seconds: two stretches of speech with a pause between them. */
 const SPEECH = join(import.meta.dirname, '../../fixtures/speech.wav')

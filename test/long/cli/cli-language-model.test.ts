@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { startChatProvider, textsToTranslate } from '../../support/chat-provider.ts'
-import { runSteno, SAMPLE } from '../../support/run-steno.ts'
-import { startServer } from '../../support/start-server.ts'
+import { runSteno, SAMPLE } from '../../support/cli/run-steno.ts'
+import { startChatProvider, textsToTranslate } from '../../support/llm/chat-provider.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const asked = ['--summary', 'concise', '--ask', 'Who speaks?', '--ask', 'Why?', '--translate', 'de']
 

@@ -4,11 +4,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { call } from '../../support/http-client.ts'
+import { runHere } from '../../support/cli/run-here.ts'
+import { runSteno, startSteno } from '../../support/cli/run-steno.ts'
 import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.ts'
-import { runHere } from '../../support/run-here.ts'
-import { runSteno, startSteno } from '../../support/run-steno.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** Four seconds: two stretches of speech with a pause between them. */
 const SPEECH = join(import.meta.dirname, '../../fixtures/speech.wav')

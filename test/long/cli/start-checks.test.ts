@@ -8,8 +8,8 @@ import { checkDatabase, checkDataFolder } from '../../../src/cli/doctor/checks.t
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { runSteno } from '../../support/run-steno.ts'
-import { makeFolder, openTestStorage } from '../../support/test-storage.ts'
+import { runSteno } from '../../support/cli/run-steno.ts'
+import { makeFolder, openTestStorage } from '../../support/storage/test-storage.ts'
 
 /** A data folder with a database and a recording, and no server. */
 async function makeDataFolder(t: TestContext): Promise<string> {

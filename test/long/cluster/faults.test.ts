@@ -11,7 +11,7 @@ import { noWrongClock, wrongClock } from '../../support/cluster/wrong-clock.ts'
 import { within } from '../../support/live/live-chance.ts'
 import { createRandom } from '../../support/random.ts'
 import { SEED } from '../../support/rounds.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** Whether all faults are made, which takes a quarter of an hour. */
 const isLong = process.env.STENO_TEST_CLUSTER === 'long'

@@ -15,8 +15,8 @@ import { PullQueue } from '../../../src/models/pull-queue.ts'
 import { createTonesEngine, speakWav } from '../../support/asr/many-languages.ts'
 import { type Manner, refuse, startModelServer } from '../../support/asr/model-server.ts'
 import { captureLog, type LogLine } from '../../support/captured-log.ts'
-import { call, type ErrorBody, upload } from '../../support/http-client.ts'
-import { sharedParts } from '../../support/shared-parts.ts'
+import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
+import { sharedParts } from '../../support/server/shared-parts.ts'
 
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)
 const model: CatalogModel = {

@@ -4,14 +4,14 @@ import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkAccount, untilSettled } from '../../support/api/account-checks.ts'
 import { type BusyAccount, createBusyAccount } from '../../support/api/busy-account.ts'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
 import { WEBHOOK_PATH } from '../../support/delivery/expected-lanes.ts'
 import { openUnreliable } from '../../support/delivery/unreliable-receiver.ts'
-import { freePort } from '../../support/free-port.ts'
 import { within } from '../../support/live/live-chance.ts'
+import { freePort } from '../../support/net/free-port.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const KILLS = rounds(2)
 /** A killed server has listened at most this long. */

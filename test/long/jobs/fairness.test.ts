@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { call, type ErrorBody, upload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../../support/start-server.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
 /** The jobs that the fake engine's two workers have under way. */
 const SLOTS = 2

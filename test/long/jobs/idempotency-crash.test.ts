@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { metadataTokens } from '../../../src/storage/jobs/metadata-tokens.ts'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const KILLS = rounds(3)
 /** A killed server has listened at most this long. */

@@ -4,12 +4,12 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
-import { audioForm, call, type Uploaded } from '../../support/http-client.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { audioForm, call, type Uploaded } from '../../support/net/http-client.ts'
 import { createRandom } from '../../support/random.ts'
-import { hum } from '../../support/recordings.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const KILLS = rounds(5)
 const JOBS = 5 + rounds(1)

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
-import { audioForm, call, type Uploaded } from '../../support/http-client.ts'
-import { noise, waveOf } from '../../support/noise.ts'
+import { noise, waveOf } from '../../support/audio/noise.ts'
+import { audioForm, call, type Uploaded } from '../../support/net/http-client.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
 import { filesHolding } from '../../support/storage/folder-search.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 /** Every other one comes at a random moment, the others when a redacted recording is stored. */
 const KILLS = rounds(2)

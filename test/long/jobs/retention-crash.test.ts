@@ -14,12 +14,12 @@ import { enqueueJob } from '../../../src/storage/jobs/queue.ts'
 import { objectPath } from '../../../src/storage/objects/disk/disk-objects.ts'
 import { insertFile } from '../../../src/storage/recordings/recordings.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
-import { kill, startChild } from '../../support/child-server.ts'
 import { addWebhook } from '../../support/delivery/test-deliveries.ts'
+import { claim } from '../../support/jobs/test-jobs.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { claim } from '../../support/test-jobs.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { kill, startChild } from '../../support/server/child-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const ROUNDS = rounds(3)
 /** Jobs, and uploads that no job uses, that fall due in each round. */

@@ -2,21 +2,21 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import type { LiveMessage, LiveType } from '../../support/live/clients/live-messages.ts'
+import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
-import { connect, openSession } from '../../support/live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
   jobOf,
   undisturbed,
 } from '../../support/live/live-comparison.ts'
-import type { LiveMessage, LiveType } from '../../support/live/live-messages.ts'
-import { startSlowClosingClient } from '../../support/live/slow-closing-client.ts'
 import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 const ROUNDS = rounds(3)
 /** A session that is still going after so long hangs. */

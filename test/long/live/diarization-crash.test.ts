@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { kill, startChild } from '../../support/child-server.ts'
-import { freePort } from '../../support/free-port.ts'
+import { openSession } from '../../support/live/clients/live-client.ts'
+import {
+  type SlowClosingClient,
+  startSlowClosingClient,
+} from '../../support/live/clients/slow-closing-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import { randomManner, within } from '../../support/live/live-chance.ts'
-import { openSession } from '../../support/live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
@@ -14,14 +16,12 @@ import {
   undisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
-import {
-  type SlowClosingClient,
-  startSlowClosingClient,
-} from '../../support/live/slow-closing-client.ts'
+import { freePort } from '../../support/net/free-port.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { startServer } from '../../support/start-server.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { kill, startChild } from '../../support/server/child-server.ts'
+import { startServer } from '../../support/server/start-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const SESSIONS = 2
 const TIMEOUT_MS = 60_000

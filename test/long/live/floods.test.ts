@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { call } from '../../support/http-client.ts'
-import { connect, openSession } from '../../support/live/live-client.ts'
-import { ackedRanges, ofType } from '../../support/live/live-messages.ts'
-import { openRaw, rawFrame } from '../../support/live/raw-frames.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../../support/start-server.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
+import { openRaw, rawFrame } from '../../support/live/clients/raw-frames.ts'
+import { call } from '../../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

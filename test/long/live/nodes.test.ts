@@ -3,23 +3,23 @@
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
+import { openSession } from '../../support/live/clients/live-client.ts'
+import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
-import { openSession } from '../../support/live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
   undisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
-import { startSlowClosingClient } from '../../support/live/slow-closing-client.ts'
 import { type Balancer, startBalancer } from '../../support/net/tcp-balancer.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 import { noPostgres, takeDatabase } from '../../support/storage/test-postgres.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const ROUNDS = rounds(1)
 const NODES = 3

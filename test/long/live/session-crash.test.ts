@@ -10,12 +10,14 @@ import { createApp } from '../../../src/app.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
-import { freePort } from '../../support/free-port.ts'
-import { call } from '../../support/http-client.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import type { LiveMessage } from '../../support/live/clients/live-messages.ts'
+import {
+  type SlowClosingClient,
+  startSlowClosingClient,
+} from '../../support/live/clients/slow-closing-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
 import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
-import { connect, openSession } from '../../support/live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
@@ -24,15 +26,13 @@ import {
   undisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
-import type { LiveMessage } from '../../support/live/live-messages.ts'
-import {
-  type SlowClosingClient,
-  startSlowClosingClient,
-} from '../../support/live/slow-closing-client.ts'
+import { freePort } from '../../support/net/free-port.ts'
+import { call } from '../../support/net/http-client.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const ROUNDS = rounds(1)
 /** Sessions that every kill hits. */

@@ -12,9 +12,9 @@ import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
 import { writeBandEnergyModel, writePitchModel } from '../../support/asr/stand-in-speaker-models.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { startServer } from '../../support/start-server.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { call, upload } from '../../support/net/http-client.ts'
+import { startServer } from '../../support/server/start-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 type Utterance = { text: string; speaker?: number }
 type Result = {

@@ -7,9 +7,9 @@ import { createFakeSpeechEngine, type FakeOptions } from '../../../src/asr/engin
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { call, upload } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 type SpokenText = { text: string; start: number; channel: number; speaker?: number }
 type Utterance = SpokenText & { speaker_confidence?: number }

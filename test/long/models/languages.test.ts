@@ -14,8 +14,8 @@ import {
   type TestModel,
 } from '../../support/asr/many-languages.ts'
 import { type Spoken, speak } from '../../support/asr/tones.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
+import { call, upload } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 type Utterance = {
   language: string

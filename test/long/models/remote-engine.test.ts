@@ -12,10 +12,10 @@ import {
   startTranscriptionServer,
 } from '../../support/asr/transcription-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { connect, openSession } from '../../support/live/live-client.ts'
-import { finalsOf } from '../../support/live/live-messages.ts'
-import { startServer } from '../../support/start-server.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { finalsOf } from '../../support/live/clients/live-messages.ts'
+import { call, upload } from '../../support/net/http-client.ts'
+import { startServer } from '../../support/server/start-server.ts'
 
 const KEY = 'remote-key-that-nobody-may-see'
 

@@ -8,12 +8,12 @@ import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findKnownObjects } from '../../../src/storage/recordings/recordings.ts'
-import { oneChunk } from '../../support/fake-media.ts'
-import { audioForm, upload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
+import { oneChunk } from '../../support/audio/fake-media.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { addJob } from '../../support/jobs/test-jobs.ts'
+import { audioForm, upload } from '../../support/net/http-client.ts'
 import { rounds } from '../../support/rounds.ts'
-import { startServer, type TestServer } from '../../support/start-server.ts'
-import { addJob } from '../../support/test-jobs.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 const TIMES = rounds(2)
 /** More than the buffers between server and client hold. */

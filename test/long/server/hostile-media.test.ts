@@ -5,10 +5,19 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { decodeMedia, probeMedia } from '../../../src/audio/media.ts'
 import { AppError } from '../../../src/errors.ts'
-import { adts, amr, crumbs, flv, id3, matroska, mp4, ogg } from '../../support/hostile-media.ts'
-import { tryUpload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
-import { OTHER_KEY, startServer } from '../../support/start-server.ts'
+import {
+  adts,
+  amr,
+  crumbs,
+  flv,
+  id3,
+  matroska,
+  mp4,
+  ogg,
+} from '../../support/audio/hostile-media.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { tryUpload } from '../../support/net/http-client.ts'
+import { OTHER_KEY, startServer } from '../../support/server/start-server.ts'
 
 const { signal } = new AbortController()
 

@@ -7,15 +7,15 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { pythonOf } from '../../../scripts/test-clients.ts'
-import { startChild } from '../../support/child-server.ts'
+import { SAMPLE } from '../../support/cli/run-steno.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
-import { SAMPLE } from '../../support/run-steno.ts'
 import { makeJob, planOf } from '../../support/samples/plans.ts'
 import { writePrograms } from '../../support/samples/programs.ts'
 import { root, type Sample, samplePages, samplesOf } from '../../support/samples/samples.ts'
+import { startChild } from '../../support/server/child-server.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
 import { noS3, s3Settings } from '../../support/storage/test-s3.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const execute = promisify(execFile)
 const missing = ['curl', 'jq'].filter((tool) => spawnSync(tool, ['--version']).error)

@@ -8,11 +8,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { buffer, text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ChildServer, startChild } from '../../support/child-server.ts'
-import { call, type ErrorBody, upload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
-import { startSteno } from '../../support/run-steno.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { startSteno } from '../../support/cli/run-steno.ts'
+import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
+import { type ChildServer, startChild } from '../../support/server/child-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 /** A file that no buffer between server and client holds. */
 const LONG = hum(1500)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startChild } from '../../support/child-server.ts'
-import { call, upload } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { hum } from '../../support/audio/recordings.ts'
+import { call, upload } from '../../support/net/http-client.ts'
+import { startChild } from '../../support/server/child-server.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 test('an error that nobody caught is logged and ends the server; the next one goes on', async (t) => {
   const folder = await makeFolder(t)

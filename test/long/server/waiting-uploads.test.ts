@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { tryUpload } from '../../support/http-client.ts'
-import { OTHER_KEY, startServer } from '../../support/start-server.ts'
+import { tryUpload } from '../../support/net/http-client.ts'
+import { OTHER_KEY, startServer } from '../../support/server/start-server.ts'
 
 const fixture = new URL('../../fixtures/jfk.flac', import.meta.url)
 

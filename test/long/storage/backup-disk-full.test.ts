@@ -13,7 +13,7 @@ import { openStorage } from '../../../src/storage/storage.ts'
 import { fillDisk } from '../../support/storage/fill-disk.ts'
 import { fillStore } from '../../support/storage/filled-store.ts'
 import { mountSmallDisk } from '../../support/storage/small-disk.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const DISK_BYTES = 8 * 1024 * 1024
 /** What becomes free after each failure. */

@@ -4,9 +4,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { runSteno, startSteno } from '../../support/run-steno.ts'
+import { runSteno, startSteno } from '../../support/cli/run-steno.ts'
 import { checkMoved, fillStore } from '../../support/storage/filled-store.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const FILLING = { jobs: 200, objects: 300 }
 const KILLS = 12

@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { AppError } from '../../../src/errors.ts'
 import { throwStorageError } from '../../../src/storage/database/sqlite/storage-error.ts'
-import { createFakeMedia, fakeRecording } from '../../support/fake-media.ts'
+import { createFakeMedia, fakeRecording } from '../../support/audio/fake-media.ts'
+import { ACCOUNT, openService, type ServiceOptions } from '../../support/jobs/test-service.ts'
 import { fillDisk } from '../../support/storage/fill-disk.ts'
 import { mountSmallDisk } from '../../support/storage/small-disk.ts'
-import { ACCOUNT, openService, type ServiceOptions } from '../../support/test-service.ts'
 
 const DISK_BYTES = 2 * 1024 * 1024
 const account = ACCOUNT

@@ -18,8 +18,8 @@ import {
   makeStore,
 } from '../../support/storage/earlier-commits.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 import { connectClient, loadDump, unpackStore } from '../../support/storage/upgrade-stores.ts'
-import { makeFolder } from '../../support/test-storage.ts'
 
 const wanted = process.env.STENO_TEST_COMMITS ?? ''
 

@@ -14,13 +14,13 @@ import { openCutPostgres } from '../../support/storage/cut-postgres.ts'
 import { connectInProcess } from '../../support/storage/in-process-sqlite.ts'
 import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 import {
   connectClient,
   loadDump,
   postgresSchema,
   unpackStore,
 } from '../../support/storage/upgrade-stores.ts'
-import { makeFolder } from '../../support/test-storage.ts'
 
 /** The first versions, so that every later migration runs. */
 const OLDEST_SQLITE = 'sqlite-1.tgz'

@@ -5,9 +5,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ACCOUNT, openService, type TestService } from '../../support/jobs/test-service.ts'
 import type { Work } from '../../support/storage/owner-process.ts'
-import { ACCOUNT, openService, type TestService } from '../../support/test-service.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 async function startOwner(t: TestContext, folder: string) {
   const child = fork(

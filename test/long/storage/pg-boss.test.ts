@@ -18,14 +18,14 @@ import { finishJob } from '../../../src/storage/jobs/end-job.ts'
 import { type Lease, renewLease } from '../../../src/storage/jobs/lease.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import {
   createDatabase,
   noPostgres,
   openTestPostgres,
   testSettings,
 } from '../../support/storage/test-postgres.ts'
-import { addJob, claim } from '../../support/test-jobs.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const QUEUE = 'jobs'
 

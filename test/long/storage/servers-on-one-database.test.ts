@@ -4,12 +4,12 @@ import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
-import { type ChildServer, kill, startChild } from '../../support/child-server.ts'
+import { hum } from '../../support/audio/recordings.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
-import { audioForm, call, type Uploaded } from '../../support/http-client.ts'
-import { hum } from '../../support/recordings.ts'
+import { audioForm, call, type Uploaded } from '../../support/net/http-client.ts'
+import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const JOBS = 12
 

@@ -11,7 +11,7 @@ import { openStorage } from '../../../src/storage/storage.ts'
 import { checkMoved, fillStore } from '../../support/storage/filled-store.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
 import { noS3, s3Settings } from '../../support/storage/test-s3.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const log = createLog('silent')
 const skip = noPostgres || noS3

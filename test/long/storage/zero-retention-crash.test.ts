@@ -5,14 +5,14 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseFile } from '../../../src/storage/data-folder.ts'
-import { kill, startChild } from '../../support/child-server.ts'
+import { noise, waveOf } from '../../support/audio/noise.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
-import { call } from '../../support/http-client.ts'
-import { noise, waveOf } from '../../support/noise.ts'
+import { call } from '../../support/net/http-client.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
+import { kill, startChild } from '../../support/server/child-server.ts'
 import { filesHolding } from '../../support/storage/folder-search.ts'
-import { makeFolder } from '../../support/test-storage.ts'
+import { makeFolder } from '../../support/storage/test-storage.ts'
 
 const KILLS = rounds(6)
 const JOBS_EACH = 8

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DeliveryView } from '../../../src/api/schemas/webhooks/delivery.ts'
-import type { ChildServer } from '../child-server.ts'
 import {
   callbackBodies,
   type ReceivedEvent,
@@ -12,7 +11,8 @@ import {
   webhookBodies,
 } from '../delivery/expected-lanes.ts'
 import type { Arrival, UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
-import { type Answer, call } from '../http-client.ts'
+import { type Answer, call } from '../net/http-client.ts'
+import type { ChildServer } from '../server/child-server.ts'
 import type { BusyAccount } from './busy-account.ts'
 
 type Server = Pick<ChildServer, 'url' | 'key'>

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ChildServer } from '../child-server.ts'
+import { hum } from '../audio/recordings.ts'
 import { SOURCE_PATH, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
-import { call, upload } from '../http-client.ts'
+import type { OpenedSession } from '../live/clients/live-client.ts'
+import {
+  type SlowClosingClient,
+  startSlowClosingClient,
+} from '../live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../live/live-audio.ts'
 import { randomManner } from '../live/live-chance.ts'
-import type { OpenedSession } from '../live/live-client.ts'
-import { type SlowClosingClient, startSlowClosingClient } from '../live/slow-closing-client.ts'
-import { hum } from '../recordings.ts'
+import { call, upload } from '../net/http-client.ts'
+import type { ChildServer } from '../server/child-server.ts'
 
 /** The request of the n-th creation. */
 export type RequestKind = {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { call } from '../http-client.ts'
-import { startServer, type TestServer } from '../start-server.ts'
+import { call } from '../net/http-client.ts'
+import { startServer, type TestServer } from '../server/start-server.ts'
 import { type CheckExchange, conformanceOf, type Exchange } from './conformance.ts'
 
 let server: TestServer

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { TestServer } from '../start-server.ts'
+import type { TestServer } from '../server/start-server.ts'
 
 /** A request and its response. */
 export type Exchange = {

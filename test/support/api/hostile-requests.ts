@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, statusOf } from '../../../src/errors.ts'
-import { type ErrorBody, sendRaw } from '../http-client.ts'
-import type { TestServer } from '../start-server.ts'
+import { type ErrorBody, sendRaw } from '../net/http-client.ts'
+import type { TestServer } from '../server/start-server.ts'
 
 /** A raw response. */
 export type RawAnswer = { status: number; headers: Headers; content: string }

@@ -5,7 +5,7 @@
 
 import { parentPort } from 'node:worker_threads'
 import type { BodyTask } from '../../../src/api/bodies/parsing/parse-body.ts'
-import { blockThread } from '../block-thread.ts'
+import { blockThread } from '../workers/block-thread.ts'
 
 parentPort!.on('message', ({ bytes }: BodyTask) => {
   const text = Buffer.from(bytes).toString()

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import type { FromWorker, ToWorker } from '../../../src/asr/workers/protocol.ts'
 import { AppError, toPlain } from '../../../src/errors.ts'
-import { blockThread } from '../block-thread.ts'
+import { blockThread } from '../workers/block-thread.ts'
 
 process.on('disconnect', () => process.exit())
 

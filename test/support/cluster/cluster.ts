@@ -14,15 +14,15 @@ import {
 } from '../../../scripts/test-postgres.ts'
 import { startS3, TEST_CREDENTIALS } from '../../../scripts/test-s3.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
-import { type ChildServer, kill, startChild } from '../child-server.ts'
 import { WEBHOOK_PATH } from '../delivery/expected-lanes.ts'
 import { openUnreliable, type UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
 import { type Balancer, startBalancer } from '../net/tcp-balancer.ts'
+import { type ChildServer, kill, startChild } from '../server/child-server.ts'
 import type { S3Fault } from '../storage/faulty-s3.ts'
 import { fillDisk } from '../storage/fill-disk.ts'
 import { noPostgres, testSettings } from '../storage/test-postgres.ts'
 import { noS3 } from '../storage/test-s3.ts'
-import { makeFolder } from '../test-storage.ts'
+import { makeFolder } from '../storage/test-storage.ts'
 import { type Host, makeNetwork, type Network, noNetwork } from './network.ts'
 
 /** Why clusters cannot be started here; `false` if they can. */

@@ -3,21 +3,24 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkAccount, list, untilSettled } from '../api/account-checks.ts'
 import type { BusyAccount, RequestKind } from '../api/busy-account.ts'
+import { hum } from '../audio/recordings.ts'
 import type { ReceivedJob } from '../delivery/expected-lanes.ts'
-import { type Answer, audioForm, call, type Uploaded } from '../http-client.ts'
+import type { OpenedSession } from '../live/clients/live-client.ts'
+import {
+  type SlowClosingClient,
+  startSlowClosingClient,
+} from '../live/clients/slow-closing-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../live/live-audio.ts'
 import { randomManner, randomParams } from '../live/live-chance.ts'
-import type { OpenedSession } from '../live/live-client.ts'
 import {
   assertRecognized,
   assertSame,
   type Transcript,
   undisturbed,
 } from '../live/live-comparison.ts'
-import { allFlags } from '../live/live-flags.ts'
-import { type SlowClosingClient, startSlowClosingClient } from '../live/slow-closing-client.ts'
-import { hum } from '../recordings.ts'
-import type { TestServer } from '../start-server.ts'
+import { allFlags } from '../live/sessions/live-flags.ts'
+import { type Answer, audioForm, call, type Uploaded } from '../net/http-client.ts'
+import type { TestServer } from '../server/start-server.ts'
 import type { Cluster } from './cluster.ts'
 
 type Session = {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
 import type { DeliveryView } from '../../../src/api/schemas/webhooks/delivery.ts'
 import type { EndpointView } from '../../../src/api/schemas/webhooks/endpoint.ts'
-import { call, upload } from '../http-client.ts'
-import { hum } from '../recordings.ts'
-import { createSkippingClock } from '../skipping-clock.ts'
-import { startServer, type TestServer } from '../start-server.ts'
+import { hum } from '../audio/recordings.ts'
+import { call, upload } from '../net/http-client.ts'
+import { startServer, type TestServer } from '../server/start-server.ts'
 import { type Answer, openReceiver, type Receiver } from './receiver.ts'
+import { createSkippingClock } from './skipping-clock.ts'
 
 /** A server, and the receiver of its notifications. */
 export type ReportingServer = TestServer & {

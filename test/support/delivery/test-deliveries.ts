@@ -10,7 +10,7 @@ import {
 } from '../../../src/storage/deliveries/deliveries.ts'
 import { failJob, finishJob } from '../../../src/storage/jobs/end-job.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
-import { addJob, claim, type TestJob } from '../test-jobs.ts'
+import { addJob, claim, type TestJob } from '../jobs/test-jobs.ts'
 
 /** Returns the parameters of a job with a callback to `url`. */
 export function callbackTo(url: string, method = 'POST'): Record<string, unknown> {

@@ -16,7 +16,7 @@ import {
 import { findAttempts } from '../../../src/storage/deliveries/delivery-log.ts'
 import { queueLiveCallbacks } from '../../../src/storage/deliveries/delivery-outbox.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
-import { openTestStorage } from '../test-storage.ts'
+import { openTestStorage } from '../storage/test-storage.ts'
 import { type Answer, openReceiver, type Receiver } from './receiver.ts'
 import { callbackTo } from './test-deliveries.ts'
 

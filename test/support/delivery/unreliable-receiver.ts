@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { hum } from '../recordings.ts'
+import { hum } from '../audio/recordings.ts'
 
 /** A delivery that arrived completely, with a valid signature. */
 export type Arrival = {

@@ -1,5 +1,5 @@
+import type { SlowClosingOptions } from './clients/slow-closing-client.ts'
 import type { LiveTestAudio } from './live-audio.ts'
-import type { SlowClosingOptions } from './slow-closing-client.ts'
 
 type Random = () => number
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { call } from '../http-client.ts'
+import { call } from '../net/http-client.ts'
+import { connect, openSession } from './clients/live-client.ts'
+import { finalsOf, type LiveMessage, type LiveUtterance, ofType } from './clients/live-messages.ts'
+import type { ReceivedMessages } from './clients/slow-closing-client.ts'
 import { type LiveTestAudio, recordingOf } from './live-audio.ts'
-import { connect, openSession } from './live-client.ts'
-import { finalsOf, type LiveMessage, type LiveUtterance, ofType } from './live-messages.ts'
-import type { ReceivedMessages } from './slow-closing-client.ts'
 
 type Server = { url: string; key: string }
 type Result = {

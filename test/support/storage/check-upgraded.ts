@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import WebSocket from 'ws'
-import { call } from '../http-client.ts'
-import { startServer, type TestServer } from '../start-server.ts'
+import { call } from '../net/http-client.ts'
+import { startServer, type TestServer } from '../server/start-server.ts'
 import type { ExpectedStore } from './upgrade-stores.ts'
 
 type Job = {

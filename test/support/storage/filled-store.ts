@@ -9,8 +9,8 @@ import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import { metadataTokens } from '../../../src/storage/jobs/metadata-tokens.ts'
 import { openStorage, type StorageOptions } from '../../../src/storage/storage.ts'
 import { addDue, addWebhook } from '../delivery/test-deliveries.ts'
-import { makeFolder } from '../test-storage.ts'
 import { bytesOf } from './objects-conformance.ts'
+import { makeFolder } from './test-storage.ts'
 
 const { signal } = new AbortController()
 

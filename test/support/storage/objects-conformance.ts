@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Objects } from '../../../src/storage/objects/objects.ts'
-import { makeFolder } from '../test-storage.ts'
+import { makeFolder } from './test-storage.ts'
 
 const { signal } = new AbortController()
 const options = { maxBytes: 1000, signal }

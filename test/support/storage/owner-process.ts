@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLog } from '../../../src/log.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { oneChunk } from '../fake-media.ts'
-import { addFile, addJob, claim } from '../test-jobs.ts'
+import { oneChunk } from '../audio/fake-media.ts'
+import { addFile, addJob, claim } from '../jobs/test-jobs.ts'
 
 /** What the process works on: its owner, its job, and the object that it has stored. */
 export type Work = { owner: string; job: string; object: string }

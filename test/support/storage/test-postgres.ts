@@ -12,7 +12,7 @@ import type { DatabaseConfig } from '../../../src/config/database.ts'
 import { createLog } from '../../../src/log.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
-import { makeFolder } from '../test-storage.ts'
+import { makeFolder } from './test-storage.ts'
 
 /** Why tests with PostgreSQL are skipped here; `false` if they run. */
 export const noPostgres: string | false = whyNoPostgres() ?? false

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import { extract } from 'tar'
-import { makeFolder } from '../test-storage.ts'
+import { makeFolder } from './test-storage.ts'
 
 /** What servers of earlier versions left; `scripts/make-upgrade-fixture.ts` made them. */
 const stores = join(import.meta.dirname, '../../fixtures/stores')

@@ -11,7 +11,7 @@ import {
   type ResultTask,
   type Task,
 } from '../../../src/text/result/threads/result-task.ts'
-import { blockThread } from '../block-thread.ts'
+import { blockThread } from '../workers/block-thread.ts'
 
 parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)

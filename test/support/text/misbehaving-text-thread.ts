@@ -6,7 +6,7 @@
 
 import { parentPort } from 'node:worker_threads'
 import type { ToThread } from '../../../src/text/live/text-thread.ts'
-import { blockThread } from '../block-thread.ts'
+import { blockThread } from '../workers/block-thread.ts'
 
 const opened: string[] = []
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { defaultLiveParams } from '../../../../test/support/live/default-live-params.ts'
+import { defaultLiveParams } from '../../../../test/support/live/sessions/default-live-params.ts'
 import { readConfig } from '../../../config.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
 import { type BodySettings, createBodyParser } from '../parsing/parse-body.ts'

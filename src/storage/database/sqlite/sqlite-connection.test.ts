@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
-import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openConnection } from './sqlite-connection.ts'
 
 test('closing waits for the statements under way, and refuses those that follow', async (t) => {

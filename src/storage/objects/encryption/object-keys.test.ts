@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
-import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { loadObjectKeys, parseObjectKeys } from './object-keys.ts'
 
 const [one, two] = [randomBytes(32).toString('base64'), randomBytes(40).toString('base64')]

@@ -3,9 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { addLiveJob, beginNewLiveJob } from '../../../../test/support/live/test-live-jobs.ts'
-import { addFile, addJob } from '../../../../test/support/test-jobs.ts'
-import { makeFolder } from '../../../../test/support/test-storage.ts'
+import { addFile, addJob } from '../../../../test/support/jobs/test-jobs.ts'
+import {
+  addLiveJob,
+  beginNewLiveJob,
+} from '../../../../test/support/live/sessions/test-live-jobs.ts'
+import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../log.ts'
 import { finishLiveJob } from '../../live/live-jobs.ts'
 import { openStorage } from '../../storage.ts'

@@ -1,0 +1,20 @@
+import type { TestContext } from 'node:test'
+import type { AskOptions } from '../../../src/llm/ask.ts'
+import { createChatClient } from '../../../src/llm/chat-client.ts'
+import { createServiceClient } from '../../../src/net/service-client.ts'
+import { type ChatCall, type ChatReply, startChatProvider } from './chat-provider.ts'
+
+/** Opens a model of a provider that answers as told; `options` ask it and remember nothing. */
+export async function openChatModel(
+  t: TestContext,
+  reply: (call: ChatCall, n: number) => ChatReply,
+  { contextTokens = 4096, timeout = 20, answerTimeout = 60 } = {},
+): Promise<{ calls: ChatCall[]; options: AskOptions }> {
+  const { url, calls, close } = await startChatProvider(reply)
+  t.after(close)
+  const client = createServiceClient({ url, apiKey: 'secret', pauseMs: 1 })
+  const model = createChatClient({ client, model: 'tiny', contextTokens, timeout, answerTimeout })
+  t.after(() => model.close())
+  const remember = <T>(_part: object, make: () => Promise<T>) => make()
+  return { calls, options: { model, remember, signal: new AbortController().signal } }
+}

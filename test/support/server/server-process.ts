@@ -1,0 +1,40 @@
+// A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but
+// with a fake engine that takes a moment for each batch. Reads STENO_* and FAKE_*; sends its
+// address when it listens, and ends by itself when nothing keeps it running any more. In live
+// sessions it recognizes a hash of the audio.
+import { Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { serve } from '../../../src/cli/server/serve.ts'
+import { interruptOnSignals } from '../../../src/cli/terminal/interrupt.ts'
+
+/** This message frees what is garbage, where the process was started with `--expose-gc`. */
+const COLLECT_GARBAGE = 'collect garbage'
+
+const { env } = process
+const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
+const { FAKE_RETRY_MS, FAKE_TEXT = 'one two three' } = env
+
+const speech = createFakeSpeechEngine(FAKE_TEXT, {
+  fingerprint: true,
+  onBatch: (_batch, signal) => delay(Number(FAKE_BATCH_MS), undefined, { signal }),
+})
+const stdout = new Writable({
+  write(startMessage, _encoding, done) {
+    const [url] = /http:\S+/.exec(String(startMessage)) ?? []
+    process.send?.({ url })
+    done()
+  },
+})
+process.on('message', (text) => {
+  if (text === COLLECT_GARBAGE) globalThis.gc?.()
+  // Simulates a bug in the program: an error in a promise that nobody awaits.
+  else void Promise.reject(new Error(String(text)))
+})
+const signal = interruptOnSignals()
+const limits = { graceMs: Number(FAKE_GRACE_MS), drainMs: Number(FAKE_DRAIN_MS) }
+// As many attempts at a delivery as a bad receiver could need.
+const retries = FAKE_RETRY_MS && Array.from({ length: 1000 }, () => Number(FAKE_RETRY_MS))
+const delays = retries ? { callback: retries, webhook: retries, live: retries } : undefined
+await serve({ env, stdout, signal }, { speech, delays, ...limits })
+process.channel?.unref()
