@@ -2,7 +2,7 @@
  * Word errors, word times and invented words of the service's recognizer per group of a corpus,
  * with the real-time factor of the whole run, and how far confidence can be believed.
  */
-import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { Word } from '../../src/transcript/transcript.ts'

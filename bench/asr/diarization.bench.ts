@@ -4,7 +4,7 @@
  * recordings grow.
  */
 import { rm } from 'node:fs/promises'
-import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'

@@ -4,7 +4,6 @@
  * Whisper base of the tests.
  */
 import { findTestWeights } from '../../scripts/test-weights.ts'
-import { cpuSeconds } from '../../src/asr/cpu-time.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
@@ -15,6 +14,7 @@ import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segmentat
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { convertWhisper } from '../../src/asr/whisper/convert.ts'
 import { readConfig } from '../../src/config.ts'
+import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'

@@ -2,7 +2,7 @@
  * Word errors of live sessions, without and with noise cleaned away, beside those of recordings,
  * per group of a corpus; and how long a final takes by the length of its utterance.
  */
-import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { Word } from '../../src/transcript/transcript.ts'

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { LiveRecognizer } from '../../src/asr/live-recognizer.ts'
+import type { LiveEngine } from '../../src/asr/live-engine.ts'
 import { type PcmFile, SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import {
   isAlone,
@@ -36,7 +36,7 @@ export const usualEndpointing: EndpointingOptions = {
 
 /** Hears one recording as a session does whose client sends it at once; without partials. */
 export async function transcribeLive(
-  live: LiveRecognizer,
+  live: LiveEngine,
   pcm: PcmFile,
   { isEnhanced = false, endpointing = usualEndpointing } = {},
 ): Promise<LiveRecognition> {
@@ -62,7 +62,7 @@ export async function transcribeLive(
 
 /** The utterances that a session cuts a recording into; its samples go to `path`. */
 export async function findUtterances(
-  live: LiveRecognizer,
+  live: LiveEngine,
   pcm: PcmFile,
   {
     path,

@@ -5,7 +5,7 @@
  * here, measured on the recordings of the corpus, one after the other, with one process. The words
  * are its reference texts, again and again.
  */
-import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLog } from '../../src/log.ts'
 import { addOns } from '../../src/text/add-ons.ts'

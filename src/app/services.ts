@@ -8,7 +8,7 @@ import type { Services } from '../text/service-add-on.ts'
 import { serviceAddOns } from '../text/service-add-ons.ts'
 import { nameConsistency } from '../text/services/name-consistency.ts'
 import { openLanguageModel } from './language-model.ts'
-import { canListen, type SpeechTranslator, translateSpeech } from './speech-translator.ts'
+import { canTranslateAudio, type SpeechTranslator, translateSpeech } from './speech-translator.ts'
 import { openTokenQuota } from './token-quota.ts'
 import { openTranslator, type Translator } from './translator.ts'
 
@@ -48,7 +48,8 @@ export async function openServices(
       if (model) return model.call(request, options)
       const { task, target } = request
       if (task !== 'translation') return { error: notConfigured(`${task}`) }
-      if (canListen(speech, request, options)) return translateSpeech(speech, request, options)
+      if (canTranslateAudio(speech, request, options))
+        return translateSpeech(speech, request, options)
       return translator?.translate(request, options) ?? { error: noTranslator(`${target}`) }
     },
     async close() {

@@ -25,7 +25,7 @@ export type SpeechTranslator = Pick<SpeechEngine, 'translatedLanguages' | 'trans
  * Returns whether a request can be answered from the audio: it is for English, nothing is hidden,
  * and models for all of its languages are installed.
  */
-export function canListen(
+export function canTranslateAudio(
   speech: SpeechTranslator,
   request: ServiceRequest,
   { audio }: Pick<ServiceCallOptions, 'audio'>,

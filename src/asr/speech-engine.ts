@@ -3,7 +3,7 @@ import type { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
 import type { PullOptions, PullProgress } from '../models/pull-queue.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
-import type { LiveRecognizer } from './live-recognizer.ts'
+import type { LiveEngine } from './live-engine.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 import type {
   LanguageProbability,
@@ -231,7 +231,7 @@ export type SpeechEngine = {
    * Recognizes live sessions, in its own processes; undefined when the engine was created without
    * them.
    */
-  readonly live: LiveRecognizer | undefined
+  readonly live: LiveEngine | undefined
   /**
    * Runs a real inference of one second; rejects with `engine_unavailable` when none is possible.
    */

@@ -81,7 +81,10 @@ export function decodeFile(
  * left out: whoever needs them decodes the file by itself, and gets the error. Runs in the decoder
  * process.
  */
-export function readShort(request: ShortRequest, heartbeat: Heartbeat): Promise<ShortMedia> {
+export function probeAndDecodeShort(
+  request: ShortRequest,
+  heartbeat: Heartbeat,
+): Promise<ShortMedia> {
   return withAudio(request, heartbeat, async (audio) => {
     const { info, statedSeconds } = audio
     if (info.duration > request.maxDecoded) return { info }

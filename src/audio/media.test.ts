@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { isAbsolute, join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { readShort } from './decoder/decoder-pool.ts'
+import { decodeShortFile } from './decoder/decoder-pool.ts'
 import { findConfinement } from './decoder/decoder-sandbox.ts'
 import { type DecodeMediaOptions, decodeMedia, probeMedia } from './media.ts'
 import { SAMPLE_RATE } from './pcm.ts'
@@ -35,7 +35,7 @@ async function decode(t: TestContext, file: string, options: Partial<DecodeMedia
 /** Decodes in a process that has read other files, which takes a tenth of the time. */
 async function decodeShort(name: string) {
   const options = { nameHint: name, maxSeconds: 60, account: 'one', signal }
-  const { samples, channels } = (await readShort(fixture(name), options))!.decoded!
+  const { samples, channels } = (await decodeShortFile(fixture(name), options))!.decoded!
   const bytes = Uint8Array.from(Buffer.from(channels[0]!.pcm, 'base64'))
   return { duration: samples / SAMPLE_RATE, channel: new Int16Array(bytes.buffer, 0, samples) }
 }
@@ -207,7 +207,12 @@ test('the length that a file states is kept, also where its end is missing', asy
     const media = await decodeMedia(path, join(folder, `${name}.pcm`), { signal, maxSeconds: 60 })
     assert.ok(media.duration < 0.7 * seconds, `${name}: ${media.duration}`)
     assert.ok(Math.abs(media.statedSeconds! - seconds) < 0.1, `${name}: ${media.statedSeconds}`)
-    const short = await readShort(path, { nameHint: name, account: name, maxSeconds: 60, signal })
+    const short = await decodeShortFile(path, {
+      nameHint: name,
+      account: name,
+      maxSeconds: 60,
+      signal,
+    })
     assert.equal(short?.decoded?.statedSeconds, media.statedSeconds)
   }
 })

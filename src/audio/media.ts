@@ -8,7 +8,7 @@ import { channelFile } from './channels/channel-files.ts'
 import { keepDecoded, takeDecoded, writeDecoded } from './decoder/decoded-cache.ts'
 import { runDecoder } from './decoder/decoder-client.ts'
 import type { DecodedMedia, MediaInfo } from './decoder/decoder-messages.ts'
-import { readShort } from './decoder/decoder-pool.ts'
+import { decodeShortFile } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
 /** Prior information on a file, and the signal that cancels the work. */
@@ -70,7 +70,7 @@ export function probeMedia(file: string, options: ProbeMediaOptions): Promise<Me
   const { nameHint, signal, account = '', maxSeconds, mayRefuse = false } = options
   const probe = async () => {
     const short = { nameHint, maxSeconds, account, signal }
-    const media = account !== '' && (await isSmall(file)) && (await readShort(file, short))
+    const media = account !== '' && (await isSmall(file)) && (await decodeShortFile(file, short))
     if (!media) return runDecoder({ task: 'probe', file, nameHint, maxSeconds }, { signal })
     if (media.decoded) keepDecoded(decodedKey(file, nameHint), media.decoded)
     return media.info

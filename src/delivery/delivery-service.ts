@@ -6,7 +6,11 @@ import {
   findDueEndpoints,
   type Delivery as QueuedDelivery,
 } from '../storage/deliveries/deliveries.ts'
-import { findNextDue, renewDeliveries, takeDue } from '../storage/deliveries/delivery-leases.ts'
+import {
+  findNextDue,
+  leaseDueDeliveries,
+  renewDeliveries,
+} from '../storage/deliveries/delivery-leases.ts'
 import { disabledReason } from '../storage/deliveries/delivery-outbox.ts'
 import { syncConfiguredWebhooks } from '../storage/deliveries/endpoint-removal.ts'
 import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
@@ -104,7 +108,7 @@ export class DeliveryService {
 
   /** Sends at once what may have been queued. */
   wake(): void {
-    this.#poller.want()
+    this.#poller.requestPoll()
     this.#woken.resolve()
   }
 
@@ -176,7 +180,7 @@ export class DeliveryService {
 
   /** Sends what is due; returns the milliseconds until the next pass. */
   async #pass(): Promise<number> {
-    this.#look()
+    this.#poll()
     for (const queue of this.#queues.ready(this.#clock.now())) {
       if (this.#closing.signal.aborted) break
       await this.#take(queue)
@@ -186,8 +190,8 @@ export class DeliveryService {
   }
 
   /** Polls for more endpoints in the background: this query may wait behind other, long ones. */
-  #look(): void {
-    const found = this.#poller.look().then(
+  #poll(): void {
+    const found = this.#poller.poll().then(
       (endpoints) => {
         for (const endpoint of endpoints) this.#queues.schedule(endpoint)
         if (endpoints.length > 0) this.#woken.resolve()
@@ -214,7 +218,13 @@ export class DeliveryService {
       if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
       const limit = this.#queues.freeSlots(queue)
       const inFlight = [...queue.inFlight.keys()]
-      const deliveries = await takeDue(db, { endpointId, now, limit, inFlight, leaseMs: LEASE_MS })
+      const deliveries = await leaseDueDeliveries(db, {
+        endpointId,
+        now,
+        limit,
+        inFlight,
+        leaseMs: LEASE_MS,
+      })
       const use = { account, endpointId, now }
       const secrets = deliveries.length > 0 ? await findSecrets(db, config.delivery, use) : []
       for (const delivery of deliveries) this.#begin(queue, delivery, secrets)

@@ -34,23 +34,23 @@ test('it is looked when asked, once a minute, and not in between', async (t) => 
   t.after(() => poller.close())
   await queueMessages({ storage: { db } as never, clock }, 'http://a.example/')
 
-  const first = poller.look()
-  poller.want()
-  assert.equal((await poller.look()).length, 0, 'it is being looked')
+  const first = poller.poll()
+  poller.requestPoll()
+  assert.equal((await poller.poll()).length, 0, 'it is being looked')
   assert.equal((await first).length, 1)
   await rested.promise
   rested = Promise.withResolvers()
-  assert.equal((await poller.look()).length, 1, 'what was queued meanwhile is not missed')
-  assert.equal((await poller.look()).length, 0, 'nobody asked')
-  poller.want()
-  assert.equal((await poller.look()).length, 0, 'it was looked a moment ago')
+  assert.equal((await poller.poll()).length, 1, 'what was queued meanwhile is not missed')
+  assert.equal((await poller.poll()).length, 0, 'nobody asked')
+  poller.requestPoll()
+  assert.equal((await poller.poll()).length, 0, 'it was looked a moment ago')
   await rested.promise
-  assert.equal((await poller.look()).length, 1)
+  assert.equal((await poller.poll()).length, 1)
   rested = Promise.withResolvers()
   clock.advance(MINUTE_MS)
-  poller.want()
+  poller.requestPoll()
   await rested.promise
-  assert.equal((await poller.look()).length, 1)
+  assert.equal((await poller.poll()).length, 1)
 })
 
 test('a clock that was turned back leaves nothing waiting for days', async (t) => {
@@ -96,7 +96,7 @@ test('when more is due than is looked for, it is looked again once one had its t
   await inTransaction(db, async (tx) => {
     for (let i = 0; i <= MAX_DUE_ENDPOINTS; i++) await addDue(tx, { endpoint: `ep_${i}`, nextAt })
   })
-  const first = await poller.look()
+  const first = await poller.poll()
   assert.equal(first.length, MAX_DUE_ENDPOINTS)
   await db.sql
     .updateTable('deliveries')
@@ -106,7 +106,7 @@ test('when more is due than is looked for, it is looked again once one had its t
   poller.noteServed()
   await rested.promise
   rested = Promise.withResolvers()
-  const found = new Set((await poller.look()).map(({ endpointId }) => endpointId))
+  const found = new Set((await poller.poll()).map(({ endpointId }) => endpointId))
   assert.equal(found.size, MAX_DUE_ENDPOINTS)
   assert.ok(!found.has(first[0]!.endpointId), 'what is due in ten minutes is left to a later look')
 })

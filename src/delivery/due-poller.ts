@@ -42,7 +42,7 @@ export class DuePoller {
   #seenAt: number | undefined
   /** Whether more may be due than the last poll returned. */
   #isMore = false
-  #isLooking = false
+  #isPolling = false
   /** Set while a poll would come too soon after the last one. */
   #rest: NodeJS.Timeout | undefined
 
@@ -51,7 +51,7 @@ export class DuePoller {
   }
 
   /** Requests a poll because something may have been queued. */
-  want(): void {
+  requestPoll(): void {
     this.#isWanted = true
   }
 
@@ -64,16 +64,16 @@ export class DuePoller {
    * Returns the endpoints that have something due, now or soon. Returns none if it is too early to
    * poll or a poll is running.
    */
-  async look(): Promise<DueEndpoint[]> {
+  async poll(): Promise<DueEndpoint[]> {
     const { db, clock } = this.#options
     const now = clock.now()
     const isTurnedBack = now < (this.#seenAt ?? Number.POSITIVE_INFINITY)
     if (isTurnedBack || now >= this.#lookedAt + MAX_PAUSE_MS) this.#isWanted = true
     // A clock that was turned back counts as such until the waiting deliveries are corrected.
     if (!isTurnedBack) this.#seenAt = now
-    if (this.#isLooking || this.#rest || !this.#isWanted) return []
+    if (this.#isPolling || this.#rest || !this.#isWanted) return []
     this.#isWanted = false
-    this.#isLooking = true
+    this.#isPolling = true
     let restMs = ERROR_PAUSE_MS
     try {
       if (isTurnedBack) await this.#correctDueTimes(now)
@@ -87,7 +87,7 @@ export class DuePoller {
       this.#isWanted = true
       throw error
     } finally {
-      this.#isLooking = false
+      this.#isPolling = false
       this.#restFor(restMs)
     }
   }

@@ -19,11 +19,11 @@ test('a wait ends when the job has ended and somebody says so', async (t) => {
   })
   const leave = new AbortController()
   const still = waits.ended(other, leave.signal)
-  waits.look()
+  waits.check()
   const { lease } = (await claim(db))!
   assert.equal(hasEnded, false)
   await finishJob(db, lease, { result: {}, at: 1 })
-  waits.look()
+  waits.check()
   await ended
   leave.abort(new Error('gone'))
   await assert.rejects(still, /gone/)

@@ -12,7 +12,7 @@ export class JobWaiters {
   readonly #pollMs: number
   readonly #waits = new Set<Wait>()
   #timer: NodeJS.Timeout | undefined
-  #isLooking = false
+  #isChecking = false
   #isStale = false
 
   constructor({ db, pollMs = POLL_MS }: { db: Db; pollMs?: number }) {
@@ -31,7 +31,7 @@ export class JobWaiters {
     const leave = () => reject(signal.reason)
     this.#waits.add(wait)
     signal.addEventListener('abort', leave, { once: true })
-    this.look()
+    this.check()
     try {
       await promise
     } finally {
@@ -41,13 +41,13 @@ export class JobWaiters {
   }
 
   /** Looks at the jobs now: one may have ended. */
-  look(): void {
-    if (this.#isLooking) this.#isStale = true
-    else if (this.#waits.size > 0) void this.#look()
+  check(): void {
+    if (this.#isChecking) this.#isStale = true
+    else if (this.#waits.size > 0) void this.#check()
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true
+  async #check(): Promise<void> {
+    this.#isChecking = true
     clearTimeout(this.#timer)
     do {
       this.#isStale = false
@@ -59,7 +59,7 @@ export class JobWaiters {
         for (const { reject } of waits) reject(error)
       }
     } while (this.#isStale && this.#waits.size > 0)
-    this.#isLooking = false
-    if (this.#waits.size > 0) this.#timer = setTimeout(() => this.look(), this.#pollMs).unref()
+    this.#isChecking = false
+    if (this.#waits.size > 0) this.#timer = setTimeout(() => this.check(), this.#pollMs).unref()
   }
 }

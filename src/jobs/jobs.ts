@@ -49,7 +49,7 @@ export class Jobs {
     const { config, storage, speech, resultBuilder, services, isWorker = true } = options
     const waits = new JobWaiters({ db: storage.db })
     const onEvents = () => {
-      waits.look()
+      waits.check()
       options.onEvents?.()
     }
     const { onDeleted } = options

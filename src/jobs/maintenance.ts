@@ -57,7 +57,7 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   const intervalMs = Math.min(INTERVAL_MS, ...shortest)
   const state = { uploadsFrom: 0, orphansAt: 0 }
   while (!signal.aborted) {
-    await tidy(options, state).catch((error) => {
+    await deleteExpired(options, state).catch((error) => {
       log.error({ err: error }, 'cannot delete expired data')
     })
     await delay(intervalMs, undefined, { signal }).catch(() => {})
@@ -70,7 +70,7 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
  */
 type State = { uploadsFrom: number; orphansAt: number }
 
-async function tidy(options: MaintenanceOptions, state: State): Promise<void> {
+async function deleteExpired(options: MaintenanceOptions, state: State): Promise<void> {
   const mayDelete = options.mayDelete?.() !== false
   await deleteDelivered(options, { mayDelete })
   if (!mayDelete) return

@@ -1,4 +1,4 @@
-import type { LiveRecognizer } from '../asr/live-recognizer.ts'
+import type { LiveEngine } from '../asr/live-engine.ts'
 import { countsOf } from '../asr/speakers/requested-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { LiveConfig } from '../config/live.ts'
@@ -41,7 +41,7 @@ export type SessionOptions = {
   audioFile: { path: string; start: number }
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
-  models: LiveRecognizer
+  models: LiveEngine
   /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
   speech: Pick<SpeechEngine, 'languages' | 'route' | 'diarize'>
   /** Counts what its clients have not read. */

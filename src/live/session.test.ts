@@ -15,7 +15,7 @@ import {
   utterance,
 } from '../../test/support/live/sessions/test-session.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
-import type { LiveRecognizer } from '../asr/live-recognizer.ts'
+import type { LiveEngine } from '../asr/live-engine.ts'
 import type { RecognitionSettings } from '../asr/recognizer.ts'
 import { AppError } from '../errors.ts'
 import { createDiskSessionStore } from '../storage/live/disk-session-store.ts'
@@ -297,7 +297,7 @@ test('the model, the language and the vocabulary reach every call, warnings the 
   const note = (kind: string, { model, language, vocabulary }: RecognitionSettings) => {
     calls.add(`${kind} ${model} ${language} ${vocabulary}`)
   }
-  const models: LiveRecognizer = {
+  const models: LiveEngine = {
     ...speech.live!,
     recognizeFinal(utterance, options) {
       note('final', options)

@@ -48,6 +48,6 @@ const PASSING =
  * Returns whether a request failed before it had a connection, for a reason that may pass by
  * itself.
  */
-export function isPassingError(error: unknown): boolean {
+export function isTransientError(error: unknown): boolean {
   return PASSING.test(String((error as { code?: unknown }).code))
 }

@@ -29,7 +29,7 @@ import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys
 import { noteObjectKeys } from './objects/encryption/used-keys.ts'
 import { findObjectPlace, refuseOtherObjects } from './objects/object-place.ts'
 import type { Objects } from './objects/objects.ts'
-import { takeBackObjects } from './objects/orphans/orphan-objects.ts'
+import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep } from './objects/orphans/sweep.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
@@ -146,7 +146,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const owning = { log, isAlone, onDeaths, node, heartbeatMs: options.heartbeatMs }
   opened.defer(await registerOwner(db, owning))
   if (place) await refuseOtherObjects(db, place)
-  const taken = await takeBackObjects(db, earlierOrphans)
+  const taken = await restoreOrphanObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
   const { done } = await beginSweep(sweeping, { isAlone })
   const closed = closeFilesBelow(open, closing).catch((err) => {

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance } from '../transcript/transcript.ts'
-import { AddOnFailure, type Made, type ResultForm } from './result/steps/envelope.ts'
+import { AddOnFailure, type AddOnOutput, type ResultForm } from './result/steps/envelope.ts'
 
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ export type AddOn = {
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
   /** Computes the results; may throw `AddOnFailure`. */
-  make(transcript: Transcript, params: Params, options: { form: ResultForm }): Made
+  make(transcript: Transcript, params: Params, options: { form: ResultForm }): AddOnOutput
 }
 
 /** Runs an add-on on the utterances in languages that it supports. Throws when there are none. */
@@ -23,7 +23,7 @@ export function makeFromTranscript(
   transcript: Transcript,
   params: Params,
   { form = 'string' }: { form?: ResultForm } = {},
-): Made {
+): AddOnOutput {
   const utterances = knownUtterances(addOn, transcript)
   return addOn.make({ ...transcript, utterances }, params, { form })
 }

@@ -1,6 +1,6 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Params } from './add-on.ts'
-import type { Made, ResultForm } from './result/steps/envelope.ts'
+import type { AddOnOutput, ResultForm } from './result/steps/envelope.ts'
 
 /** A value that JSON can hold. */
 export type Json =
@@ -43,7 +43,7 @@ export type ServiceAddOn = {
     params: Params,
     answers: readonly unknown[],
     options: { form: ResultForm },
-  ): Made
+  ): AddOnOutput
 }
 
 /** Something that translates. */

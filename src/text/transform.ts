@@ -1,7 +1,7 @@
 import type { Transcript } from '../transcript/transcript.ts'
 import type { Params } from './add-on.ts'
 import type { RedactedSpan } from './redaction/redacted-spans.ts'
-import type { Made } from './result/steps/envelope.ts'
+import type { AddOnOutput } from './result/steps/envelope.ts'
 import type { Answered } from './result/steps/run-service-add-on.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 
@@ -27,7 +27,7 @@ export type Transform = {
  */
 export type Transformed = {
   transcript: Transcript
-  made?: Made
+  made?: AddOnOutput
   redacted?: RedactedSpan[]
   /** Warnings for the customer, which go into the metadata of the result. */
   warnings?: string[]

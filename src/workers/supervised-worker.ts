@@ -1,5 +1,5 @@
 import type { Transferable } from 'node:worker_threads'
-import { processorSeconds, watchStarvation } from './processor-time.ts'
+import { cpuSecondsOf, watchStarvation } from './cpu-time.ts'
 import type { Exit, RunningWorker, StartWorker } from './transports.ts'
 
 /** The options of `SupervisedWorker`. */
@@ -189,7 +189,7 @@ export class SupervisedWorker<Message> {
     clearTimeout(instance.watchdog)
     if (seconds === undefined || instance.ending) return
     const { pid } = instance.worker
-    const read = () => (pid ? processorSeconds(pid) : undefined)
+    const read = () => (pid ? cpuSecondsOf(pid) : undefined)
     // Read from the middle on: few tasks take as long, so that the others cost no reading.
     const half = seconds / 2
     let isStarved: (() => boolean) | undefined

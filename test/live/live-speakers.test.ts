@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createSpeechEngine } from '../../src/asr/engine.ts'
+import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import { decodeMedia } from '../../src/audio/media.ts'

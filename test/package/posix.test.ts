@@ -14,7 +14,7 @@ const known: Record<string, string> = {
   'src/llm/apertium/apertium.ts': 'Apertium is a program for POSIX systems',
   'src/net/hosts-file.ts': 'has the path of Windows beside it',
   'src/net/resolver.ts': 'a file that is not there has no search domains',
-  'src/workers/processor-time.ts': 'does not know the time of a process',
+  'src/workers/cpu-time.ts': 'does not know the time of a process',
 }
 
 test('code that users run assumes no POSIX system, but where that is known', () => {

@@ -15,8 +15,8 @@ import {
 } from '../../src/storage/deliveries/deliveries.ts'
 import {
   findNextDue,
+  leaseDueDeliveries,
   renewDeliveries,
-  takeDue,
 } from '../../src/storage/deliveries/delivery-leases.ts'
 import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
 import { disableEndpoint, enableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
@@ -196,7 +196,7 @@ test('deliveries that are under way are not taken twice, and no more than asked 
   const all = await takeAll(db)
   const take = async (limit: number, inFlight: string[] = []) => {
     const options = { endpointId, now: 10_000, limit, inFlight, leaseMs: 1000 }
-    return (await takeDue(atTime(db, 10_000), options)).map(({ id }) => id)
+    return (await leaseDueDeliveries(atTime(db, 10_000), options)).map(({ id }) => id)
   }
   const moments = all.map(({ createdAt }) => createdAt)
   assert.deepEqual(moments, moments.toSorted(), 'the oldest first')
@@ -207,7 +207,8 @@ test('deliveries that are under way are not taken twice, and no more than asked 
 
 test('nothing is taken for an endpoint that was disabled', async ({ db }) => {
   const { endpointId } = await addLane(db)
-  const take = () => takeDue(db, { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 })
+  const take = () =>
+    leaseDueDeliveries(db, { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 })
   await disableEndpoint(db, endpointId, { reason: 'gone', at: 1 })
   assert.deepEqual(await take(), [])
   await enableEndpoint(db, endpointId)
@@ -222,7 +223,7 @@ test('a delivery goes to another sender when its lease has ended or its owner is
   const next = { ...db, owner: 'next' }
   const take = async (by: Db, now: number) => {
     const options = { endpointId, now: 10_000, limit: 1, inFlight: [], leaseMs: 1000 }
-    return (await takeDue(atTime(by, now), options))[0]
+    return (await leaseDueDeliveries(atTime(by, now), options))[0]
   }
   const held = (await take(db, 10_000))!
   assert.equal(await take(next, 11_000), undefined)

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { createLog } from '../../src/log.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
-import { takeDue } from '../../src/storage/deliveries/delivery-leases.ts'
+import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases.ts'
 import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
@@ -101,8 +101,8 @@ describe('two servers', { skip: noPostgres }, () => {
     for (let round = 0; round < 8; round++) {
       const wanted = { endpointId: endpoint_id, now: 2, limit: 10, leaseMs: 60_000 }
       const taken = await Promise.all([
-        takeDue(db, { ...wanted, inFlight: [] }),
-        takeDue(other, { ...wanted, inFlight: [] }),
+        leaseDueDeliveries(db, { ...wanted, inFlight: [] }),
+        leaseDueDeliveries(other, { ...wanted, inFlight: [] }),
       ])
       // While one server settles a delivery, the other one queues the next of its lane.
       const settled = taken.flatMap((deliveries, i) =>

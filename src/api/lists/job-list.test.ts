@@ -5,7 +5,7 @@ import { type ListQuery, listQueryOf } from '../schemas/list-query.ts'
 import { pageUrls } from './job-list.ts'
 import { toFilter, toPart } from './list-query.ts'
 import { parseQuery } from './parse-query.ts'
-import { compileQueryReader } from './query.ts'
+import { compileQueryReader } from './query-reader.ts'
 
 const place = { createdAt: 1000, id: '0b8c2c0e-7d1d-4f4e-9a35-0f6d6f1f6b11' }
 const readQuery = compileQueryReader({

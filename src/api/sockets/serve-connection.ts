@@ -56,7 +56,7 @@ export type SocketConnection = Pick<
 >
 
 /** A client and the parts that serve it. */
-export type Attendance = {
+export type ServeOptions = {
   webSocket: WebSocket
   /** The underlying socket. */
   socket: Duplex
@@ -66,7 +66,7 @@ export type Attendance = {
 }
 
 /** Passes incoming frames to the connection and its messages to the client, until either ends. */
-export function serveConnection(attendance: Attendance): void {
+export function serveConnection(attendance: ServeOptions): void {
   const { webSocket, connection, turns, maxFrameBytes } = attendance
   let isFirst = true
   let afterClose = 0
@@ -111,7 +111,7 @@ export function serveConnection(attendance: Attendance): void {
 }
 
 async function writeMessages(
-  { webSocket, socket, connection }: Attendance,
+  { webSocket, socket, connection }: ServeOptions,
   onSent: (number: number) => void,
 ): Promise<void> {
   let isCorked = false

@@ -8,7 +8,7 @@ import {
   writeChannel,
 } from '../live/audio-conversion.ts'
 import type { FinalEmbedding } from '../live/utterance-embedder.ts'
-import { type LiveRecognizer, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-recognizer.ts'
+import { type LiveEngine, type LiveUtterance, MAX_DETECT_FRAMES } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
@@ -43,10 +43,10 @@ const PARTIAL_WORD = 0.3
  * Live recognition for tests: treats all audio that is not silent as speech, and recognizes
  * `spokenWords` in it.
  */
-export function createFakeLiveRecognizer(
+export function createFakeLiveEngine(
   spokenWords: readonly string[],
   options: FakeLiveOptions,
-): LiveRecognizer {
+): LiveEngine {
   const { onLive, fingerprint = false, languages: [usual] = ['en'], warnings = [] } = options
   return {
     capacity: options.capacity,

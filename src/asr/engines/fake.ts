@@ -3,7 +3,7 @@ import type { RecognizerCapabilities, Segment } from '../recognizer.ts'
 import { languagesOf, routeRecognition } from '../routing.ts'
 import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
 import { type Batch, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
-import { createFakeLiveRecognizer, type FakeLiveOptions } from './fake-live.ts'
+import { createFakeLiveEngine, type FakeLiveOptions } from './fake-live.ts'
 
 /** How the fake engine behaves. */
 export type FakeOptions = FakeLiveOptions & {
@@ -59,7 +59,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     languages: languagesOf(available),
     route: (request) => routeRecognition(request, available),
     workers: 2,
-    live: createFakeLiveRecognizer(words, options),
+    live: createFakeLiveEngine(words, options),
     async arrangeChannels({ channels, mode }) {
       const members = channels.map(({ channel }) => channel)
       if (mode === 'mix') return [{ ...channels[0]!, channel: 0, carriedBy: members }]

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { cpuSeconds } from '../cpu-time.ts'
+import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
 import {
   type Decoding,

@@ -1,6 +1,6 @@
 import type { Device } from '../../config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import { cpuSeconds } from '../cpu-time.ts'
+import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { decodePieces, type TimedToken } from '../parakeet/decode.ts'
 import { describeParakeet, parakeetProfile } from '../parakeet/description.ts'
 import { createFeatureExtractor } from '../parakeet/features.ts'

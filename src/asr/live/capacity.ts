@@ -1,5 +1,5 @@
-import { cpuSeconds } from '../cpu-time.ts'
-import { FRAME_SAMPLES } from '../live-recognizer.ts'
+import { cpuSeconds } from '../../workers/cpu-time.ts'
+import { FRAME_SAMPLES } from '../live-engine.ts'
 import type { Recognizer } from '../recognizer.ts'
 import type { VoiceDetector } from '../segmentation/vad.ts'
 import { CONTEXT } from '../segmentation/vad-frames.ts'

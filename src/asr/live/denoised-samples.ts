@@ -1,5 +1,5 @@
 import type { Planes } from '../../audio/pcm.ts'
-import type { DetectRequest, LiveAudio } from '../live-recognizer.ts'
+import type { DetectRequest, LiveAudio } from '../live-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { convertAudio } from './audio-conversion.ts'
 import { createDenoiser, type Denoiser } from './denoiser.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Final } from '../live-recognizer.ts'
+import type { Final } from '../live-engine.ts'
 import { fuseFinals } from './fuse-finals.ts'
 
 const { signal } = new AbortController()

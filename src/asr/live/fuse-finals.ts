@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Final } from '../live-recognizer.ts'
+import type { Final } from '../live-engine.ts'
 import { joinRecognitions } from '../recognition/fusion.ts'
 
 /** A session waits so long for the second recognizer once it has the words of the first, in ms. */

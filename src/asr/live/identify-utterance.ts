@@ -1,5 +1,5 @@
 import { isClear } from '../languages/identify-languages.ts'
-import type { Final, LiveUtterance } from '../live-recognizer.ts'
+import type { Final, LiveUtterance } from '../live-engine.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import type { LanguageIdentification } from '../routing.ts'
 import type { IdentifyTask, LanguageStretch } from '../speech-engine.ts'

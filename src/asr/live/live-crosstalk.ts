@@ -8,7 +8,7 @@ import {
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import { FRAME_SAMPLES } from '../live-recognizer.ts'
+import { FRAME_SAMPLES } from '../live-engine.ts'
 
 /** Frames between two spectra, and between two looks at what leaks (0.25 s). */
 const HOP_FRAMES = SPECTRUM_HOP / FRAME_SAMPLES

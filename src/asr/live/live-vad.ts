@@ -5,7 +5,7 @@ import {
   type LiveAudio,
   MAX_DETECT_FRAMES,
   type SpeechFrames,
-} from '../live-recognizer.ts'
+} from '../live-engine.ts'
 import { LEVEL_FRAMES, liveGain } from '../segmentation/gain.ts'
 import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
 import { CONTEXT, WARM_UP } from '../segmentation/vad-frames.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { moonshineProfile } from '../moonshine/description.ts'
 import type { Recognizer } from '../recognizer.ts'
-import { recognizePartial, settledWords } from './recognize-utterance.ts'
+import { recognizePartial, stableWords } from './recognize-utterance.ts'
 
 /**
  * Words of 0.4 s with a confidence each, recognized in `seconds` of audio; the first `agreed` match
@@ -19,7 +19,7 @@ function settled(
     return { text: `w${i}`, start: i * 0.4, end: (i + 1) * 0.4, confidence }
   })
   const recognized = { words, agreed, language: 'en', logProbability: -0.1, tokens: [] }
-  return settledWords(recognized, seconds, moonshineProfile).map((word) => word.text)
+  return stableWords(recognized, seconds, moonshineProfile).map((word) => word.text)
 }
 
 test('a partial shows words that lie behind the end of the sound', () => {

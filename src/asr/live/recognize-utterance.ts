@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { Final, LiveUtterance, Partial } from '../live-recognizer.ts'
+import type { Final, LiveUtterance, Partial } from '../live-engine.ts'
 import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
 import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import type {
@@ -85,7 +85,7 @@ export async function recognizePartial(
   const recognized = await recognizer.recognizeOpen(audio, { ...options, draft })
   const { language } = recognized
   const isSure = recognized.logProbability >= profile.showPartial
-  const words = isSure ? settledWords(recognized, audio.length / SAMPLE_RATE, profile) : []
+  const words = isSure ? stableWords(recognized, audio.length / SAMPLE_RATE, profile) : []
   if (words.length > 0 || !isFirst) {
     return { words: moved(words, segment.start), language, draft: isSure ? recognized.tokens : [] }
   }
@@ -108,7 +108,7 @@ const FAR_BACK = 1
  * Returns the words that will hardly change: at the end of the audio the model completes speech
  * that is not there yet. On 75 partials of six recordings 40 words were retracted, 65 without this.
  */
-export function settledWords(
+export function stableWords(
   { words, agreed }: OpenRecognition,
   seconds: number,
   { showWord }: Pick<RecognizerProfile, 'showWord'>,

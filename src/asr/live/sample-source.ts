@@ -1,4 +1,4 @@
-import type { LiveAudio } from '../live-recognizer.ts'
+import type { LiveAudio } from '../live-engine.ts'
 import { convertAudio } from './audio-conversion.ts'
 import { openDenoisedSamples, type SampleSource } from './denoised-samples.ts'
 

@@ -1,4 +1,4 @@
-import type { SpeakerEmbedding } from '../live-recognizer.ts'
+import type { SpeakerEmbedding } from '../live-engine.ts'
 import { dot, meanVector } from '../speakers/clustering/vectors.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 

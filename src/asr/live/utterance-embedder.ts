@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { Final, LiveUtterance } from '../live-recognizer.ts'
+import type { Final, LiveUtterance } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { meanVector } from '../speakers/clustering/vectors.ts'
 import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedding/embedder.ts'

@@ -10,8 +10,8 @@ import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import { createSpeechEngine } from '../engine.ts'
-import type { LiveAudio, LiveRecognizer } from '../live-recognizer.ts'
+import { createSpeechEngine } from '../create-speech-engine.ts'
+import type { LiveAudio, LiveEngine } from '../live-engine.ts'
 import { type PcmFile, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
 
 const signal = new AbortController().signal
@@ -22,7 +22,7 @@ const speech =
 
 let folder: string
 let engine: SpeechEngine
-let live: LiveRecognizer
+let live: LiveEngine
 let jfk: PcmFile
 
 before(async () => {

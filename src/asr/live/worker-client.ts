@@ -1,10 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../log.ts'
-import {
-  BUSY_PARTIAL_INTERVALS,
-  type LiveRecognizer,
-  type LiveUtterance,
-} from '../live-recognizer.ts'
+import { BUSY_PARTIAL_INTERVALS, type LiveEngine, type LiveUtterance } from '../live-engine.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
@@ -37,7 +33,7 @@ const priority = {
 }
 
 /** Dependencies of the live processes. */
-export type LiveRecognizerOptions = {
+export type LiveEngineOptions = {
   start(role: Extract<WorkerRole, 'live' | 'partials' | 'vad'>, workers: number): WorkerPool
   /** Returns the processes that have a model; `usual` have the embedded ones. */
   processesOf(model: string, usual: WorkerPool): TaskRunner
@@ -50,7 +46,7 @@ export type LiveRecognizerOptions = {
 }
 
 /** Live recognition, and what its owner controls. */
-export type LiveRecognizerClient = LiveRecognizer & {
+export type LiveEngineClient = LiveEngine & {
   checkReady(options: { signal: AbortSignal; timeout: number }): Promise<void>
   close(): Promise<void>
 }
@@ -62,7 +58,7 @@ export type LiveRecognizerClient = LiveRecognizer & {
  * processes of their own, and the operating system prefers the live ones once they are used: a
  * batch holds its worker for longer than a live session may wait.
  */
-export function createLiveRecognizer(options: LiveRecognizerOptions): LiveRecognizerClient {
+export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const { workers, partialInterval, log } = options
   const cores = Math.min(workers, availableParallelism())
   const finals = options.start('live', workers)

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { AppError } from '../../errors.ts'
 import { readCatalog } from '../../models/catalog.ts'
 import { createFairSemaphore } from '../../workers/fair-semaphore.ts'
-import type { Final, LiveUtterance } from '../live-recognizer.ts'
+import type { Final, LiveUtterance } from '../live-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
 import {
   type Batch,

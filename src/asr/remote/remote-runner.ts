@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Final, Partial } from '../live-recognizer.ts'
+import type { Final, Partial } from '../live-engine.ts'
 import type { TaskOptions, TaskRunner } from '../workers/pool.ts'
 import type { Task } from '../workers/protocol.ts'
 import { REMOTE } from './remote-id.ts'

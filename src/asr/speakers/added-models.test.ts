@@ -16,7 +16,7 @@ import { createLog } from '../../log.ts'
 import { hashFile } from '../../models/files/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import { createSpeechEngine } from '../engine.ts'
+import { createSpeechEngine } from '../create-speech-engine.ts'
 import { installModel } from '../models/install-speaker-model.ts'
 import {
   type KeepEmbeddings,

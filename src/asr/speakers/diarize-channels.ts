@@ -1,7 +1,6 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { Segment } from '../recognizer.ts'
-import { retryOnce } from '../retry-once.ts'
 import type {
   DiarizationTask,
   EngineOptions,
@@ -9,6 +8,7 @@ import type {
   SpeakerTask,
   SpeakerUtterance,
 } from '../speech-engine.ts'
+import { retryAfterCrash } from '../workers/retry-after-crash.ts'
 import type { EmbedTask } from './diarizer.ts'
 
 /** The work of diarization, as the worker processes offer it. */
@@ -42,7 +42,7 @@ export async function diarizeChannels(
     groups,
     async ({ pcm: { channel, path }, regions, part }, signal) => {
       const embed = (to: string) => {
-        return retryOnce(() => work.embed({ path, regions, to, counts: ofChannel }, signal))
+        return retryAfterCrash(() => work.embed({ path, regions, to, counts: ofChannel }, signal))
       }
       const file = await keepEmbeddings({ channel, part, model: work.model }, embed)
       onProgress?.(++done / groups.length)
@@ -54,7 +54,7 @@ export async function diarizeChannels(
     const own = embedded.filter((group) => group.channel === channel)
     return { channel, files: own.map(({ file }) => file) }
   })
-  return retryOnce(() => work.findSpeakers({ transcript, embeddings, counts }, signal))
+  return retryAfterCrash(() => work.findSpeakers({ transcript, embeddings, counts }, signal))
 }
 
 function wordsOf({ utterances }: Transcript, channel: number): Word[] {

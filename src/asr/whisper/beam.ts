@@ -1,7 +1,7 @@
 import { findRepetition } from '../recognition/repetition.ts'
 import {
   attentionRow,
-  createBars,
+  createTokenMasks,
   type DecodeOptions,
   type DecodeRequest,
   type Decoding,
@@ -42,7 +42,7 @@ export async function decodeBeams(
   const { description } = network
   const { end } = description.tokens
   const prefix = prefixOf(description, request.language, options)
-  const rank = createRanking(createBars(description), end)
+  const rank = createRanking(createTokenMasks(description), end)
   const ended: Hypothesis[] = []
   const begun = certainBeginning(request.greedy)
   let open = [begun]
@@ -128,10 +128,10 @@ function attentionOfRow(row: number, { output, fed, heads, frames }: Shape): Flo
 type Ranked = { token: number; logProb: number }
 
 /** Creates the function that returns the likeliest tokens of text, with their log probabilities. */
-function createRanking(bars: ReturnType<typeof createBars>, end: number) {
+function createRanking(masks: ReturnType<typeof createTokenMasks>, end: number) {
   const allowed = {
-    atBegin: allowedTokens(bars.atBegin, end),
-    always: allowedTokens(bars.always, end),
+    atBegin: allowedTokens(masks.atBegin, end),
+    always: allowedTokens(masks.always, end),
   }
   return (
     logits: Float32Array,

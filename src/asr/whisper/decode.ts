@@ -237,7 +237,7 @@ type Choice = (
 ) => { token: number; logProb: number }
 
 /** Marks the tokens that are no text, and those with which no text begins, by 1. */
-export function createBars({
+export function createTokenMasks({
   vocabulary,
   tokens,
   suppressed,
@@ -256,22 +256,22 @@ export function createBars({
  */
 function createChoice(description: WhisperDescription): Choice {
   const { tokens } = description
-  const bars = createBars(description)
+  const masks = createTokenMasks(description)
 
   return (logits, { isFirst, temperature, random }) => {
-    const shut = isFirst ? bars.atBegin : bars.always
+    const masked = isFirst ? masks.atBegin : masks.always
     let best = tokens.end
     let most = Number.NEGATIVE_INFINITY
     for (let id = 0; id <= tokens.end; id++) {
       const value = logits[id]!
-      if (value > most && !shut[id]) [best, most] = [id, value]
+      if (value > most && !masked[id]) [best, most] = [id, value]
     }
     const sum = (heat: number, stopAt = Number.POSITIVE_INFINITY) => {
       let total = 0
       for (let id = 0; id <= tokens.end; id++) {
         // What is e^-20 as likely does not count.
         const below = (logits[id]! - most) / heat
-        if (below < -20 || shut[id]) continue
+        if (below < -20 || masked[id]) continue
         total += Math.exp(below)
         if (total >= stopAt) return { total, id }
       }

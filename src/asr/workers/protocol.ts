@@ -9,7 +9,7 @@ import type {
   LiveUtterance,
   Partial,
   SpeechFrames,
-} from '../live-recognizer.ts'
+} from '../live-engine.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import type { DetectedSpeech } from '../segmentation/segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'

@@ -14,7 +14,7 @@ import {
 import { createLog } from '../../log.ts'
 import { describeCheckpoint } from '../../models/install/checkpoint.ts'
 import { importModel } from '../../models/install/import.ts'
-import { createSpeechEngine } from '../engine.ts'
+import { createSpeechEngine } from '../create-speech-engine.ts'
 import { describeFolder } from '../sherpa/import.ts'
 
 const { signal } = new AbortController()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { decodeMedia, probeMedia } from '../media.ts'
-import { readShort } from './decoder-pool.ts'
+import { decodeShortFile } from './decoder-pool.ts'
 
 const { signal } = new AbortController()
 const unixOnly = { skip: process.platform === 'win32', timeout: 60_000 }
@@ -30,7 +30,7 @@ function temporaryFolder(t: TestContext): string {
 }
 
 const read = (name: string, account: string) => {
-  return readShort(fixture(name), { nameHint: name, maxSeconds, account, signal })
+  return decodeShortFile(fixture(name), { nameHint: name, maxSeconds, account, signal })
 }
 
 test('short files of one account share a process, those of two do not', unixOnly, async () => {

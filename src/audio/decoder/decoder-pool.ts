@@ -53,7 +53,7 @@ export type ShortOptions = Pick<ShortRequest, 'nameHint' | 'maxSeconds'> & {
  * to be had or it fails in any way: another one, for this file alone, then shows whether the file
  * is at fault.
  */
-export async function readShort(
+export async function decodeShortFile(
   file: string,
   { nameHint, maxSeconds, account, signal }: ShortOptions,
 ): Promise<ShortMedia | undefined> {

@@ -1,7 +1,7 @@
 import { readSync, writeFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { toPlain } from '../../errors.ts'
-import { decodeFile, probeFile, readShort } from '../decoding.ts'
+import { decodeFile, probeAndDecodeShort, probeFile } from '../decoding.ts'
 import type { DecoderMessage, DecoderRequest } from './decoder-messages.ts'
 
 type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']
@@ -39,7 +39,7 @@ async function run(request: DecoderRequest): Promise<DecoderMessage> {
     if (request.task === 'probe') return probeFile(request, heartbeat)
     if (request.task === 'short') {
       if (request.sentBytes !== undefined) receive(request.file, request.sentBytes)
-      return readShort(request, heartbeat)
+      return probeAndDecodeShort(request, heartbeat)
     }
     return decodeFile(request, { heartbeat, onProgress: (part) => (fraction = part) })
   }

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { cpuSeconds } from '../../workers/cpu-time.ts'
 
 /** Any file may take this long: an hour of stereo mp3 takes less. */
 const FREE_SECONDS = 30
@@ -15,12 +16,12 @@ export type WorkCheck = { seconds: number; bytes: number; check(): void }
  * but headers does: `media_undecodable`. `seconds` is the length of the decoded audio, `bytes` the
  * size of the file.
  */
-export function createWorkCheck(cpuSeconds: () => number = ownCpuSeconds): WorkCheck {
+export function createWorkCheck(readSeconds: () => number = cpuSeconds): WorkCheck {
   const work = {
     seconds: 0,
     bytes: 0,
     check() {
-      const taken = cpuSeconds()
+      const taken = readSeconds()
       const { seconds, bytes } = work
       if (taken <= FREE_SECONDS + seconds * PER_SECOND_OF_SOUND + bytes / BYTES_PER_SECOND) return
       const found = `${Math.round(seconds)} s of audio in ${Math.round(taken)} s of work`
@@ -28,9 +29,4 @@ export function createWorkCheck(cpuSeconds: () => number = ownCpuSeconds): WorkC
     },
   }
   return work
-}
-
-function ownCpuSeconds(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1e6
 }

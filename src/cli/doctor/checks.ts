@@ -194,7 +194,7 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
 
 /** Loads the models in a worker process and recognizes one second of audio. */
 export async function checkRecognition(config: Config, signal: AbortSignal): Promise<Finding> {
-  const { createSpeechEngine } = await import('../../asr/engine.ts')
+  const { createSpeechEngine } = await import('../../asr/create-speech-engine.ts')
   const { folder } = config.models
   const speech = createSpeechEngine({ folder, workers: 1, log: createLog('silent') })
   const started = performance.now()

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '../../errors.ts'
 import {
   type ConnectionError,
   describeConnectionError,
-  isPassingError,
+  isTransientError,
 } from '../../net/connection-error.ts'
 
 const codes: Record<ConnectionError['kind'], ErrorCode> = {
@@ -17,5 +17,5 @@ export function sourceError(error: unknown): AppError {
   const { cause } = error as { cause?: unknown }
   if (cause instanceof AppError) return cause
   const { kind, detail } = describeConnectionError(error)
-  return new AppError(codes[kind], detail, { cause: error, isPassing: isPassingError(error) })
+  return new AppError(codes[kind], detail, { cause: error, isPassing: isTransientError(error) })
 }

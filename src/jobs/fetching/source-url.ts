@@ -1,10 +1,10 @@
 import { decodePart } from '../../net/decode-part.ts'
-import { cleanFileName } from '../clean-file-name.ts'
+import { sanitizeFileName } from '../sanitize-file-name.ts'
 
 /**
  * Returns the name of a fetched recording: the last part of the URL's path, or null if it has none.
  */
 export function filenameOf(url: string): string | null {
   const path = URL.parse(url)?.pathname ?? ''
-  return cleanFileName(decodePart(path.slice(path.lastIndexOf('/') + 1)))
+  return sanitizeFileName(decodePart(path.slice(path.lastIndexOf('/') + 1)))
 }

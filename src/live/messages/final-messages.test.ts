@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createLog } from '../../log.ts'
-import { type Envelope, failed } from '../../text/result/steps/envelope.ts'
+import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { recoverSession } from '../recovery/session-recovery.ts'
 import { sendFinalMessages } from './final-messages.ts'
@@ -66,7 +66,7 @@ function cutBehind(lines: readonly string[], kind: RegExp): string[] {
 }
 
 const error = { status_code: 500, exception: 'AddonFailed', message: 'it broke down' }
-const lost = failed('summarization', error)
+const lost = failedEnvelope('summarization', error)
 const made: Envelope = {
   ...{ success: true, is_empty: false, exec_time: 0.1, error: null },
   results: 'It rained.',

@@ -2,7 +2,11 @@ import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import type { AudioFormat } from '../../audio/audio-format.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import { type AddOnError, failed, type ResultForm } from '../../text/result/steps/envelope.ts'
+import {
+  type AddOnError,
+  failedEnvelope,
+  type ResultForm,
+} from '../../text/result/steps/envelope.ts'
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { createSpeakerLookup } from '../recognition/speaker-lookup.ts'
@@ -139,7 +143,7 @@ export async function sendFinalMessages(
 }
 
 function writeFailure(error: AddOnError, { seconds }: { seconds: number }): string {
-  return JSON.stringify(failed('diarization', error, { seconds }))
+  return JSON.stringify(failedEnvelope('diarization', error, { seconds }))
 }
 
 type Spoken = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { failed } from '../../text/result/steps/envelope.ts'
+import { failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
@@ -16,8 +16,8 @@ import {
   type AddOnResults,
   promptedMessage,
   type RealtimeHook,
-  type Said,
   summaryMessage,
+  type UtteranceWithId,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { rememberAnswers } from './session-answers.ts'
@@ -238,7 +238,11 @@ export class MessageEmitter {
         if (signal.aborted) return
         log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
         const message = `utterance ${input.id} could not be worked on`
-        findings[type] = failed(type, { ...errors.internal_error, message }, { form: 'native' })
+        findings[type] = failedEnvelope(
+          type,
+          { ...errors.internal_error, message },
+          { form: 'native' },
+        )
       }
     })
     await Promise.all(running)
@@ -253,7 +257,11 @@ export class MessageEmitter {
   }
 
   /** Sends the results for an utterance; `sent` of the messages were sent before. */
-  #emitAddOnResults(input: Said, { group = 'own', findings }: AddOnRecord, sent = 0): void {
+  #emitAddOnResults(
+    input: UtteranceWithId,
+    { group = 'own', findings }: AddOnRecord,
+    sent = 0,
+  ): void {
     const { outbox } = this.#options
     const hooks = this.#options.hooks.filter((hook) => hook.group === group)
     const messages = hooks.flatMap((hook) => hook.messages(findings[hook.type], input))
@@ -271,7 +279,7 @@ export class MessageEmitter {
   }
 }
 
-function inputOf(utterance: UtteranceRecord): Said {
+function inputOf(utterance: UtteranceRecord): UtteranceWithId {
   return { id: utteranceId(utterance), utterance: JSON.parse(utterance.text!) as UtteranceView }
 }
 

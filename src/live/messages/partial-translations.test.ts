@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createLog } from '../../log.ts'
-import { failed } from '../../text/result/steps/envelope.ts'
+import { failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { PartialTranslations } from './partial-translations.ts'
-import type { Said } from './realtime-add-ons.ts'
+import type { UtteranceWithId } from './realtime-add-ons.ts'
 import type { ServiceEnvelope } from './session-services.ts'
 
 const usage = { requests: 1, prompt_tokens: 4, completion_tokens: 2 }
@@ -14,7 +14,7 @@ const made: ServiceEnvelope = {
   usage,
 }
 
-function say(id: string, text: string): Said {
+function say(id: string, text: string): UtteranceWithId {
   const words = text === '' ? [] : [{ text, start: 1, end: 2, confidence: 1 }]
   const utterance = { channel: 0, language: 'en', words }
   return { id, utterance: viewLiveUtterance(utterance, { start: 1, end: 2 }) }
@@ -80,7 +80,7 @@ test('an utterance that failed is left alone; at the end all is dropped', async 
   const error = { status_code: 429, exception: 'ServiceFailed', message: 'too many' }
   partials.offer(say('a', 'I'))
   partials.offer(say('a', 'I would'))
-  asked[0]!.answer(failed('translation', error))
+  asked[0]!.answer(failedEnvelope('translation', error))
   await turn()
   partials.offer(say('a', 'I would like'))
   assert.deepEqual(texts(), ['I'])

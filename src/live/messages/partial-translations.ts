@@ -1,13 +1,13 @@
 import type { Log } from '../../log.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
-import type { Said } from './realtime-add-ons.ts'
+import type { UtteranceWithId } from './realtime-add-ons.ts'
 import type { ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** What the translations of partials need. */
 export type PartialTranslationsOptions = {
   services: Pick<SessionServices, 'translatePartial'>
   /** Sends what was translated, as long as its utterance is open. */
-  send(said: Said, envelope: ServiceEnvelope): void
+  send(said: UtteranceWithId, envelope: ServiceEnvelope): void
   log: Log
   /** Aborted when the session is left. */
   signal: AbortSignal
@@ -21,7 +21,7 @@ export type PartialTranslationsOptions = {
 export class PartialTranslations {
   readonly #options: PartialTranslationsOptions
   /** The newest texts that wait, by utterance. */
-  readonly #waiting = new Map<string, Said>()
+  readonly #waiting = new Map<string, UtteranceWithId>()
   #running: { id: string; controller: AbortController } | undefined
   #failed: string | undefined
   #translated = ''
@@ -33,7 +33,7 @@ export class PartialTranslations {
   }
 
   /** Takes the text so far of an open utterance. */
-  offer(said: Said): void {
+  offer(said: UtteranceWithId): void {
     const { id, utterance } = said
     if (this.#isOver || id === this.#failed || utterance.words.length === 0) return
     this.#waiting.set(id, said)
@@ -69,7 +69,7 @@ export class PartialTranslations {
     }
   }
 
-  *#next(): Generator<Said> {
+  *#next(): Generator<UtteranceWithId> {
     for (;;) {
       const [said] = this.#waiting.values()
       if (!said || this.#isOver) return
@@ -79,7 +79,7 @@ export class PartialTranslations {
     }
   }
 
-  async #run(said: Said, signal: AbortSignal): Promise<void> {
+  async #run(said: UtteranceWithId, signal: AbortSignal): Promise<void> {
     const { services, send, log } = this.#options
     try {
       const envelope = await services.translatePartial(said.utterance, signal)
@@ -95,12 +95,12 @@ export class PartialTranslations {
     }
   }
 
-  #leave({ id }: Said): void {
+  #leave({ id }: UtteranceWithId): void {
     this.#failed = id
     this.#waiting.delete(id)
   }
 }
 
-function textOf({ id, utterance }: Said): string {
+function textOf({ id, utterance }: UtteranceWithId): string {
   return `${id} ${utterance.text}`
 }

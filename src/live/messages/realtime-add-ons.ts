@@ -30,10 +30,10 @@ export type AddOnParams = {
 }
 
 /** An utterance of a session. */
-export type Said = { id: string; utterance: UtteranceView }
+export type UtteranceWithId = { id: string; utterance: UtteranceView }
 
 /** A final utterance, and how services are called for it: see `CallOptions`. */
-export type AddOnInput = Said & CallOptions
+export type AddOnInput = UtteranceWithId & CallOptions
 
 /** The results of the add-ons for one utterance; those without an engine are absent. */
 export type AddOnResults = Partial<Record<RealtimeAddOn, ServiceEnvelope>>
@@ -52,7 +52,7 @@ export type RealtimeHook = {
   type: RealtimeAddOn
   group: AddOnGroup
   run?(input: AddOnInput): Promise<ServiceEnvelope>
-  messages(envelope: Envelope | undefined, said: Said): ServerMessage[]
+  messages(envelope: Envelope | undefined, said: UtteranceWithId): ServerMessage[]
 }
 
 /** Returns the add-ons that a session requested, to be run on each of its final utterances. */
@@ -110,7 +110,7 @@ function translation(
 /** Returns the messages with the translations of an utterance, or of its text so far. */
 export function translationMessages(
   envelope: Envelope,
-  { id, utterance }: Said,
+  { id, utterance }: UtteranceWithId,
   { target_languages: targets, partials, isFinal }: TranslationParams & { isFinal: boolean },
 ): ServerMessage[] {
   const type = 'translation'

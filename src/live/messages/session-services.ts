@@ -1,4 +1,4 @@
-import { type Envelope, failed, timedOut } from '../../text/result/steps/envelope.ts'
+import { type Envelope, failedEnvelope, timedOut } from '../../text/result/steps/envelope.ts'
 import {
   mergeServiceAddOn,
   prepareServiceAddOn,
@@ -66,7 +66,7 @@ export function createSessionServices(
     const { name } = addOn
     const options = { params, form: 'native', given: {}, now: () => performance.now() } as const
     const prepared = prepareServiceAddOn(addOn, transcript, options)
-    if ('error' in prepared) return failed(name, prepared.error)
+    if ('error' in prepared) return failedEnvelope(name, prepared.error)
     const startedAt = performance.now()
     const limit = AbortSignal.timeout(seconds * 1000)
     const call = { account, job, signal: AbortSignal.any([signal, limit]), remember }
@@ -84,7 +84,7 @@ export function createSessionServices(
     } catch (error) {
       signal.throwIfAborted()
       if (!limit.aborted) throw error
-      return failed(name, timedOut(name, seconds), { seconds })
+      return failedEnvelope(name, timedOut(name, seconds), { seconds })
     }
   }
 

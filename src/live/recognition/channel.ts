@@ -1,5 +1,5 @@
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
-import type { Final, LiveRecognizer } from '../../asr/live-recognizer.ts'
+import type { Final, LiveEngine } from '../../asr/live-engine.ts'
 import { type RecognitionRoute, settingsFor } from '../../asr/routing.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -49,7 +49,7 @@ export type ChannelOptions = {
   channel: number
   /** The file with its samples. */
   path: string
-  models: LiveRecognizer
+  models: LiveEngine
   route: RecognitionRoute
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage

@@ -1,4 +1,4 @@
-import { FRAME_SAMPLES } from '../../asr/live-recognizer.ts'
+import { FRAME_SAMPLES } from '../../asr/live-engine.ts'
 import { SAMPLE_RATE } from '../../asr/speech-engine.ts'
 
 /** How speech is split into utterances; times in seconds. */

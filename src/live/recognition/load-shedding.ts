@@ -1,4 +1,4 @@
-import { BUSY_PARTIAL_INTERVALS } from '../../asr/live-recognizer.ts'
+import { BUSY_PARTIAL_INTERVALS } from '../../asr/live-engine.ts'
 
 /** Load from which partials become rarer, and from which on they are rarest. */
 const LOADED = 0.4

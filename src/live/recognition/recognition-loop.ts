@@ -1,5 +1,5 @@
 import { createSessionSpeakers, type SessionSpeakers } from '../../asr/live/session-speakers.ts'
-import { FRAME_SAMPLES, type LiveAudio, type LiveRecognizer } from '../../asr/live-recognizer.ts'
+import { FRAME_SAMPLES, type LiveAudio, type LiveEngine } from '../../asr/live-engine.ts'
 import type { RecognitionRoute } from '../../asr/routing.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../asr/speech-engine.ts'
 import type { Log } from '../../log.ts'
@@ -16,7 +16,7 @@ import { SpeechLoad } from './speech-load.ts'
 
 /** Options of the recognition loop. */
 export type RecognitionLoopOptions = {
-  models: LiveRecognizer
+  models: LiveEngine
   /** The recognizers of the session. */
   route: RecognitionRoute
   audio: LiveAudio

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type Envelope, failed } from '../../text/result/steps/envelope.ts'
+import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import type { AddOnResults } from '../messages/realtime-add-ons.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { type CollectOptions, collectAddOnResults } from './add-on-results.ts'
@@ -80,7 +80,7 @@ test('only what was asked for has an answer, also without an utterance', async (
 
 test('an add-on failed if it failed on every utterance', async () => {
   const requested = { named_entity_recognition: true }
-  const failure = { named_entity_recognition: failed('named_entity_recognition', why) }
+  const failure = { named_entity_recognition: failedEnvelope('named_entity_recognition', why) }
   const [some, all] = [
     await answersOf([failure, { named_entity_recognition: found(1) }], { requested }),
     await answersOf([failure, failure], { requested }),

@@ -1,4 +1,4 @@
-import { type Envelope, failed, type ResultForm } from '../../text/result/steps/envelope.ts'
+import { type Envelope, failedEnvelope, type ResultForm } from '../../text/result/steps/envelope.ts'
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import type { Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -97,7 +97,8 @@ async function writeAnswer(
   { found, seconds, successes, error }: Gathered,
   form: ResultForm,
 ): Promise<string> {
-  if (error && successes === 0) return JSON.stringify(failed(type, error, { seconds, form }))
+  if (error && successes === 0)
+    return JSON.stringify(failedEnvelope(type, error, { seconds, form }))
   // By channel as well: which channel was answered first differs from run to run.
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`

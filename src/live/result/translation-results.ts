@@ -1,4 +1,4 @@
-import { type AddOnError, failed } from '../../text/result/steps/envelope.ts'
+import { type AddOnError, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type TranslatedUtterance, withBlank } from '../messages/realtime-add-ons.ts'
@@ -70,7 +70,8 @@ export class TranslationResults {
   async write(): Promise<string> {
     const isEmpty = this.#targets.every(({ found }) => found.length === 0)
     const error = isEmpty ? this.#targets.find((target) => target.error)?.error : undefined
-    if (error) return JSON.stringify(failed('translation', error, { seconds: this.#seconds }))
+    if (error)
+      return JSON.stringify(failedEnvelope('translation', error, { seconds: this.#seconds }))
     const exec_time = roundTo(this.#seconds, 6)
     const head = { success: true, is_empty: isEmpty, exec_time, error: null }
     const results: string[] = []

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { LiveRecognizer } from '../../asr/live-recognizer.ts'
+import type { LiveEngine } from '../../asr/live-engine.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config.ts'
@@ -257,7 +257,7 @@ export class ActiveSessions {
   /** Starts a session under its lease, or restarts one from its files. */
   async #start(
     job: LiveJob,
-    { lease, models }: { lease: Lease; models: LiveRecognizer },
+    { lease, models }: { lease: Lease; models: LiveEngine },
   ): Promise<SessionHandle> {
     const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
     const held = this.#leases.hold(lease)
@@ -306,7 +306,7 @@ export class ActiveSessions {
   }
 
   /** Returns the options that do not depend on what is opened for a session. */
-  #sessionOptions(job: LiveJob, models: LiveRecognizer) {
+  #sessionOptions(job: LiveJob, models: LiveEngine) {
     const { config, speech, services, isOverShare, onDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams

@@ -21,7 +21,7 @@ import {
 } from './manifest.ts'
 import { backupObjectPath, type ObjectIndex, openObjectIndex } from './object-index.ts'
 import { removeOldSnapshots } from './remove-snapshots.ts'
-import { leaveOutUnkept } from './remove-unkept-jobs.ts'
+import { removeZeroRetentionJobs } from './remove-zero-retention-jobs.ts'
 
 /** What a backup does right now. */
 export type BackupStage = 'copying the database' | 'copying objects' | 'removing old snapshots'
@@ -121,7 +121,7 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
   const snapshot = snapshotName(takenAt)
   const copy = join(unfinished, 'copy.sqlite')
   await live.copyTo(copy)
-  leaveOutUnkept(copy, zeroRetention)
+  removeZeroRetentionJobs(copy, zeroRetention)
   const { objects, sessions } = readReferences(copy)
   const store = (name: string, file: string, size?: number) => {
     return storeFile(task, { snapshot, name, file, size })

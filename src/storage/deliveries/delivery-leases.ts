@@ -30,7 +30,7 @@ function isFree({ dialect, owner }: Db, inFlight: readonly string[]) {
  * and none if the endpoint is disabled. One statement leases them to `db.owner`, so two senders
  * never hold the same one.
  */
-export async function takeDue(
+export async function leaseDueDeliveries(
   db: Db,
   { endpointId, now, limit, leaseMs, inFlight }: TakeOptions,
 ): Promise<Delivery[]> {

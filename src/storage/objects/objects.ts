@@ -88,7 +88,7 @@ export type OrphanObjects = {
   /** Moves an object there; its retention starts now. A missing object is not an error. */
   add(id: string, options: { signal: AbortSignal }): Promise<void>
   /** Moves it back, unless there is an object with this id again. */
-  takeBack(id: string): Promise<void>
+  restore(id: string): Promise<void>
   /** Yields all ids, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
   /** Deletes what was moved there before a given time; resolves to how many. */

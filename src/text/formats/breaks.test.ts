@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { breakPrice } from './breaks.ts'
+import { breakPenalty } from './breaks.ts'
 import { splitPieces } from './caption-pieces.ts'
 
 /**
@@ -12,7 +12,7 @@ function price(text: string, { pause = 0, language = 'en' } = {}): number {
     { text: 'next', start: 1 + pause, end: 3 + pause, confidence: 1 },
   ]
   const [last, next] = splitPieces({ channel: 0, language, words })
-  return breakPrice(last!, next)
+  return breakPenalty(last!, next)
 }
 
 for (const [after, words, expected] of [
@@ -37,5 +37,5 @@ test('a pause betters the price by its seconds, down to nothing', () => {
 
 test('to end with the last word costs nothing', () => {
   const words = [{ text: 'the', start: 0, end: 1, confidence: 1 }]
-  assert.equal(breakPrice(splitPieces({ channel: 0, language: 'en', words })[0]!, undefined), 0)
+  assert.equal(breakPenalty(splitPieces({ channel: 0, language: 'en', words })[0]!, undefined), 0)
 })

@@ -24,7 +24,7 @@ export function leansOnNext(word: string, language: string): boolean {
  * comma, 0.8 elsewhere, 1.2 after a word that leans on the next one. A pause lowers it by its
  * seconds.
  */
-export function breakPrice(last: Piece, next: Piece | undefined): number {
+export function breakPenalty(last: Piece, next: Piece | undefined): number {
   if (!next || /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text)) return 0
   const pause = Math.max(0, next.start - last.end) / 1000
   return Math.max(0, wordPrice(last) - pause)

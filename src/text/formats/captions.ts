@@ -1,7 +1,7 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { breakPrice, type Piece } from './breaks.ts'
+import { breakPenalty, type Piece } from './breaks.ts'
 import { splitPieces } from './caption-pieces.ts'
-import { layRows } from './rows.ts'
+import { breakLines } from './line-breaking.ts'
 import { spaceCaptions } from './timing.ts'
 
 /**
@@ -90,7 +90,7 @@ function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
     let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
     for (const { opens, columns } of captionsBefore(end, { pieces, limits })) {
       const fill = columns / (width * limits.maxRows)
-      const broken = breakPrice(pieces[end - 1]!, pieces[end])
+      const broken = breakPenalty(pieces[end - 1]!, pieces[end])
       const price = plans[opens]!.price + 1 + broken + 0.5 * fill ** 2
       if (price < best.price) best = { price, opens }
     }
@@ -98,7 +98,7 @@ function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
   }
   return readPlan(plans).map(({ opens, end }) => {
     const own = pieces.slice(opens, end)
-    return { start: own[0]!.start, end: own.at(-1)!.end, rows: layRows(own, width) }
+    return { start: own[0]!.start, end: own.at(-1)!.end, rows: breakLines(own, width) }
   })
 }
 

@@ -1,5 +1,5 @@
 /** The time during which a caption shows, in whole milliseconds. */
-export type Showing = { start: number; end: number }
+export type CaptionTime = { start: number; end: number }
 
 /** All in milliseconds. */
 export type TimingLimits = { minDuration: number; maxDuration: number; gap: number }
@@ -14,7 +14,7 @@ const READABLE_MS = 1000
  * delayed, but by at most half the duration of its own words: captions never drift away from the
  * audio. Every caption shows for at least a millisecond.
  */
-export function spaceCaptions<T extends Showing>(
+export function spaceCaptions<T extends CaptionTime>(
   captions: readonly T[],
   limits: TimingLimits,
 ): T[] {

@@ -1,7 +1,13 @@
 import type { Log } from '../../log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
-import { brokenDown, type Envelope, failed, overspent, timedOut } from '../result/steps/envelope.ts'
+import {
+  budgetExceeded,
+  crashed,
+  type Envelope,
+  failedEnvelope,
+  timedOut,
+} from '../result/steps/envelope.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { StepBudget } from './step-budget.ts'
 import { type AddOnStep, addOnSteps, transformSteps, type UtteranceWords } from './step-names.ts'
@@ -87,11 +93,11 @@ export function openSessionText(
         case 'done':
           return outcome.value as Envelope
         case 'hung':
-          return failed(name, timedOut(name, threads.summaries.timeout))
+          return failedEnvelope(name, timedOut(name, threads.summaries.timeout))
         case 'spent':
-          return failed(name, overspent(name))
+          return failedEnvelope(name, budgetExceeded(name))
         default:
-          return failed(name, brokenDown(name))
+          return failedEnvelope(name, crashed(name))
       }
     },
     warnings: () => [...warnings.values()].flat(),
@@ -147,7 +153,7 @@ function createStepRunner(
     if (budget.isSlow) threads.setApart()
     if (!budget.isSpent || lost.has(name)) return
     lost.set(name, { kind: 'spent' })
-    warn(name, [...(warnings.get(name) ?? []), overspent(name).message])
+    warn(name, [...(warnings.get(name) ?? []), budgetExceeded(name).message])
   }
 
   /** Stores the warnings for the customer, and logs each once. */

@@ -1,7 +1,7 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { makeFromTranscript, type Params } from '../add-on.ts'
 import { addOns } from '../add-ons.ts'
-import { answer, type Envelope } from '../result/steps/envelope.ts'
+import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
 import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
@@ -73,7 +73,7 @@ export function find(
   const addOn = addOns.find((one) => one.name === name)!
   const make = () =>
     makeFromTranscript(addOn, { utterances: readSpokenText(spokenText) }, params, { form })
-  return answer(name, make, { now, form, onFault })
+  return runInEnvelope(name, make, { now, form, onFault })
 }
 
 function readSpokenText(text: string): Utterance[] {

@@ -16,7 +16,7 @@ const LONGEST = 20
  * spelled. It errs toward hiding too many; only words of grammar, months and, in lower case,
  * everyday words stay.
  */
-export function findNamesAgain(text: string, words: readonly Lexeme[], names: Names): Entity[] {
+export function findRepeatedNames(text: string, words: readonly Lexeme[], names: Names): Entity[] {
   if (names.size === 0) return []
   const isSmall = !/\p{Lu}/u.test(text.replace(/\bI\b/g, ''))
   const found: Entity[] = []

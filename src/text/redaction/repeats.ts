@@ -1,7 +1,7 @@
 import type { DigitRun } from '../entities/digits/digit-runs.ts'
 import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { type KnownWords, wordsOf } from './known-words.ts'
-import { findNamesAgain } from './repeated-names.ts'
+import { findRepeatedNames } from './repeated-names.ts'
 
 /**
  * Finds further occurrences of known words: names in every form, others in their original words,
@@ -21,7 +21,7 @@ export function findRepeats(
   },
 ): Entity[] {
   const words = wordsOf(text)
-  const found = findNamesAgain(text, words, known.names)
+  const found = findRepeatedNames(text, words, known.names)
   for (const [at, { text: word, from }] of words.entries()) {
     for (const { type, words: row } of known.phrases.get(word) ?? []) {
       const part = words.slice(at, at + row.length)

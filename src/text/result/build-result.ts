@@ -8,7 +8,7 @@ import { subtitlesWarnings } from '../subtitles-warnings.ts'
 import type { Transform } from '../transform.ts'
 import { transforms as allTransforms } from '../transforms.ts'
 import { joinSentences } from '../words/sentences/join-sentences.ts'
-import { type AddOnError, type Envelope, failed } from './steps/envelope.ts'
+import { type AddOnError, type Envelope, failedEnvelope } from './steps/envelope.ts'
 import { notConfigured, withoutEngine } from './steps/not-configured.ts'
 import { type RunOptions, runAddOn } from './steps/run-add-on.ts'
 import { type Prepared, prepareServiceAddOn } from './steps/run-service-add-on.ts'
@@ -92,7 +92,7 @@ export function buildResult(
   }
   // When speakers were found, the utterances show them (contract 4.10).
   if (diarizationError) {
-    envelopes.set('diarization', failed('diarization', diarizationError, { seconds, form }))
+    envelopes.set('diarization', failedEnvelope('diarization', diarizationError, { seconds, form }))
   }
   const built = assemble(written, envelopes)
   if (result.answered) addUsage(built as StoredResult, [result.answered])

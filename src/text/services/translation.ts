@@ -2,7 +2,12 @@ import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { viewUtterance } from '../../transcript/utterance-view.ts'
 import { sentences } from '../addons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../addons/subtitles.ts'
-import { type AddOnError, AddOnFailure, answer, type ResultForm } from '../result/steps/envelope.ts'
+import {
+  type AddOnError,
+  AddOnFailure,
+  type ResultForm,
+  runInEnvelope,
+} from '../result/steps/envelope.ts'
 import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
 import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
 import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
@@ -239,7 +244,10 @@ function textForms(transcript: Transcript, params: Params, form: ResultForm) {
   return {
     ...(params.sentences === true && {
       sentences: [
-        answer('sentences', () => sentences.make(transcript, params, { form }), { now, form }),
+        runInEnvelope('sentences', () => sentences.make(transcript, params, { form }), {
+          now,
+          form,
+        }),
       ],
     }),
     ...(params.subtitles === true && { subtitles: subtitles(transcript, config) }),

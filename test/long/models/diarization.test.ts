@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { createSpeechEngine } from '../../../src/asr/engine.ts'
+import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
 import { createFakeSpeechEngine, type FakeOptions } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config.ts'

@@ -3,7 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { createSpeechEngine, type SpeechEngineOptions } from '../../../src/asr/engine.ts'
+import {
+  createSpeechEngine,
+  type SpeechEngineOptions,
+} from '../../../src/asr/create-speech-engine.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { createLog } from '../../../src/log.ts'

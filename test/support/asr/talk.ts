@@ -1,6 +1,6 @@
 import type { EmbeddedWindow } from '../../../src/asr/speakers/embedding/embedder.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
-import { layWindows } from '../../../src/asr/speakers/embedding/windows.ts'
+import { slidingWindows } from '../../../src/asr/speakers/embedding/windows.ts'
 import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
 import type { Word } from '../../../src/transcript/transcript.ts'
 
@@ -65,7 +65,7 @@ export function talk(letters: string, { seed = 0 }: { seed?: number } = {}): Tal
     }
   }
   const regions = speechRegions(words, (at + 1) * SAMPLE_RATE)
-  const windows = regions.flatMap((region) => layWindows(region, diarizationGrid))
+  const windows = regions.flatMap((region) => slidingWindows(region, diarizationGrid))
   return {
     words,
     spokenText: words.map(({ text }) => text[0]).join(''),

@@ -1,11 +1,11 @@
 import type { SessionText } from '../../../src/text/live/session-text.ts'
-import { failed } from '../../../src/text/result/steps/envelope.ts'
+import { failedEnvelope } from '../../../src/text/result/steps/envelope.ts'
 import { notConfigured } from '../../../src/text/result/steps/not-configured.ts'
 
 /** A text pipeline that changes nothing and finds nothing. */
 export const plainText: SessionText = {
   change: async ({ words }) => words,
   warnings: () => [],
-  find: async (name) => failed(name, notConfigured(name).error!, { form: 'native' }),
+  find: async (name) => failedEnvelope(name, notConfigured(name).error!, { form: 'native' }),
   close: async () => {},
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { MultipartFile } from '@fastify/multipart'
 import { AppError } from '../../../errors.ts'
-import { cleanFileName } from '../../../jobs/clean-file-name.ts'
+import { sanitizeFileName } from '../../../jobs/sanitize-file-name.ts'
 import { MAX_PARTS } from './form-stream.ts'
 
 /** Other parts still have to be received, whether they are read or not. */
@@ -34,7 +34,7 @@ export async function readAudioPart(
     const part = await nextPart(parts)
     if (!part) throw new AppError('upload_invalid', `the form has no part named ${name}`)
     if (part.fieldname === name) {
-      return { filename: cleanFileName(part.filename ?? ''), body: audioBytes(part) }
+      return { filename: sanitizeFileName(part.filename ?? ''), body: audioBytes(part) }
     }
     await readBeside(part)
   }

@@ -2,7 +2,7 @@ import { floats, floatsOf, loadModel, type Session } from '../../onnx-runtime.ts
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { createLogMel, frameSizes, framesIn } from '../features/log-mel.ts'
 import { defaultGrid, type EmbeddedWindow, type SpeakerEmbedder } from './embedder.ts'
-import { checkRegions, layWindows, normalize } from './windows.ts'
+import { checkRegions, normalize, slidingWindows } from './windows.ts'
 
 const BINS = 80
 /**
@@ -32,7 +32,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
       const embedded: EmbeddedWindow[] = []
       for (const region of regions) {
         const { frames, mel } = logMel(samples.subarray(region.start, region.end))
-        for (const window of grids.flatMap((grid) => layWindows(region, grid))) {
+        for (const window of grids.flatMap((grid) => slidingWindows(region, grid))) {
           signal.throwIfAborted()
           const count = framesIn(window.end - window.start, SAMPLE_RATE)
           const from = Math.min(Math.round((window.start - region.start) / step), frames - count)

@@ -11,7 +11,7 @@ import {
   type SpeakerEmbedder,
   type WindowGrid,
 } from './embedder.ts'
-import { checkRegions, layWindows, normalize } from './windows.ts'
+import { checkRegions, normalize, slidingWindows } from './windows.ts'
 
 /** Length of an embedding. */
 const DIMENSION = 128
@@ -86,7 +86,7 @@ async function embedRegion(
   { region, frames }: Speaker,
   { grids, signal }: { grids: readonly WindowGrid[]; signal: AbortSignal },
 ): Promise<EmbeddedWindow[]> {
-  const windows = grids.flatMap((grid) => layWindows(region, grid))
+  const windows = grids.flatMap((grid) => slidingWindows(region, grid))
   const count = frames.length / CEPSTRA
   const spans = windows.map((window) => spanOf(window, region, count))
   const embedded: EmbeddedWindow[] = []

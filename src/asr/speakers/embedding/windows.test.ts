@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkRegions, layWindows, normalize } from './windows.ts'
+import { checkRegions, normalize, slidingWindows } from './windows.ts'
 
 const grid = { length: 24_000, hop: 12_000 }
 
 test('windows go through the region in steps, and the last ends with it', () => {
-  assert.deepEqual(layWindows({ start: 500, end: 50_000 }, grid), [
+  assert.deepEqual(slidingWindows({ start: 500, end: 50_000 }, grid), [
     { start: 500, end: 24_500 },
     { start: 12_500, end: 36_500 },
     { start: 24_500, end: 48_500 },
     { start: 26_000, end: 50_000 },
   ])
-  assert.deepEqual(layWindows({ start: 0, end: 36_000 }, grid), [
+  assert.deepEqual(slidingWindows({ start: 0, end: 36_000 }, grid), [
     { start: 0, end: 24_000 },
     { start: 12_000, end: 36_000 },
   ])
@@ -19,9 +19,9 @@ test('windows go through the region in steps, and the last ends with it', () => 
 
 test('a region up to the length of a window is one window, below 0.1 s none', () => {
   for (const end of [1600, 24_000]) {
-    assert.deepEqual(layWindows({ start: 0, end }, grid), [{ start: 0, end }])
+    assert.deepEqual(slidingWindows({ start: 0, end }, grid), [{ start: 0, end }])
   }
-  assert.deepEqual(layWindows({ start: 0, end: 1599 }, grid), [])
+  assert.deepEqual(slidingWindows({ start: 0, end: 1599 }, grid), [])
 })
 
 test('regions outside the samples, and windows that stand still, are refused', () => {

@@ -7,7 +7,7 @@ const MIN_REGION = 1600
  * Splits a region into windows: from its start in steps of `hop` while they fit, and one that ends
  * with it. A region shorter than a window is one window; one below 0.1 s has none.
  */
-export function layWindows({ start, end }: Region, { length, hop }: WindowGrid): Region[] {
+export function slidingWindows({ start, end }: Region, { length, hop }: WindowGrid): Region[] {
   if (end - start < MIN_REGION) return []
   if (end - start <= length) return [{ start, end }]
   const windows: Region[] = []

@@ -98,11 +98,11 @@ async function removeOne(
  * Moves back orphans that a row refers to again, because a newer database was restored; resolves to
  * how many.
  */
-export async function takeBackObjects(db: Db, orphans: Orphans): Promise<number> {
+export async function restoreOrphanObjects(db: Db, orphans: Orphans): Promise<number> {
   let taken = 0
   for await (const ids of orphans.list()) {
     for (const id of await findKnownObjects(db, ids)) {
-      await orphans.takeBack(id)
+      await orphans.restore(id)
       taken++
     }
   }

@@ -72,7 +72,7 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
         if (error.code !== 'ENOENT') throw error
       })
     },
-    async takeBack(id) {
+    async restore(id) {
       if (await objects.check(id).catch(ignoreMissing)) return
       await objects.adopt(id, join(folder, id))
       await rm(join(folder, id), { force: true })

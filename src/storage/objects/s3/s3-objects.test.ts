@@ -150,7 +150,7 @@ else {
     await orphans.add(id, { signal })
     await orphans.add(randomUUID(), { signal })
     assert.deepEqual([await list(objects), await list(orphans)], [[], [id]])
-    await orphans.takeBack(id)
+    await orphans.restore(id)
     assert.deepEqual([await list(objects), await list(orphans)], [[id], []])
     assert.equal(await text((await objects.read(id)).body), 'kept')
     await orphans.add(id, { signal })

@@ -26,7 +26,7 @@ export function openS3Orphans(s3: S3): OrphanObjects {
       await copy(s3, newest, keyStem(s3, 'orphans', id))
       for (const { key } of keys) await remove(key)
     },
-    async takeBack(id) {
+    async restore(id) {
       const [orphan] = await findKeys(s3, 'orphans', id)
       if (!orphan) return
       const isThere = (await findKeys(s3, 'objects', id)).length > 0

@@ -38,7 +38,7 @@ const failedResults: Record<ResultForm, Record<string, unknown>> = {
 export type FailedOptions = { seconds?: number; form?: ResultForm }
 
 /** Returns the answer of an add-on that failed, or did not run. */
-export function failed(
+export function failedEnvelope(
   name: string,
   error: AddOnError,
   { seconds = 0, form = 'string' }: FailedOptions = {},
@@ -48,10 +48,10 @@ export function failed(
 }
 
 /** What an add-on returns, and whether it found anything. */
-export type Made = { results: unknown; isEmpty: boolean; sources?: Source[] }
+export type AddOnOutput = { results: unknown; isEmpty: boolean; sources?: Source[] }
 
 /** How to measure an add-on, and whom to notify when it breaks down. */
-export type AnswerOptions = {
+export type EnvelopeOptions = {
   /** Milliseconds. */
   now: () => number
   form?: ResultForm
@@ -62,10 +62,10 @@ export type AnswerOptions = {
 /**
  * Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job.
  */
-export function answer(
+export function runInEnvelope(
   name: string,
-  make: () => Made,
-  { now, form = 'string', onFault }: AnswerOptions,
+  make: () => AddOnOutput,
+  { now, form = 'string', onFault }: EnvelopeOptions,
 ): Envelope {
   const startedAt = now()
   const seconds = () => (now() - startedAt) / 1000
@@ -77,13 +77,13 @@ export function answer(
   } catch (error) {
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)
-    const why = isExpected ? error.answer : brokenDown(name)
-    return failed(name, why, { seconds: seconds(), form })
+    const why = isExpected ? error.answer : crashed(name)
+    return failedEnvelope(name, why, { seconds: seconds(), form })
   }
 }
 
 /** Says nothing about the cause, which may quote the transcript. */
-export function brokenDown(name: string): AddOnError {
+export function crashed(name: string): AddOnError {
   return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
 }
 
@@ -92,7 +92,7 @@ export function brokenDown(name: string): AddOnError {
  * else.
  */
 export function diarizationFailed(error: unknown): AddOnError {
-  const why = brokenDown('diarization')
+  const why = crashed('diarization')
   const isModel = error instanceof AppError && error.code === 'speaker_model_unusable'
   return isModel ? { ...why, message: error.message } : why
 }
@@ -101,7 +101,7 @@ export function diarizationFailed(error: unknown): AddOnError {
  * Returns the error of an add-on that no longer runs because it used more processor time than one
  * session may.
  */
-export function overspent(name: string): AddOnError {
+export function budgetExceeded(name: string): AddOnError {
   const message = `${name} is left out from here on: it used more time than a session may`
   return { status_code: 504, exception: 'AddonTimeout', message }
 }

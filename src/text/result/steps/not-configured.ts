@@ -1,11 +1,11 @@
-import { type Envelope, failed } from './envelope.ts'
+import { type Envelope, failedEnvelope } from './envelope.ts'
 
 /** Add-ons that a server without services does not have. */
 export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
 
 /** Returns the answer of an add-on that needs a language model, on a server without one. */
 export function notConfigured(name: string): Envelope {
-  return failed(name, {
+  return failedEnvelope(name, {
     status_code: 501,
     exception: 'NotConfigured',
     message: `${name} is not available on this server: it needs a language model (STENO_LLM_URL)`,

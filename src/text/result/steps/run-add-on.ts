@@ -1,6 +1,12 @@
 import type { Transcript } from '../../../transcript/transcript.ts'
 import { type AddOn, makeFromTranscript, type Params } from '../../add-on.ts'
-import { type AddOnError, answer, type Envelope, failed, type ResultForm } from './envelope.ts'
+import {
+  type AddOnError,
+  type Envelope,
+  failedEnvelope,
+  type ResultForm,
+  runInEnvelope,
+} from './envelope.ts'
 
 /** What an add-on runs with. */
 export type RunOptions = {
@@ -18,7 +24,7 @@ export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptio
   const { params, form, given, now, onFault } = options
   const { name } = addOn
   const why = given[name]
-  if (why) return failed(name, why, { form })
+  if (why) return failedEnvelope(name, why, { form })
   const make = () => makeFromTranscript(addOn, transcript, params, { form })
-  return answer(name, make, { now, form, onFault })
+  return runInEnvelope(name, make, { now, form, onFault })
 }

@@ -2,7 +2,7 @@ import { roundTo } from '../../../transcript/rounding.ts'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import { knownUtterances } from '../../add-on.ts'
 import type { ServiceAddOn, ServiceRequest } from '../../service-add-on.ts'
-import { type AddOnError, answer, type Envelope, failed } from './envelope.ts'
+import { type AddOnError, type Envelope, failedEnvelope, runInEnvelope } from './envelope.ts'
 import type { RunOptions } from './run-add-on.ts'
 
 /** The requests of one add-on, or why it has none. `seconds` is the work so far. */
@@ -31,7 +31,7 @@ export function prepareServiceAddOn(
     requests = addOn.prepare(readable(addOn, transcript), params)
     return { results: null, isEmpty: true }
   }
-  const { error, exec_time: seconds } = answer(name, make, { now, onFault })
+  const { error, exec_time: seconds } = runInEnvelope(name, make, { now, onFault })
   return { name, seconds, ...(error ? { error } : { requests }) }
 }
 
@@ -45,10 +45,10 @@ export function mergeServiceAddOn(
   const { name } = addOn
   const { seconds } = answered
   const why = given[name] ?? ('error' in answered ? answered.error : undefined)
-  if (why) return failed(name, why, { seconds, form })
+  if (why) return failedEnvelope(name, why, { seconds, form })
   const answers = 'answers' in answered ? answered.answers : []
   const make = () => addOn.merge(readable(addOn, transcript), params, answers, { form })
-  const envelope = answer(name, make, { now, form, onFault })
+  const envelope = runInEnvelope(name, make, { now, form, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }
 

@@ -6,11 +6,11 @@ import type { Transform, Transformed } from '../../transform.ts'
 import {
   type AddOnError,
   AddOnFailure,
-  type AnswerOptions,
-  answer,
+  type AddOnOutput,
   type Envelope,
-  failed,
-  type Made,
+  type EnvelopeOptions,
+  failedEnvelope,
+  runInEnvelope,
 } from './envelope.ts'
 import type { Answered } from './run-service-add-on.ts'
 
@@ -23,7 +23,7 @@ export class RequiredStepFailed extends Error {}
 /** What a transform runs with. `why`: it crashed or hung before, and is left out. */
 type TransformOptions = { params: Params; why: AddOnError | undefined }
 
-type Asking = AnswerOptions &
+type Asking = EnvelopeOptions &
   TransformOptions & { served?: readonly string[]; answered?: Answered | undefined }
 
 /**
@@ -42,7 +42,7 @@ export function answersFor(
     requests = prepare(transcript, params)
     return { results: null, isEmpty: true }
   }
-  const { error, exec_time: seconds } = answer(name, make, run)
+  const { error, exec_time: seconds } = runInEnvelope(name, make, run)
   if (error) return { answered: { name, seconds, error } }
   return requests.length > 0
     ? { name, seconds, requests }
@@ -56,7 +56,7 @@ export function answersFor(
 export function applyTransform(
   { name, reports, required, apply }: Transform,
   transcript: Transcript,
-  { params, why, answered, ...run }: AnswerOptions & TransformOptions & { answered?: Answered },
+  { params, why, answered, ...run }: EnvelopeOptions & TransformOptions & { answered?: Answered },
 ): Omit<Transformed, 'made'> & { envelope?: Envelope } {
   if (required) {
     if (why) throw new RequiredStepFailed(why.message)
@@ -65,11 +65,11 @@ export function applyTransform(
   if (why) {
     return {
       transcript,
-      ...(reports ? { envelope: failed(name, why) } : { warnings: [why.message] }),
+      ...(reports ? { envelope: failedEnvelope(name, why) } : { warnings: [why.message] }),
     }
   }
   let changed: Omit<Transformed, 'made'> = { transcript }
-  const make = (): Made => {
+  const make = (): AddOnOutput => {
     const { made, ...applied } = apply(transcript, params, answered)
     changed = applied
     return made ?? { results: null, isEmpty: true }
@@ -79,7 +79,7 @@ export function applyTransform(
     make()
     return changed
   }
-  const envelope = answer(name, make, run)
+  const envelope = runInEnvelope(name, make, run)
   const exec_time = roundTo(envelope.exec_time + (answered?.seconds ?? 0), 6)
   return { ...changed, envelope: { ...envelope, exec_time } }
 }

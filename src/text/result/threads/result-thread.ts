@@ -2,7 +2,7 @@ import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../log.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { threads } from '../../../workers/transports.ts'
-import { type AddOnError, brokenDown, timedOut } from '../steps/envelope.ts'
+import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'
 import {
   type Answers,
   type FromThread,
@@ -111,7 +111,7 @@ export class ResultThread {
     // again.
     const lost = step !== undefined && !given[step] ? step : undefined
     const isHung = 'lost' in ended && ended.lost.how === 'hung'
-    if (lost !== undefined) given[lost] = isHung ? timedOut(lost, seconds) : brokenDown(lost)
+    if (lost !== undefined) given[lost] = isHung ? timedOut(lost, seconds) : crashed(lost)
     if (!signal.aborted) log.error({ step: lost }, 'an add-on crashed or hung')
     return { lost }
   }

@@ -1,4 +1,4 @@
-import { type LiveRecognizer, MAX_DETECT_FRAMES } from '../../../../src/asr/live-recognizer.ts'
+import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live-engine.ts'
 import type { SpeakerCounts } from '../../../../src/asr/speech-engine.ts'
 import type { ChannelEvent } from '../../../../src/live/recognition/channel.ts'
 import { RecognitionLoop } from '../../../../src/live/recognition/recognition-loop.ts'
@@ -41,7 +41,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const leaving = new AbortController()
   /** Samples that were written for finals and partials. */
   let samples = 0
-  const models: LiveRecognizer = {
+  const models: LiveEngine = {
     capacity: undefined,
     load,
     withoutPartials: 0.5,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Piece } from './breaks.ts'
-import { layRows } from './rows.ts'
+import { breakLines } from './line-breaking.ts'
 
 /** Lays the words of a text, a second each, into rows. */
 function lay(text: string, width: number): string[] {
@@ -16,7 +16,7 @@ function lay(text: string, width: number): string[] {
       end: start + 1000,
     }
   })
-  return layRows(pieces, width)
+  return breakLines(pieces, width)
 }
 
 test('text that fits has one row', () => {

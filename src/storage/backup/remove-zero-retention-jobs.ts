@@ -18,7 +18,7 @@ const dependent = [
  * Deletes from a copy of a database the jobs of which nothing is kept, whatever their state, and
  * the uploads of these accounts that no other job uses: a snapshot would keep them.
  */
-export function leaveOutUnkept(file: string, accounts: 'all' | readonly string[]): void {
+export function removeZeroRetentionJobs(file: string, accounts: 'all' | readonly string[]): void {
   const database = new DatabaseSync(file)
   try {
     const { version } = database.prepare('select version from schema_version').get() as {

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 255
  * name is for people and for `Content-Disposition`: it must neither point into a folder nor start
  * another header line. A long name keeps its beginning and its extension.
  */
-export function cleanFileName(given: string): string | null {
+export function sanitizeFileName(given: string): string | null {
   const name = given
     .split(/[\\/]/)
     .at(-1)!

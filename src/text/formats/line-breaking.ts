@@ -1,4 +1,4 @@
-import { breakPrice, type Piece } from './breaks.ts'
+import { breakPenalty, type Piece } from './breaks.ts'
 
 /** A break after a comma is worth rows that differ by a fifth of their width. */
 const BREAK_WEIGHT = 0.1
@@ -11,7 +11,7 @@ type Plan = { price: number; opens: number }
  * length, broken after punctuation where possible. A wider piece has a row of its own. Minimizes
  * squares as in Knuth and Plass, "Breaking paragraphs into lines" (1981).
  */
-export function layRows(pieces: readonly Piece[], width: number): string[] {
+export function breakLines(pieces: readonly Piece[], width: number): string[] {
   const count = countRows(pieces, width)
   const columns = sumColumns(pieces)
   const layers: Plan[][] = [[{ price: 0, opens: 0 }]]
@@ -26,7 +26,7 @@ export function layRows(pieces: readonly Piece[], width: number): string[] {
         const price =
           (before[opens]?.price ?? Number.POSITIVE_INFINITY) +
           (own / width) ** 2 +
-          BREAK_WEIGHT * breakPrice(pieces[end - 1]!, pieces[end])
+          BREAK_WEIGHT * breakPenalty(pieces[end - 1]!, pieces[end])
         // At the same price the lower row is the longer one: it is nearer to the edge of the
         // picture.
         if (price <= best.price) best = { price, opens }

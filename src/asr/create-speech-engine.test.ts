@@ -11,7 +11,7 @@ import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
 import type { Word } from '../transcript/transcript.ts'
-import { createSpeechEngine } from './engine.ts'
+import { createSpeechEngine } from './create-speech-engine.ts'
 import type { Segment } from './recognizer.ts'
 import { type Batch, type PcmFile, SAMPLE_RATE, type SpeechEngine } from './speech-engine.ts'
 

@@ -7,11 +7,17 @@ const LEAST_SHARE = 0.001
 /** Processes that run at times but get nowhere end as well. */
 const MAX_PERIODS = 40
 
+/** Returns the seconds of processor time that this process has used so far. */
+export function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
 /**
  * Returns the processor time of a process and its children in seconds; undefined where the system
  * does not tell it, such as outside Linux.
  */
-export function processorSeconds(pid: number): number | undefined {
+export function cpuSecondsOf(pid: number): number | undefined {
   try {
     // The name of the program, in parentheses, may have spaces; the state follows it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -19,7 +25,7 @@ export function processorSeconds(pid: number): number | undefined {
     // User and system time, then those of children that have ended.
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
     return childrenOf(pid).reduce(
-      (sum, child) => sum + (processorSeconds(child) ?? 0),
+      (sum, child) => sum + (cpuSecondsOf(child) ?? 0),
       ticks / TICKS_PER_SECOND,
     )
   } catch {

@@ -89,7 +89,7 @@ export type LiveUtterance = {
  * session that resumes after a crash gets the same results as an undisturbed one. A worker that
  * crashes rejects the call with `engine_failed`; the caller may retry.
  */
-export type LiveRecognizer = {
+export type LiveEngine = {
   /**
    * How many sessions with continuous speech this machine can serve in time, with partials at their
    * rarest pace; undefined until it is measured.

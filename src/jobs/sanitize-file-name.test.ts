@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { cleanFileName } from './clean-file-name.ts'
+import { sanitizeFileName } from './sanitize-file-name.ts'
 
 const names: [given: string, kept: string | null][] = [
   ['talk.wav', 'talk.wav'],
@@ -21,5 +21,6 @@ const names: [given: string, kept: string | null][] = [
 ]
 
 test('of a name its last part is kept, without control characters', () => {
-  for (const [given, kept] of names) assert.equal(cleanFileName(given), kept, JSON.stringify(given))
+  for (const [given, kept] of names)
+    assert.equal(sanitizeFileName(given), kept, JSON.stringify(given))
 })

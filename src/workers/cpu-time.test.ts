@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { processorSeconds, watchStarvation } from './processor-time.ts'
+import { cpuSecondsOf, watchStarvation } from './cpu-time.ts'
 
 const hasProc = process.platform === 'linux'
 const worker = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
@@ -38,18 +38,18 @@ test('the time of a process has that of its children', {
 }, async (t) => {
   const child = fork(worker, { serialization: 'advanced' })
   t.after(() => child.kill('SIGKILL'))
-  const used = () => processorSeconds(process.pid)! - processorSeconds(child.pid!)!
+  const used = () => cpuSecondsOf(process.pid)! - cpuSecondsOf(child.pid!)!
   child.send('ready')
   await once(child, 'message')
   const own = process.cpuUsage()
-  const before = { all: processorSeconds(process.pid)!, own: used() }
+  const before = { all: cpuSecondsOf(process.pid)!, own: used() }
   child.send('hang')
-  while (processorSeconds(process.pid)! - before.all < 0.3);
-  assert.ok(processorSeconds(child.pid!)! > 0.05)
+  while (cpuSecondsOf(process.pid)! - before.all < 0.3);
+  assert.ok(cpuSecondsOf(child.pid!)! > 0.05)
   const { user, system } = process.cpuUsage(own)
   assert.ok(Math.abs(used() - before.own - (user + system) / 1e6) < 0.1)
 })
 
 test('the time of a process that has ended is unknown', () => {
-  assert.equal(processorSeconds(2 ** 30), undefined)
+  assert.equal(cpuSecondsOf(2 ** 30), undefined)
 })

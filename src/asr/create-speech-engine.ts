@@ -9,7 +9,7 @@ import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
-import { createLiveRecognizer } from './live/worker-client.ts'
+import { createLiveEngine } from './live/worker-client.ts'
 import { createModelInstaller } from './model-installer.ts'
 import { prepackInBackground } from './models/prepack-in-background.ts'
 import { joinRecognitions } from './recognition/fusion.ts'
@@ -135,7 +135,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
   const live =
     options.live &&
-    createLiveRecognizer({
+    createLiveEngine({
       ...options.live,
       start,
       processesOf: liveProcessesOf,
