@@ -36,7 +36,7 @@ export const texts = {
     key: 'API key',
     hint: 'The first start of the server shows a key and a link that signs in. “npx steno keys create” makes another key.',
     submit: 'Sign in',
-    linkEnded: 'This link was used before, or its time is over. Sign in with a key.',
+    linkEnded: 'This link was used before or has expired. Sign in with a key.',
     ended: 'You were signed out. Sign in again.',
     wrong: 'This key is not known.',
   },

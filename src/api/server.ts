@@ -53,7 +53,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     answerClientError(error, socket, { requestIdHeaderNames })
   }
   const ChunkLimitedRequest = limitChunks((socket) => {
-    refuse(socket, 'its body comes in too small pieces')
+    refuse(socket, 'the chunks of its body are too small')
   })
   const turns = requestTurns(ChunkLimitedRequest)
   const http: FastifyInstance = Fastify({

@@ -73,7 +73,7 @@ async function findTranslator(
     return await openTranslator(apertium, noPair)
   } catch (error) {
     if (!(error instanceof LlmFailure)) throw error
-    log.error({ problem: error.message }, 'STENO_APERTIUM names no program that translates')
+    log.error({ problem: error.message }, 'STENO_APERTIUM does not name a working translator')
     return undefined
   }
 }

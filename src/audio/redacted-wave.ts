@@ -50,7 +50,7 @@ async function readSamples(
   const bytes = new Uint8Array(samples.buffer)
   for (let done = 0; done < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, done, bytes.length - done, at * 2 + done)
-    if (bytesRead === 0) throw new AppError('storage_unreadable', 'the decoded audio is cut short')
+    if (bytesRead === 0) throw new AppError('storage_unreadable', 'the decoded audio is truncated')
     done += bytesRead
   }
   return samples

@@ -18,7 +18,7 @@ export function parseArguments<const T extends Options>(args: readonly string[],
   for (const { name } of parsed.tokens.filter((token) => token.kind === 'option')) {
     const { type, multiple } = options[name]!
     if (type === 'boolean' || multiple) continue
-    if (seen.has(name)) throw new UsageError(`--${name} takes one value, but stands there twice`)
+    if (seen.has(name)) throw new UsageError(`--${name} takes one value, but is given twice`)
     seen.add(name)
   }
   return parsed

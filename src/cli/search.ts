@@ -11,19 +11,19 @@ Finds what was said in the finished recordings and sessions of a server: utteran
 form of the word, the latest first. Prints the job, the time, and what was said.
 
   "two words"      in quotes that reach the server ('"two words"'): in this order
-  -- -word         not this word; everything behind -- is part of the question
+  -- -word         not this word; everything after -- is part of the query
   word*            the beginning of a word
 
   --language CODE  only utterances in this language, such as de
   --speaker N      only this speaker, as numbered in its job
-  --speaker-name N only who has this name, given by a correction
+  --speaker-name N only the speaker with this name, as set by a correction
   --kind KIND      only in pre-recorded or live jobs
-  --after DATE     only in jobs created after this date or moment
-  --before DATE    only in jobs created before this date or moment
+  --after DATE     only in jobs created after this date or time
+  --before DATE    only in jobs created before this date or time
   --metadata JSON  only in jobs with these keys in their custom_metadata, such as '{"team":"red"}'
   --limit N        utterances per page; default 20
   --offset N       utterances to skip; default 0
-  --json           prints the answer of the server
+  --json           prints the response of the server
 ${serverHelp}
 The exit code is 1 if nothing is found.
 `

@@ -73,7 +73,7 @@ test('attempts that are used up end a delivery, and the next of its job follows'
   const jobId = await queueMessages(service, receiver.url, { count: 2 })
   await service.pass()
   const [first, second] = await service.deliveries(jobId)
-  assert.deepEqual([first!.state, first!.reason], ['failed', 'the receiver answered 500'])
+  assert.deepEqual([first!.state, first!.reason], ['failed', 'the receiver responded with 500'])
   assert.deepEqual(await service.momentsOf(first!.id), [0, 1, 3, 8, 23, 53])
   assert.deepEqual([second!.state, second!.attempts], ['delivered', 1])
 })

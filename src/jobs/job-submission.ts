@@ -153,7 +153,7 @@ export class JobSubmission {
     const most = this.#tools.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
     if (fetching >= most)
-      throw new AppError('too_many_fetches', `${most} are under way`, RETRY_SOON)
+      throw new AppError('too_many_fetches', `${most} are in progress`, RETRY_SOON)
     this.#fetching.set(account, fetching + 1)
     try {
       return await fetchUpload(this.#tools, account, upload)

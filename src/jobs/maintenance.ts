@@ -119,7 +119,7 @@ async function deleteDelivered(
   const ids = await deleteDeliveredJobs(db, { waitedSince })
   for (const id of ids) onDeleted?.(id)
   if (ids.length + recordings === 0) return
-  log.info({ removed: ids.length, recordings }, 'deleted jobs of which nothing is kept')
+  log.info({ removed: ids.length, recordings }, 'deleted jobs under zero retention')
 }
 
 async function deleteOldUploads(options: MaintenanceOptions, state: State): Promise<void> {

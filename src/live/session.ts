@@ -360,7 +360,7 @@ export class LiveSession {
     const isCurrent = this.#outbox.connection === connection
     this.#outbox.detach(connection)
     if (!isCurrent) return
-    this.#log.info({ code }, 'client gone')
+    this.#log.info({ code }, 'client disconnected')
     this.#space.release()
     this.#timers.clear('idle')
     if (code === 1000) {

@@ -43,7 +43,7 @@ const THOUGHT_SHARE = 5
 const noJson = { problem: 'the answer of the language model is no JSON' }
 const tooLarge = { problem: 'the answer of the language model is too large' }
 const endedByError = { problem: 'the language model ended its answer with an error' }
-const noText = { problem: 'the language model answered no text' }
+const noText = { problem: 'the language model returned no text' }
 
 /**
  * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider

@@ -81,7 +81,7 @@ export async function askAboutTranscript(
     answer = await ask({ text, instruction: mend, schema })
   }
   if (answer.text === '' && !answer.isCut) {
-    throw new LlmFailure('the language model answered no text')
+    throw new LlmFailure('the language model returned no text')
   }
   // The beginning of a text is of use, that of JSON is not.
   if (answer.isCut && (schema || answer.text === '')) throw cutOff()

@@ -73,7 +73,7 @@ test('an answer of another form is no answer, and no fault of this program', asy
   for (const text of ['null', '[]', '{"choices":true}', '{"choices":[null]}', '{"choices":{}}']) {
     const { options } = await openChatModel(t, () => ({ body: text }))
     const asked = options.model.complete({ system: '', user: '', maxTokens: 9, signal })
-    await assert.rejects(asked, { message: 'the language model answered no text' }, text)
+    await assert.rejects(asked, { message: 'the language model returned no text' }, text)
   }
 })
 
@@ -85,7 +85,7 @@ function completion(content: unknown, usage: object = {}): ChatReply {
 test('an empty answer is none; counts of tokens are no less than none', async (t) => {
   const empty = await openChatModel(t, () => ' ')
   const asked = { style: 'concise' as const, transcript: 'Hi.' }
-  await assert.rejects(summarizeTranscript(asked, empty.options), /answered no text/)
+  await assert.rejects(summarizeTranscript(asked, empty.options), /returned no text/)
   const odd = { prompt_tokens: -5, completion_tokens: 2 ** 53 }
   const { options } = await openChatModel(t, () => completion('Well.', odd))
   const { usage } = await summarizeTranscript(asked, options)

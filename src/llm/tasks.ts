@@ -69,7 +69,7 @@ export async function extractData(
   const question = { instruction, partInstruction, transcript, schema, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
   const found = readObject(text)
-  if (!found) throw new LlmFailure('the language model answered no JSON object')
+  if (!found) throw new LlmFailure('the language model returned no JSON object')
   return { values: Object.fromEntries(classes.map((name) => [name, textsOf(found[name])])), usage }
 }
 
@@ -106,7 +106,7 @@ export async function describeChapter(
   const question = { instruction, partInstruction: NOTES, transcript, schema, problemOf }
   const answer = await askAboutTranscript(question, options)
   const found = readObject(answer.text)
-  if (!found) throw new LlmFailure('the language model answered no JSON object')
+  if (!found) throw new LlmFailure('the language model returned no JSON object')
   const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
   return {
     headline: textIn(found.headline)?.slice(0, MOST_HEADLINE),

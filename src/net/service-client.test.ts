@@ -63,7 +63,11 @@ test('a request carries the key, and its answer comes back', async () => {
 test('429, 5xx and broken connections are tried again', async () => {
   next.push(refuse(500), refuse(429), (response) => void response.destroy())
   assert.deepEqual(await post({ tries: 4 }), { status: 200, text: 'fine' })
-  assert.deepEqual(problems, ['it answers 500', 'it answers 429', 'the connection broke off'])
+  assert.deepEqual(problems, [
+    'it responds with 500',
+    'it responds with 429',
+    'the connection broke off',
+  ])
 })
 
 test('work that may have been done is not repeated where that is not wanted', async () => {
@@ -91,7 +95,7 @@ test('Retry-After is waited for', async () => {
 
 test('after the last attempt the problem is told', async () => {
   next.push(refuse(503), refuse(503), refuse(503))
-  assert.deepEqual(await post(), { problem: 'it answers 503' })
+  assert.deepEqual(await post(), { problem: 'it responds with 503' })
   assert.equal(seen.length, 3)
 })
 

@@ -224,7 +224,7 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
     const header = headers['retry-after']
     const text = typeof header === 'string' ? header : undefined
     const again = { afterMs: parseRetryAfter(text, { now: Date.now() }) ?? 0 }
-    return { problem: `it answers ${statusCode}`, again }
+    return { problem: `it responds with ${statusCode}`, again }
   }
   if (isRedirect) return { problem: `it redirects (${statusCode}), which is not followed` }
   const parts: Uint8Array[] = []

@@ -112,7 +112,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   else await refuseMissingDatabase(folder)
   if (options.objectStore) await refuseLocalObjects(folder)
   const open = await closeToOthers(folder)
-  if (open.length > 0) log.warn({ open }, 'closed what other users could open')
+  if (open.length > 0) log.warn({ open }, 'removed the access of other users to files')
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
   const owner = randomUUID()
@@ -150,7 +150,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
   const { done } = await beginSweep(sweeping, { isAlone })
   const closed = closeFilesBelow(open, closing).catch((err) => {
-    log.warn({ err }, 'files stay open to others')
+    log.warn({ err }, 'cannot remove the access of other users to files')
   })
   const swept = Promise.all([done, closed]).then(() => {})
   background.add(swept)
@@ -209,6 +209,6 @@ async function openShared(
       if (objectStore) await refuseUnknownObjects(objects)
     },
     onIdleError: (err) => log.warn({ err }, 'a connection to the database was lost'),
-    onVacuumError: (err) => log.warn({ err }, 'the space of deleted rows is not freed yet'),
+    onVacuumError: (err) => log.warn({ err }, 'cannot free the space of deleted rows yet'),
   })
 }

@@ -42,7 +42,7 @@ test('what a transform redacts is reported beside the result', () => {
 })
 
 test('without a transform that is required there is no result', () => {
-  const why = { status_code: 500, exception: 'AddonFailed', message: 'hiding broke down' }
+  const why = { status_code: 500, exception: 'AddonFailed', message: 'hiding crashed' }
   function throwing(error: Error): Transform {
     return {
       ...hiding,

@@ -147,9 +147,9 @@ test('a body that is no object is 400, one over the limit 413, none at all 415',
 })
 
 const failing: [path: string, status: number, message: RegExp][] = [
-  ['/401', 400, /Cannot fetch the audio: the source answered 401$/],
-  ['/404', 400, /Cannot find the audio: the source answered 404$/],
-  ['/503', 400, /Cannot reach the audio source: the source answered 503$/],
+  ['/401', 400, /Cannot fetch the audio: the source responded with 401$/],
+  ['/404', 400, /Cannot find the audio: the source responded with 404$/],
+  ['/503', 400, /Cannot reach the audio source: the source responded with 503$/],
   ['/breaks', 400, /Cannot reach the audio source: the connection broke off$/],
   ['/headers', 400, /Cannot reach the audio source: the headers of its answer are too large$/],
   ['/endless', 400, /Cannot reach the audio source: it redirected more than 5 times$/],

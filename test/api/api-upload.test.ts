@@ -138,9 +138,9 @@ test('a body that says that it is too large is refused before it comes', async (
         `content-type: ${type}\r\ncontent-length: ${bytes}\r\n\r\n{`,
     )
   const form = await ask('/v2/upload', 'multipart/form-data; boundary=b', 1e11)
-  assert.match(form, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot take media of this size/)
+  assert.match(form, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot accept media of this size/)
   const json = await ask('/v2/pre-recorded', 'application/json', 1_048_577)
-  assert.match(json, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot take a body of this size/)
+  assert.match(json, /^HTTP\/1\.1 413 [\s\S]*"message":"Cannot accept a body of this size/)
 })
 
 test('a form without a boundary is 400, another content type is 415', async () => {

@@ -94,6 +94,6 @@ test('a session whose client leaves says so', async (t) => {
   client.close(1000)
   await client.closed
   while (!lines.some(({ msg }) => msg === 'live session ended')) await call(server, '/health')
-  const gone = lines.find(({ msg }) => msg === 'client gone')
+  const gone = lines.find(({ msg }) => msg === 'client disconnected')
   assert.deepEqual([gone?.sessionId, gone?.code], [id, 1000])
 })

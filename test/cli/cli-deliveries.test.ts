@@ -72,7 +72,7 @@ test('steno deliveries lists the deliveries, newest first, with receiver and err
   assert.ok(Math.abs(Date.now() - Date.parse(created!)) < 60_000)
   const where = [job, endpoint, `${url}/${job}`]
   assert.deepEqual(rest, ['failed', 'transcription.created', '1', ...where, 'gone'])
-  const disabled = 'the endpoint is disabled: it answered 410: it is gone'
+  const disabled = 'the endpoint is disabled: it responded with 410: it is gone'
   assert.deepEqual(later!.slice(2), ['failed', 'transcription.success', '0', ...where, disabled])
   assert.deepEqual(others, [])
 })

@@ -90,7 +90,10 @@ test('an endpoint is failing from a failure until a success', async () => {
   server.answers.set('/failing', () => 500)
   await server.callBack('/failing')
   const failing = await find('callback')
-  assert.deepEqual([failing.status, failing.last_failure], ['failing', 'the receiver answered 500'])
+  assert.deepEqual(
+    [failing.status, failing.last_failure],
+    ['failing', 'the receiver responded with 500'],
+  )
   assert.ok(failing.failing_since)
   server.answers.delete('/failing')
   await server.skip(10_000)
@@ -135,7 +138,7 @@ test('a webhook that says it is gone is disabled, with the reason', async () => 
   server.answers.set('/account', () => 410)
   const { id } = await server.run()
   const { status, disabled_reason } = await find('webhook')
-  assert.deepEqual([status, disabled_reason], ['disabled', 'it answered 410: it is gone'])
+  assert.deepEqual([status, disabled_reason], ['disabled', 'it responded with 410: it is gone'])
   const received = await listDeliveries(server, `job_id=${id}`)
   assert.deepEqual([...new Set(received.map((one) => one.status))], ['failed'])
   server.answers.delete('/account')

@@ -24,7 +24,7 @@ test('an event that was refused comes again with its id and its body, signed ane
   const job = await server.callBack('/again')
   assert.equal(server.receiver.at('/again').length, 1)
   const pending = await callbackOf(server, job)
-  assert.deepEqual([pending.status, pending.reason], ['pending', 'the receiver answered 500'])
+  assert.deepEqual([pending.status, pending.reason], ['pending', 'the receiver responded with 500'])
   const pause = Date.parse(pending.next_attempt_at!) - Date.parse(pending.attempts[0]!.at)
   assert.ok(pause >= 2500 && pause < 9000, `${pause} ms`)
 

@@ -40,7 +40,7 @@ test('a server that migrates its database says so and ends at SIGTERM, with the 
   assert.deepEqual([code, stdout], [0, ''], lines.join('\n'))
   const messages = lines.map((line) => JSON.parse(line).msg)
   assert.ok(messages.includes('migrating the database, this may take minutes'))
-  assert.equal(messages.at(-1), 'stopped during the start')
+  assert.equal(messages.at(-1), 'stopped during startup')
   const after = new DatabaseSync(join(folder, 'steno.sqlite'))
   t.after(() => after.close())
   assert.deepEqual({ ...after.prepare('select version from schema_version').get() }, { version: 1 })

@@ -65,7 +65,7 @@ export function createFindKey(
     if (account !== undefined) return { hash, account, scopes: accountScopes }
 
     const stored = await findKeyByHash(db, hash)
-    if (!stored) throw new AppError('key_unknown', 'no key like it exists')
+    if (!stored) throw new AppError('key_unknown', 'it does not exist')
     const at = now()
     if (stored.expiresAt !== null && stored.expiresAt <= at) {
       throw new AppError('key_expired', `it ended at ${new Date(stored.expiresAt).toISOString()}`)

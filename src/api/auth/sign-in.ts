@@ -53,7 +53,7 @@ export function createSignIns({
     requireSameOrigin(request, http)
     const hash = sha256(secret).toString('hex')
     const signIn = await findSignIn(db, hash, { now: now() })
-    if (!signIn) throw new AppError('sign_in_ended', 'its time is over, or it was ended')
+    if (!signIn) throw new AppError('sign_in_ended', 'it has expired or was ended')
     const key = await findKey(Buffer.from(signIn.keyHash, 'hex'))
     return { hash, key, expiresAt: signIn.expiresAt, csrfToken: csrfTokenOf(secret) }
   }
@@ -73,7 +73,7 @@ export function createSignIns({
     /** Finds the key of a link and uses the link up; rejects with `sign_in_ended`. */
     async takeLink(secret: string): Promise<Key> {
       const keyHash = await takeLink(db, sha256(secret).toString('hex'), { now: now() })
-      if (!keyHash) throw new AppError('sign_in_ended', 'the link was used, or its time is over')
+      if (!keyHash) throw new AppError('sign_in_ended', 'the link was used or has expired')
       return findKey(Buffer.from(keyHash, 'hex'))
     },
 

@@ -36,11 +36,11 @@ export function requireHost(
 ): void {
   const hosts = hostsOf(rawHeaders)
   if (hosts.length === 0 ? httpVersion === '1.1' : hosts.length > 1 || !isHost(hosts[0]!)) {
-    throw new AppError('request_unreadable', 'the Host header is missing, twice there or no host')
+    throw new AppError('request_unreadable', 'the Host header is missing, repeated or invalid')
   }
   const forwarded = trustProxy ? firstOf(headers['x-forwarded-host']) : undefined
   if (forwarded && !isHost(forwarded)) {
-    throw new AppError('request_unreadable', 'the header X-Forwarded-Host is no host')
+    throw new AppError('request_unreadable', 'the header X-Forwarded-Host is not a host name')
   }
   const host = (forwarded || hosts[0])?.toLowerCase()
   if (allowedHosts.length === 0 || host === undefined) return

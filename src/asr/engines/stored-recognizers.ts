@@ -48,6 +48,7 @@ export async function loadStored(
   options: { device: Device },
 ): Promise<Recognizer> {
   const engine = engines[model.engine]
-  if (!engine) throw new AppError('engine_unavailable', `nothing runs models of ${model.engine}`)
+  if (!engine)
+    throw new AppError('engine_unavailable', `there is no engine for models of ${model.engine}`)
   return engine.load(model, options)
 }

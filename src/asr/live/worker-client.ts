@@ -79,7 +79,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     const fit = capacityOf(costs, cores)
     capacity = fit.sessions
     withoutPartials = fit.withoutPartials
-    log.info({ ...fit, ...costs }, 'live sessions that fit were measured')
+    log.info({ ...fit, ...costs }, 'measured how many live sessions fit')
   }
   /** Counts a task as load, unless it yields to others: they do not wait for it. */
   function counted<T>(task: Promise<T>, { isBehind }: { isBehind: boolean }): Promise<T> {
@@ -87,7 +87,8 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   }
 
   const measured = measure().catch((error: unknown) => {
-    if (!closing.signal.aborted) log.warn({ err: error }, 'live sessions could not be measured')
+    if (!closing.signal.aborted)
+      log.warn({ err: error }, 'cannot measure how many live sessions fit')
   })
 
   return {

@@ -35,7 +35,7 @@ export function readOnnxMetadata(file: string): Map<string, string> {
       }
       at += size + length
     }
-    throw new Error(`${file} is no ONNX model`)
+    throw new Error(`${file} is not an ONNX model`)
   } finally {
     closeSync(fd)
   }
@@ -45,11 +45,11 @@ export function readOnnxMetadata(file: string): Map<string, string> {
 function readHead(head: Buffer, file: string): { field: number; length: number; size: number } {
   const tag = readVarint(head, 0)
   const next = tag && readVarint(head, tag.end)
-  if (!tag || !next) throw new Error(`${file} is no ONNX model`)
+  if (!tag || !next) throw new Error(`${file} is not an ONNX model`)
   const field = Math.floor(tag.value / 8)
   const type = tag.value % 8
   if (type === VARINT) return { field, length: 0, size: next.end }
-  if (type !== BYTES) throw new Error(`${file} is no ONNX model`)
+  if (type !== BYTES) throw new Error(`${file} is not an ONNX model`)
   return { field, length: next.value, size: next.end }
 }
 

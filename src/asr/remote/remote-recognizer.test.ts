@@ -128,7 +128,7 @@ test('a refused key fails at once, and is in no message', async (t) => {
     [(refusal as AppError).code, (refusal as AppError).message],
     [
       'remote_engine_refused',
-      'Cannot use the remote engine: it answers 401: see STENO_REMOTE_ASR_API_KEY',
+      'Cannot use the remote engine: it responds with 401: see STENO_REMOTE_ASR_API_KEY',
     ],
   )
   server.next.push(answer({ error: { message: `no model for ${apiKey}` } }, 400))

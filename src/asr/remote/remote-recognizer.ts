@@ -227,7 +227,10 @@ function refused(
 ): AppError {
   const said = remedies[status] ?? messageIn(text)
   const detail = apiKey === undefined ? said : said.replaceAll(apiKey, '…')
-  return new AppError('remote_engine_refused', `it answers ${status}${detail && `: ${detail}`}`)
+  return new AppError(
+    'remote_engine_refused',
+    `it responds with ${status}${detail && `: ${detail}`}`,
+  )
 }
 
 /** Returns the message of an error in the form of the API; empty when there is none. */

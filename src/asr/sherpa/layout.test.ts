@@ -49,7 +49,7 @@ test('8-bit networks are preferred, and a list for dividing words belongs to the
   for (const name of ['encoder-epoch-99-avg-1.int8.onnx', 'bpe.vocab', 'encoder.weights']) {
     writeFileSync(join(folder, name), '')
   }
-  assert.throws(() => readSherpaLayout(folder), /int8.onnx is no model that Steno runs/)
+  assert.throws(() => readSherpaLayout(folder), /int8.onnx is not a model that Steno runs/)
   addMetadataTo(join(folder, 'encoder-epoch-99-avg-1.int8.onnx'))
   const { files, bpeVocabulary } = readSherpaLayout(folder)
   assert.equal(bpeVocabulary, 'bpe.vocab')
@@ -72,7 +72,7 @@ test('a token list with numbers beyond all vocabularies does not fill the memory
 test('fields without content do not hold up the reader of metadata', () => {
   const folder = folderOf('fields', () => {})
   writeFileSync(join(folder, 'model.onnx'), Buffer.alloc(100_000, Buffer.of(0x08, 0)))
-  assert.throws(() => readOnnxMetadata(join(folder, 'model.onnx')), /is no ONNX model/)
+  assert.throws(() => readOnnxMetadata(join(folder, 'model.onnx')), /is not an ONNX model/)
 })
 
 test('a folder without a model says what it lacks', () => {
@@ -81,5 +81,5 @@ test('a folder without a model says what it lacks', () => {
   writeFileSync(join(folder, 'tokens.txt'), 'a 0\n')
   assert.throws(() => readSherpaLayout(folder), /needs its .onnx files/)
   writeFileSync(join(folder, 'model.onnx'), 'This is no network, but a text.')
-  assert.throws(() => readSherpaLayout(folder), /model.onnx is no ONNX model/)
+  assert.throws(() => readSherpaLayout(folder), /model.onnx is not an ONNX model/)
 })

@@ -55,7 +55,7 @@ export function readSherpaLayout(folder: string): SherpaLayout {
   })
   if (!family) {
     const type = metadata.get('model_type') ?? 'none'
-    throw new Error(`${main} is no model that Steno runs: its metadata has model_type ${type}`)
+    throw new Error(`${main} is not a model that Steno runs: its metadata has model_type ${type}`)
   }
   if (!model && !decoder) throw new Error('the model lacks its decoder')
   const parts = {

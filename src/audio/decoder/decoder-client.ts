@@ -151,5 +151,5 @@ function earlyEnd(how: string, stderr: string): AppError {
   const options = stderr ? { cause: new Error(stderr) } : {}
   return crashes.has(how)
     ? new AppError('media_undecodable', `the decoder crashed (${how})`, options)
-    : new AppError('engine_failed', `the decoder was ended (${how})`, options)
+    : new AppError('engine_failed', `the decoder was killed (${how})`, options)
 }

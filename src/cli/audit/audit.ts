@@ -16,8 +16,8 @@ const help = `Usage: steno audit [--action ACTIONS] [--account NAME] [--key ID] 
                    [--limit N] [--offset N] [--json]
 
 Lists the audit log of the database of this machine, newest first: which keys were created and revoked, which
-jobs were deleted, with which key and from which address, and when servers started. STENO_AUDIT_DAYS says
-how long entries stay.
+jobs were deleted, with which key and from which address, and when servers started. STENO_AUDIT_DAYS sets
+how long entries are kept.
 
   --action ACTIONS  only these actions, comma-separated:
                     ${auditActions.slice(0, 5).join(', ')},

@@ -9,9 +9,9 @@ import { LIMITS, type LiveLoad, measureLiveLoad } from './live-load.ts'
 
 const help = `Usage: steno bench live [FILE] [options]
 
-Measures how many live sessions a server carries while somebody speaks in each of them all the time. It
+Measures how many live sessions a server runs in real time with constant speech in each of them. It
 streams a recording at real-time pace in more and more sessions at once, until the server refuses one or
-is late: by default the sample that ships with Steno, again and again. Without a running server it
+is late: by default the sample that ships with Steno, in a loop. Without a running server it
 starts a private one. Nothing else should run on the machine.
 
   --sessions N   only this number of sessions; may be repeated

@@ -25,8 +25,8 @@ import {
 
 const help = `Usage: steno doctor
 
-Checks this installation with the settings of this shell: Node, settings, models, the language model and what
-translates, decoder, user, data folder, database, object store, port, and, where the models are, one second of
+Checks this installation with the settings of this shell: Node, settings, models, the language model and other
+translators, decoder, user, data folder, database, object store, port, and, where the models are, one second of
 real recognition. Each line shows ok, warn or fail, and the remedy.
 The exit code is 1 when a check failed.
 `

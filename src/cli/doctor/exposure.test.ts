@@ -51,7 +51,7 @@ test('a start warns in the log, without the key', async () => {
   const { code, stderr } = await runSteno(['serve'], { env })
   assert.equal(code, 1)
   const { msg, level, text } = JSON.parse(/^\{.*$/m.exec(stderr)![0])
-  assert.deepEqual([msg, level], ['this server is easy to enter', 40])
+  assert.deepEqual([msg, level], ['this server is exposed', 40])
   assert.match(text, /of the account acme, has fewer than 16 characters$/)
   assert.ok(!stderr.includes('hunter2'))
 })

@@ -50,7 +50,8 @@ export function readLiveOptions(args: readonly string[]): LiveOptions {
     throw new UsageError('name one file, or - for standard input, or --mic')
   }
   const isFile = !values.mic && path !== '-'
-  if (values.fast && !isFile) throw new UsageError('--fast is for files: what is live has its pace')
+  if (values.fast && !isFile)
+    throw new UsageError('--fast is for files: live audio has its own pace')
   if ((values.rate ?? values.channels) !== undefined && (isFile || values.mic)) {
     throw new UsageError('--rate and --channels are for raw samples on standard input')
   }

@@ -26,7 +26,7 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   --language CODE  the spoken language, such as en; detected by default
   --translate LIST also print translations into these languages, such as de,fr; needs a language model
   --summary[=TYPE] a summary at the end: general (default), bullet_points or concise
-  --ask TEXT       an answer to this prompt at the end, several times if given so; needs a language model
+  --ask TEXT       an answer to this prompt at the end; may be repeated; needs a language model
   --endpointing S  seconds of silence that end an utterance, 0.01 to 10; default 0.05
   --threshold P    probability above which audio counts as speech, 0 to 1; default 0.6
   --no-partials    print final text only

@@ -23,10 +23,10 @@ Models for more languages, and for diarization, in STENO_MODELS_DIR.
            and whether its accuracy in Steno was measured
   pull     downloads models of the catalog. A download that ends early is resumed by the next pull; nothing is
            installed before every byte is checked
-  import   installs what FOLDER, or a folder in it, holds of the catalog's files, found by their content: for
+  import   installs the catalog's files that FOLDER, or a folder in it, holds; finds them by content: for
            machines without a network. With --as, installs the Whisper checkpoint in FOLDER (the files of
            CTranslate2 or of Hugging Face), such as a fine-tuned one, or the model of the sherpa-onnx project
-           (tokens.txt and .onnx files), under a name of yours
+           (tokens.txt and .onnx files), under a name that you choose
   check    reads every byte of what is installed
   remove   deletes an installed or added model
   add      adds a model for diarization from a file. KIND is one of:
@@ -43,7 +43,7 @@ Models for more languages, and for diarization, in STENO_MODELS_DIR.
   --installed        leaves out what is not installed
   --json             prints a JSON array
   --as NAME          the name of an imported checkpoint, in lower case
-  --languages CODES  what it was made for, such as de,fr
+  --languages CODES  its languages, such as de,fr
   --name TEXT        the name of an added model in lists and messages; default: the name of the file
 
 STENO_MODELS_MIRROR and HF_ENDPOINT name other servers to download from, HF_TOKEN a token for the second,

@@ -52,7 +52,7 @@ test('client tells the status where the answer is not JSON', async (t) => {
     response.statusCode = 502
     response.end('<html>')
   }, t)
-  await assert.rejects(client.find('x'), /The server answered 502 Bad Gateway/)
+  await assert.rejects(client.find('x'), /The server responded with 502 Bad Gateway/)
 })
 
 test('client asks again while the server is busy', async (t) => {

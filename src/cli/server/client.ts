@@ -289,7 +289,7 @@ function explain({ status, statusText }: Response, text: string): string {
   } catch {
     // Not JSON: no Steno server wrote this.
   }
-  return `The server answered ${status} ${statusText}`
+  return `The server responded with ${status} ${statusText}`
 }
 
 /** Returns why fetch failed: the cause holds the system's message. */

@@ -51,7 +51,7 @@ export async function serve(
   const config = readSettings(readConfig, env)
   const log = createServerLog(config)
   for (const name of unknownSettings(env)) log.warn({ name }, 'unknown setting ignored')
-  for (const exposure of findExposures(config)) log.warn(exposure, 'this server is easy to enter')
+  for (const exposure of findExposures(config)) log.warn(exposure, 'this server is exposed')
   if (!given.speech) await requireModels(config, { say: (line) => log.info(line), signal })
   // Runs before the data folder is created: a failed start leaves nothing behind.
   await tryListening(config.http).catch((error) => refuseAddress(config, error))
@@ -61,7 +61,7 @@ export async function serve(
     // The signal stopped a migration. All other starts continue to their end, which closes what
     // they opened.
     if (!signal.aborted) throw error
-    log.info('stopped during the start')
+    log.info('stopped during startup')
   })
   if (!app) return
   try {
@@ -89,7 +89,7 @@ export async function serve(
  */
 function exitOnUncaught(log: Log): void {
   process.on('uncaughtException', (error, origin) => {
-    log.fatal({ err: error, origin }, 'unexpected failure, the server ends')
+    log.fatal({ err: error, origin }, 'unexpected error, the server exits')
     process.exit(1)
   })
 }

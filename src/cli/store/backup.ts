@@ -15,16 +15,16 @@ const help = `Usage: steno backup DIR [--keep N] [--key-file FILE]
        steno backup DIR --list
 
 Adds a snapshot of the data folder STENO_DATA_DIR to the folder DIR, which it creates, while a server may
-be running: the database as of one moment, and the recordings, results and open live sessions that belong
+be running: the database at one point in time, and the recordings, results and open live sessions that belong
 to it. Recordings and results that DIR already has are not copied again. After an interruption run the
-same command again. 'steno restore' makes a data folder of a snapshot.
+same command again. 'steno restore' restores a data folder from a snapshot.
 
   --check          reads all of DIR and compares it with what was written; damage ends with code 1
   --list           lists the snapshots, oldest first
   --keep N         removes all but the newest N snapshots; default 7
 ${keyFileHelp}
-DIR must not be inside of the data folder, and better is on another disk. It holds signing secrets and
-all recordings: its files are readable for your user only. With STENO_DATABASE_URL or STENO_OBJECT_STORE
+DIR must not be inside the data folder; another disk is better. It holds signing secrets and
+all recordings: only your user can read its files. With STENO_DATABASE_URL or STENO_OBJECT_STORE
 use the tools of the database and of the object store, see docs/operations.md.
 `
 

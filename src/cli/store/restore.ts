@@ -10,7 +10,7 @@ import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
 
 const help = `Usage: steno restore DIR [--snapshot NAME] [--account NAME] [--key-file FILE]
 
-Makes the data folder STENO_DATA_DIR, which must be empty or not exist, of a snapshot that 'steno backup'
+Restores the data folder STENO_DATA_DIR, which must be empty or not exist, from a snapshot that 'steno backup'
 took, and compares everything with what was written. Until the end no server starts on the folder; after
 an interruption run the same command again.
 
@@ -20,7 +20,7 @@ ${keyFileHelp}
 Keys and webhooks are as they were: keys revoked since the backup work again.
 `
 
-/** `steno restore`: makes a data folder of a backup. */
+/** `steno restore`: restores a data folder from a backup. */
 export const restoreCommand: Command = {
   help,
   async run(args, { env, stderr, signal }) {

@@ -22,19 +22,19 @@ STENO_OBJECT_STORE; with one of the two settings, only that part. Then it compar
 object of both sides.
 
 No server may be running on the folder, and the targets must be empty. The folder stays as it is. After
-an interruption of any kind the same command goes on where it was; until its end no server uses the
+an interruption of any kind the same command continues where it stopped; until its end no server uses the
 targets.
 
 Options:
-  --restart  remove what an interrupted run copied, and begin anew
+  --restart  remove what an interrupted run copied, and start over
 
-The folders live/ and work/ are not copied: open sessions and started jobs go on where STENO_DATA_DIR
+The folders live/ and work/ are not copied: open sessions and started jobs continue if STENO_DATA_DIR
 stays the same. orphans/ is not copied either.
 
 encrypt encrypts all recordings and long results with the first key of STENO_OBJECT_KEY_FILE (or of
 STENO_OBJECT_KEY_COMMAND): those that are not encrypted yet, and those with another key, which must still
 be in the file. Servers may run meanwhile; restart all of them with the new key in the first line before.
-After an interruption it goes on where it was. At its end the other keys may be removed.
+After an interruption the same command continues where it stopped. At its end the other keys may be removed.
 `
 
 /** `steno store`: moves what a server stores to another place, or encrypts it. */
@@ -87,7 +87,9 @@ async function migrate(
 ): Promise<number> {
   const { folder, database, objectStore } = readSettings(readConfig, env).storage
   if (!database && !objectStore) {
-    throw new UsageError('set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both, to say where to')
+    throw new UsageError(
+      'set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both: they name the target',
+    )
   }
   makeFilesPrivate()
   const progress = createProgress(stderr)

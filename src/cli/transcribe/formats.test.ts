@@ -125,5 +125,5 @@ test('a Word document names the channels and goes to no terminal', () => {
   const stdout = new PassThrough()
   refuseTerminal('docx', stdout)
   refuseTerminal('txt', Object.assign(stdout, { isTTY: true }))
-  assert.throws(() => refuseTerminal('docx', stdout), /docx is no text: redirect the output/)
+  assert.throws(() => refuseTerminal('docx', stdout), /docx is not text: redirect the output/)
 })

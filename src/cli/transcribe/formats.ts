@@ -17,7 +17,7 @@ export type Format = (typeof formats)[number]
 /** Refuses to show a format on a terminal that is not text. */
 export function refuseTerminal(format: string, { isTTY }: Output): void {
   if (format !== 'docx' || !isTTY) return
-  throw new UsageError('docx is no text: redirect the output to a file such as talk.docx')
+  throw new UsageError('docx is not text: redirect the output to a file such as talk.docx')
 }
 
 /** Writes a result as text in one of the formats, with a line end after the last line. */
@@ -48,7 +48,7 @@ function subtitlesOf({ transcription }: ApiPreRecordedResult, format: SubtitleFo
   const { utterances, subtitles } = transcription
   if (!subtitles) return formatWithVoices(utterances.map(toUtterance), format)
   const made = subtitles.find((file) => file.format === format)
-  if (!made) throw new Error(`The server made no ${format} subtitles`)
+  if (!made) throw new Error(`The server returned no ${format} subtitles`)
   return made.subtitles
 }
 

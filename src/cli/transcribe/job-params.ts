@@ -40,22 +40,22 @@ Add-ons:
   --chapters          parts by topic, with times and titles
   --translate LIST    translations into these languages, such as de,fr; needs a language
                       model, Apertium (STENO_APERTIUM), or for en a multilingual Whisper model
-  --ask TEXT          an answer to this prompt about the recording, several times if given so; needs a language
+  --ask TEXT          an answer to this prompt about the recording; may be repeated; needs a language
                       model (STENO_LLM_URL and STENO_LLM_MODEL)
   --entities          named entities (names, places, numbers, ...) with times
   --sentiment         sentiment and emotion of each sentence
   --punctuation       improved punctuation and capitalization
   --speakers[=N]      label speakers: detect their number, or state it as N or N-M
-  --channels MODE     mix takes all channels as one scene, separate each as one party; auto (default) decides by
+  --channels MODE     mix treats all channels as one scene, separate each as one party; auto (default) decides by
                       whether channels hold the same speech
   --vocabulary FILE   custom vocabulary: JSON, a list of words or of entries as in the API
   --spelling FILE     custom spelling: JSON, such as {"ACME": ["acme", "ack me"]}
   --redact LIST       redact personal data everywhere: all, or a list of names, cards, phones, emails,
                       addresses, dates, pci, gdpr, hipaa and the entity types of the API
   --redact-mode MODE  marker writes [NAME_GIVEN_1] (default), mask writes ####
-  --numbers STYLE     all numbers as digits, or all as words; as recognized by default
-  --no-fillers        without um and uh
-  --mask-profanity    swear words as d***
+  --numbers STYLE     write all numbers as digits, or all as words; default: as recognized
+  --no-fillers        leave out fillers such as um and uh
+  --mask-profanity    mask swear words: d***
 `
 
 const channelModes = ['auto', 'mix', 'separate'] as const

@@ -115,5 +115,5 @@ test('subtitles that exist are kept', (t) => {
   const file = { format: 'srt', path: join(folder, 'a.srt') }
   refuseExisting([file])
   writeFileSync(file.path, 'corrected')
-  assert.throws(() => refuseExisting([file]), /a\.srt exists already: add --overwrite/)
+  assert.throws(() => refuseExisting([file]), /a\.srt already exists: add --overwrite/)
 })

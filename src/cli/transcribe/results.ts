@@ -65,7 +65,7 @@ function refuseClashes(recordings: readonly Recording[], paths: readonly string[
   const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
   for (const path of paths) {
     if (taken.has(resolve(path))) {
-      throw new UsageError(`${sanitize(path)} would be written over another file`)
+      throw new UsageError(`${sanitize(path)} would overwrite another file`)
     }
     taken.add(resolve(path))
   }
@@ -127,5 +127,5 @@ export function explainWriting(file: string, error: unknown): string {
 export function refuseExisting(files: readonly SideFile<string>[]): void {
   const taken = files.find(({ path }) => existsSync(path))
   if (taken === undefined) return
-  throw new UsageError(`${sanitize(taken.path)} exists already: add --overwrite to replace it`)
+  throw new UsageError(`${sanitize(taken.path)} already exists: add --overwrite to replace it`)
 }

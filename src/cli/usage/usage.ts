@@ -14,7 +14,7 @@ of its quotas. Deleted jobs stay counted, on the UTC day on which they ended.
 
   --from DATE     the first day; default the first of this month
   --to DATE       the last day; default today
-  --by LIST       what to add up by: day, key, kind, account; several with commas; default day
+  --by LIST       what to add up by: day, key, kind, account; comma-separated; default day
   --account NAME  another account, or '*' for all of them; needs a key with the scope admin
   --json          prints JSON, with add-ons and times in seconds
 ${serverHelp}`

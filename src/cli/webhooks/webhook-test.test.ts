@@ -72,12 +72,12 @@ test('a test that fails says why, ends with code 1, and is in the log as failed'
   })
   const { code, stdout, stderr } = await trial()
   const reported =
-    /^failed: the receiver answered 500; \d+ ms; not signed, as there is no secret\n$/
+    /^failed: the receiver responded with 500; \d+ ms; not signed, as there is no secret\n$/
   assert.match(stdout, reported)
   assert.equal(code, 1)
   assert.equal(received.length, 1)
   const { delivery, attempts } = await logged(stderr)
-  assert.deepEqual([delivery.state, delivery.reason], ['failed', 'the receiver answered 500'])
+  assert.deepEqual([delivery.state, delivery.reason], ['failed', 'the receiver responded with 500'])
   assert.equal(attempts.length, 1)
   assert.equal((await findEndpoint(db, { id }))?.failingSince, null)
 })

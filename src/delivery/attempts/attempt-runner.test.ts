@@ -27,9 +27,9 @@ test('each attempt is a line of the log, with ids and outcome, and without the a
     .map((line) => JSON.parse(line))
     .map(({ msg, ...of }) => [msg, of.deliveryId, of.jobId, of.attempt, of.outcome, of.status])
   assert.deepEqual(lines, [
-    ['delivery will be tried again', first!.id, jobId, 1, 'retry', 500],
+    ['delivery will be retried', first!.id, jobId, 1, 'retry', 500],
     ['delivered', first!.id, jobId, 2, 'delivered', 200],
-    ['delivery given up', second!.id, jobId, 1, 'failed', 410],
+    ['delivery failed', second!.id, jobId, 1, 'failed', 410],
   ])
 })
 

@@ -97,8 +97,8 @@ export class AttemptRunner {
     if (outcome !== 'retry') metrics?.deliveriesEnded.inc({ kind, outcome })
     const ids = { deliveryId, jobId, endpointId, account, kind, attempt: delivery.attempts + 1 }
     const fields = { ...ids, outcome, status, ms, ...(error !== null && { error }) }
-    if (outcome === 'failed') log.warn(fields, 'delivery given up')
-    else log.info(fields, outcome === 'retry' ? 'delivery will be tried again' : 'delivered')
+    if (outcome === 'failed') log.warn(fields, 'delivery failed')
+    else log.info(fields, outcome === 'retry' ? 'delivery will be retried' : 'delivered')
   }
 }
 

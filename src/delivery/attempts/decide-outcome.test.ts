@@ -20,7 +20,7 @@ test('any 2xx is a success, and nothing else is', () => {
     assert.deepEqual(decisionOn({ status }), { outcome: 'delivered' })
   }
   for (const status of [199, 300, 301, 304, 307, 400, 401, 404, 429, 500, 503]) {
-    const reason = `the receiver answered ${status}`
+    const reason = `the receiver responded with ${status}`
     assert.deepEqual(decisionOn({ status }), { outcome: 'retry', nextAt: now + 5000, reason })
   }
 })
@@ -38,7 +38,7 @@ test('410 ends a callback and all that the job has for it; of a webhook only the
 })
 
 test('after the last attempt it has failed', () => {
-  const last = { outcome: 'failed', reason: 'the receiver answered 500' }
+  const last = { outcome: 'failed', reason: 'the receiver responded with 500' }
   assert.equal(decisionOn({ status: 500 }, { tries: 6 }).outcome, 'retry')
   assert.deepEqual(decisionOn({ status: 500 }, { tries: 7 }), last)
   assert.equal(decisionOn({ status: 500 }, { kind: 'live', tries: 4 }).outcome, 'retry')
@@ -47,7 +47,7 @@ test('after the last attempt it has failed', () => {
 
 test('what the receiver asks for replaces the usual delay, not the number of attempts', () => {
   const retryAfter = { status: 503, responseHeaders: { 'retry-after': '77' } }
-  const reason = 'the receiver answered 503'
+  const reason = 'the receiver responded with 503'
   assert.deepEqual(decisionOn(retryAfter), { outcome: 'retry', nextAt: now + 77_000, reason })
   assert.deepEqual(decisionOn(retryAfter, { tries: 7 }), { outcome: 'failed', reason })
 })

@@ -25,7 +25,8 @@ export function decideOutcome(
   if (status === HTTP_GONE) {
     return { outcome: 'failed', reason: 'gone', endsLane: kind !== 'webhook' }
   }
-  const reason = status === null ? (error ?? 'no answer') : `the receiver answered ${status}`
+  const reason =
+    status === null ? (error ?? 'no response') : `the receiver responded with ${status}`
   const usual = retryDelay({ kind, tries: tries + 1 }, { random, delays })
   if (usual === undefined) return { outcome: 'failed', reason }
   const retryAfter = parseRetryAfter(responseHeaders?.['retry-after'], { now })

@@ -28,11 +28,11 @@ test('a webhook that is gone is disabled, and what was pending for it fails', as
   await endNewJob(db)
   await service.pass()
   const { disabledReason } = (await findEndpoint(db, { id }))!
-  assert.equal(disabledReason, 'it answered 410: it is gone')
+  assert.equal(disabledReason, 'it responded with 410: it is gone')
   const [created, ended] = await service.deliveries()
   assert.deepEqual([created!.state, created!.reason], ['failed', 'gone'])
   assert.equal(ended!.state, 'failed')
-  assert.equal(ended!.reason, 'the endpoint is disabled: it answered 410: it is gone')
+  assert.equal(ended!.reason, 'the endpoint is disabled: it responded with 410: it is gone')
   assert.equal(receiver.received.length, 1)
 })
 

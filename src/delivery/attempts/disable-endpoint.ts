@@ -29,7 +29,7 @@ export async function disableFailingEndpoint(
   const isFailingSince = (endpoint?.failingSince ?? at) <= at - disableAfterDays * DAY_MS
   if (!isGone && !isFailingSince) return undefined
   const reason = isGone
-    ? `it answered ${HTTP_GONE}: it is gone`
+    ? `it responded with ${HTTP_GONE}: it is gone`
     : `no delivery has succeeded for ${disableAfterDays} ${disableAfterDays === 1 ? 'day' : 'days'}`
   const isChanged = await disableEndpoint(db, id, { reason, at })
   return isChanged ? reason : undefined

@@ -81,7 +81,7 @@ const answers: [number, string][] = [
 for (const [status, code] of answers) {
   test(`a source that answers ${status} is reported as ${code}`, async (t) => {
     const origin = await serve(t, (_request, response) => response.writeHead(status).end('no'))
-    const message = new RegExp(`the source answered ${status}`)
+    const message = new RegExp(`the source responded with ${status}`)
     await assert.rejects(fetchText(origin), { code, message })
   })
 }

@@ -6,8 +6,8 @@ import { checkUrl } from '../../net/check-url.ts'
 import { createGuardedAgent } from '../../net/guarded-agent.ts'
 import type { Resolve } from '../../net/resolver.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
-import { checkAnswer, discard } from './source-answer.ts'
 import { sourceError } from './source-error.ts'
+import { checkResponse, discard } from './source-response.ts'
 
 const MAX_REDIRECTS = 5
 /** A source that has not answered by then is down, or far too slow for a recording. */
@@ -57,7 +57,7 @@ export async function fetchAudio<T>(
   })
   try {
     const response = await follow(url, { agent, guard, signal })
-    checkAnswer(response, maxBytes)
+    checkResponse(response, maxBytes)
     return await store(receive(response.body, { signal, account: options.account }), signal)
   } finally {
     clearTimeout(timer)
@@ -125,7 +125,7 @@ async function* receive(
       yield bytes
       if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
       if (bytesInWindow < MIN_BYTES_PER_WINDOW) {
-        throw new AppError('source_timeout', 'it came slower than the slowest recording')
+        throw new AppError('source_timeout', 'it arrives more slowly than any recording plays')
       }
       openedAt = performance.now()
       bytesInWindow = 0

@@ -85,7 +85,7 @@ test('a failure costs the job its speakers alone', async () => {
   assert.deepEqual(diarizationError, {
     status_code: 500,
     exception: 'AddonFailed',
-    message: 'diarization broke down',
+    message: 'diarization crashed',
   })
 })
 

@@ -82,7 +82,7 @@ async function call(
 ): Promise<unknown> {
   try {
     const answer = await services.call(request, options)
-    if (answer === undefined) throw new TypeError('a service answered nothing')
+    if (answer === undefined) throw new TypeError('a service returned nothing')
     return answer
   } catch (cause) {
     throw new CallFailed('a service failed', { cause })

@@ -174,7 +174,7 @@ async function settleFailure(
   if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
   const isPassing = error instanceof AppError && error.isPassing
   if ((RETRYABLE.has(code) || isPassing) && job.attempt < maxAttempts) {
-    log.warn({ err: error }, 'attempt failed, the job waits for another')
+    log.warn({ err: error }, 'attempt failed, the job waits for the next')
     const runAfter = nextRun(job.attempt, isPassing ? FETCH_PAUSE_MS : RETRY_PAUSE_MS)
     await untilWritten(tools, () => retryJob(db, job.lease, { runAfter }))
     return

@@ -90,7 +90,7 @@ export class PartialTranslations {
       send(said, envelope)
     } catch (error) {
       if (signal.aborted) return
-      log.error({ err: error, utterance: said.id }, 'a partial could not be translated')
+      log.error({ err: error, utterance: said.id }, 'cannot translate a partial')
       this.#leave(said)
     }
   }

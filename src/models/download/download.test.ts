@@ -113,11 +113,11 @@ test('a connection that brings next to nothing has stalled, too', async () => {
     more()
   }
   const { retries } = await download([trickle], { isHasty: true })
-  assert.deepEqual(retries, ['it sent nearly nothing'])
+  assert.deepEqual(retries, ['it sent almost nothing'])
   rmSync(path)
   await assert.rejects(
     download([trickle, trickle, trickle], { isHasty: true }),
-    /it sent nearly nothing/,
+    /it sent almost nothing/,
   )
 })
 

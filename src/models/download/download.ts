@@ -155,7 +155,7 @@ function watchRate({ stallMs, leastBytes }: DownloadLimits): (bytes: number) => 
   return (bytes) => {
     arrived += bytes
     if (performance.now() - since < stallMs) return
-    if (arrived < leastBytes) throw new DownloadError('it sent nearly nothing', { isPassing: true })
+    if (arrived < leastBytes) throw new DownloadError('it sent almost nothing', { isPassing: true })
     ;[since, arrived] = [performance.now(), 0]
   }
 }
@@ -203,7 +203,7 @@ async function prepare(
     refuseSize(range?.[2] === '*' ? undefined : range?.[2], bytes)
     if (Number(range?.[1]) === part.size) return
     await part.restart()
-    throw new DownloadError('the server sends another part than it was asked for', {
+    throw new DownloadError('the server sends another range than requested', {
       isPassing: true,
     })
   }

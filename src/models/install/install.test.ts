@@ -256,7 +256,7 @@ test('a damaged archive is refused in words', async () => {
   }
   const farAway = Buffer.from(whole)
   farAway.writeUInt32LE(0xffff_fff0, farAway.length - 22 - 47 + 42)
-  await assert.rejects(unpack(farAway), /it is cut short/)
+  await assert.rejects(unpack(farAway), /it is truncated/)
   const endless = Buffer.from(whole)
   endless.writeUInt32LE(0xffff_ffff, endless.length - 22 + 12)
   await unpack(endless)

@@ -52,7 +52,7 @@ async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
   const tail = await read(file, Math.max(0, size - END_BYTES - MAX_COMMENT), size)
   let at = tail.length - END_BYTES
   while (at >= 0 && tail.readUInt32LE(at) !== END) at--
-  if (at < 0) throw new Error('Cannot unpack the archive: it is no zip archive')
+  if (at < 0) throw new Error('Cannot unpack the archive: it is not a zip archive')
   const [bytes, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)]
   const directory = await read(file, start, Math.min(start + bytes, size))
   const entries = new Map<string, Entry>()
@@ -73,7 +73,7 @@ async function readDirectory(file: FileHandle): Promise<Map<string, Entry>> {
  */
 async function findContent(file: FileHandle, { headerAt }: Entry): Promise<number> {
   const header = await read(file, headerAt, headerAt + HEADER_BYTES)
-  if (header.length < HEADER_BYTES) throw new Error('Cannot unpack the archive: it is cut short')
+  if (header.length < HEADER_BYTES) throw new Error('Cannot unpack the archive: it is truncated')
   return headerAt + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
 }
 

@@ -95,7 +95,7 @@ export async function* readChecked(
   if (found?.size === expected.size && found.digest === expected.digest) return
   throw new DamagedFile(
     found!.size < expected.size
-      ? `${name}: it is cut short`
+      ? `${name}: it is truncated`
       : `${name}: its content is not what was written`,
   )
 }

@@ -90,7 +90,7 @@ function sealOf({ salt, check }: Head, path: string, key: Uint8Array | undefined
   const own = derive(secret, bytes, 'check')
   const known = Buffer.from(check, 'hex')
   if (own.length !== known.length || !timingSafeEqual(own, known)) {
-    throw new Error(`The key does not open the backup in ${path}`)
+    throw new Error(`The key cannot decrypt the backup in ${path}`)
   }
   return sealWith(secret)
 }

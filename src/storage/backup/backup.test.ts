@@ -291,11 +291,11 @@ test('wrong keys, folders in use and folders of others are refused', async (t) =
   await assert.rejects(check(), /Cannot find a backup/)
   await assert.rejects(take({ key: Buffer.alloc(31) }), /has 31 bytes, at least 32/)
   await take()
-  await assert.rejects(check(Buffer.alloc(32)), /The key does not open the backup/)
+  await assert.rejects(check(Buffer.alloc(32)), /The key cannot decrypt the backup/)
   const keyless = { target, key: undefined, signal }
   await assert.rejects(checkBackup(keyless), /is encrypted: name its key/)
   await assert.rejects(restore({ folder }), /Cannot restore into .*: it is not empty/)
-  await assert.rejects(take({ target: join(folder, 'b') }), /it is inside of the data folder/)
+  await assert.rejects(take({ target: join(folder, 'b') }), /it is inside the data folder/)
   const other = await makeFolder(t)
   await writeFile(join(other, 'diary.txt'), '')
   await assert.rejects(take({ target: other }), /it holds other files/)

@@ -62,7 +62,7 @@ function rulesOf(database: DatabaseSync): { table: string; condition: string }[]
     }[]
     const rule = owned.findIndex(({ column }) => columns.some(({ name }) => name === column))
     // A copy that still held the data of others would be worse than none.
-    if (rule === -1) throw new Error(`Cannot restore one account: whose is the table ${table}?`)
+    if (rule === -1) throw new Error(`Cannot restore one account: the table ${table} has no rule`)
     return [{ table, rule }]
   })
   return rules

@@ -97,7 +97,7 @@ function parse(bytes: Buffer): Manifest {
   const end = bytes.lastIndexOf(10, -2) + 1
   const hash = createHash('sha256').update(bytes.subarray(0, end)).digest('hex')
   const last = JSON.parse(bytes.toString('utf8', end)) as { end?: string }
-  if (last.end !== hash) throw new DamagedFile('its content was changed or is cut short')
+  if (last.end !== hash) throw new DamagedFile('its content was changed or truncated')
   const [head, ...entries] = bytes.toString('utf8', 0, end).trimEnd().split('\n')
   const objects = entries.map((line) => {
     const [name, size, digest] = JSON.parse(line) as [string, number, string]

@@ -69,7 +69,7 @@ async function* decrypt(
 ): AsyncGenerator<Uint8Array> {
   const { head: salt, rest, close } = await splitHead(stored, SALT)
   try {
-    if (salt.length < SALT) throw new DamagedFile('it is cut short')
+    if (salt.length < SALT) throw new DamagedFile('it is truncated')
     yield* decryptChunks(derive(secret, salt, `file ${name}`), rest)
   } finally {
     await close()

@@ -94,7 +94,7 @@ async function addSnapshot(options: BackupOptions): Promise<BackupOutcome> {
       signal.throwIfAborted()
       const taken = await takeSnapshot(task)
       if (!taken && round < MAX_ROUNDS) continue
-      if (!taken) throw new Error('Objects are deleted faster than they are copied: try it again')
+      if (!taken) throw new Error('Objects are deleted faster than they are copied: try again')
       onProgress?.('removing old snapshots', 0, 1)
       await removeOldSnapshots(backup, index, { keep })
       return { ...taken, copied }
@@ -108,7 +108,7 @@ async function addSnapshot(options: BackupOptions): Promise<BackupOutcome> {
 function refuseInside(folder: string, target: string): void {
   const path = relative(resolve(folder), resolve(target))
   if (path.split(sep)[0] === '..' || isAbsolute(path)) return
-  throw new Error(`Cannot back up into ${target}: it is inside of the data folder ${folder}`)
+  throw new Error(`Cannot back up into ${target}: it is inside the data folder ${folder}`)
 }
 
 /** Takes a snapshot; undefined if something was deleted before it was copied. */

@@ -71,6 +71,6 @@ test('a data folder that cannot be made is named, with the remedy', {
 }, async () => {
   await assert.rejects(
     openOffline({ folder: '/proc/steno/data' }, { create: true }),
-    /^Error: Cannot make the data folder \/proc\/steno\/data: .*; set STENO_DATA_DIR to a folder/,
+    /^Error: Cannot create the data folder \/proc\/steno\/data: .*; set STENO_DATA_DIR to a folder/,
   )
 })

@@ -52,7 +52,7 @@ async function openFolder(
 
 function refuse(folder: string, cause: Error): never {
   const remedy = 'set STENO_DATA_DIR to a folder of yours'
-  throw new Error(`Cannot make the data folder ${folder}: ${cause.message}; ${remedy}`, { cause })
+  throw new Error(`Cannot create the data folder ${folder}: ${cause.message}; ${remedy}`, { cause })
 }
 
 /** Checks the shared database as `examineDatabase` does; throws what would stop a server. */

@@ -18,7 +18,7 @@ export const webhookEvents = [
 /** One event that an account webhook can receive. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-/** The reason of a lane that ended because its receiver answered 410. */
+/** The reason of a lane that ended because its receiver responded with 410. */
 export const ENDPOINT_GONE = 'gone'
 
 /** Returns why nothing is sent to an endpoint that was disabled. */

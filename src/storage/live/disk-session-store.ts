@@ -102,7 +102,7 @@ function liveFilesOf(
       }
       const bytes = await readAt(audio, { from: AUDIO_START + from, to: AUDIO_START + to })
       if (bytes.length === to - from) return bytes
-      throw new AppError('storage_unreadable', 'the audio of the session is cut short')
+      throw new AppError('storage_unreadable', 'the audio of the session is truncated')
     },
     async *readLines() {
       await appender.settled()

@@ -237,7 +237,7 @@ test('a step that used more time than a session may is left out, which is report
   assert.equal(await changed(text, 'a'), 'a!')
   assert.equal(await changed(text, 'a'), 'a!')
   assert.equal(text.warnings().length, 1)
-  assert.match(text.warnings()[0]!, /^custom_vocabulary is left out from here on/)
+  assert.match(text.warnings()[0]!, /^custom_vocabulary is skipped from now on/)
   assert.equal(logged.length, 1)
 })
 

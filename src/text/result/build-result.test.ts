@@ -148,7 +148,7 @@ test('what needs an engine that is not there says so', () => {
 })
 
 test('speakers that could not be distinguished say why, those that could stand in the utterances alone', () => {
-  const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization broke down' }
+  const error = { status_code: 500, exception: 'AddonFailed', message: 'diarization crashed' }
   const measures = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1 }
   const requested = {
     ...measures,

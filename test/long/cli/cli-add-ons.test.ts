@@ -37,7 +37,7 @@ test('--subtitles writes files beside the recording, named on stderr, and the te
   await writeFile(join(folder, 'talk.vtt'), 'of an earlier call')
   const requested = ['talk.flac', '--subtitles', 'srt,vtt']
   const refused = await transcribe(...requested)
-  assert.match(refused.stderr, /talk\.vtt exists already: add --overwrite to replace it/)
+  assert.match(refused.stderr, /talk\.vtt already exists: add --overwrite to replace it/)
   assert.equal(await read('talk.vtt'), 'of an earlier call')
   const { code, stdout, stderr } = await transcribe(...requested, '--overwrite')
   assert.match(await read('talk.srt'), /^1\n00:00:00,000 --> /)

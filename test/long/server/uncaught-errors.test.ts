@@ -19,7 +19,7 @@ test('an error that nobody caught is logged and ends the server; the next one go
   const [line = ''] = (await log).trim().split('\n')
   const { level, err, msg } = JSON.parse(line)
   assert.deepEqual([level, err.message], [60, 'surprise'])
-  assert.equal(msg, 'unexpected failure, the server ends')
+  assert.equal(msg, 'unexpected error, the server exits')
 
   const next = (await startChild(t, folder))!
   for (let done = false; !done; await delay(10)) {

@@ -68,7 +68,7 @@ export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): 
  */
 export function watchBodies(server: Server): Pick<BodyWatch, 'add'> {
   const watch = createBodyWatch<IncomingMessage>(({ socket }) => {
-    const error = new Error('the body comes too slowly')
+    const error = new Error('the body arrives too slowly')
     server.emit('clientError', Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
   })
   const timer = setInterval(watch.tick, TICK_MS).unref()

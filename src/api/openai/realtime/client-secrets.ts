@@ -60,7 +60,8 @@ export function createClientSecrets(
     async find(value: string): Promise<SecretHolder> {
       const hash = sha256(value).toString('hex')
       const found = await findSignIn(db, hash, { now: now(), kind: 'client' })
-      if (!found) throw new AppError('key_unknown', 'the client secret has ended, or never was')
+      if (!found)
+        throw new AppError('key_unknown', 'the client secret has expired or does not exist')
       const text = Buffer.from(value.slice(value.indexOf('.') + 1), 'base64url').toString()
       const settings = JSON.parse(text) as RealtimeSettings
       return { keyHash: Buffer.from(found.keyHash, 'hex'), settings }

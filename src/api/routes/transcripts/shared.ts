@@ -66,7 +66,7 @@ function createFindShared({
   return async (secret) => {
     const hash = sha256(secret).toString('hex')
     const share = await findShare(db, hash, { now: wallNow() })
-    if (!share) throw new AppError('share_not_found', 'its time is over, or it was ended')
+    if (!share) throw new AppError('share_not_found', 'it has expired or was ended')
     takeToken?.(hash)
     const job = await findJob(db, { id: share.jobId, account: share.account })
     // A session may fail after the link to it was created.

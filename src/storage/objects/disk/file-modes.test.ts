@@ -76,6 +76,6 @@ test('a start closes the folder, says so once, and closes each recording behind 
   await second.close()
   const before = lines.length
   await (await openStorage({ folder, log })).close()
-  assert.equal(lines[before - 1]?.msg, 'closed what other users could open')
+  assert.equal(lines[before - 1]?.msg, 'removed the access of other users to files')
   assert.equal(lines.length, before)
 })

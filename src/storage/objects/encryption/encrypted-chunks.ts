@@ -81,13 +81,13 @@ export async function splitHead(
 }
 
 function openChunk(bytes: Uint8Array, key: Uint8Array, nonce: Uint8Array): Uint8Array {
-  if (bytes.length < TAG) throw new DamagedFile('it is cut short')
+  if (bytes.length < TAG) throw new DamagedFile('it is truncated')
   const decipher = createDecipheriv(CIPHER, key, nonce)
   decipher.setAuthTag(bytes.subarray(-TAG))
   try {
     return Buffer.concat([decipher.update(bytes.subarray(0, -TAG)), decipher.final()])
   } catch (cause) {
-    throw new DamagedFile('its content was changed or is cut short', { cause })
+    throw new DamagedFile('its content was changed or truncated', { cause })
   }
 }
 

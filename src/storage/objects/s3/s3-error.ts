@@ -67,7 +67,7 @@ function reasonOf(code: string, status: number | undefined): string {
   if (REFUSED.has(code) || status === 401 || status === 403) {
     return `it refuses the credentials (${code})`
   }
-  return status === undefined ? code : `it answers ${status} (${code})`
+  return status === undefined ? code : `it responds with ${status} (${code})`
 }
 
 function unavailable(detail: string, cause: Error): AppError {

@@ -58,7 +58,7 @@ export async function* listKeys(
       return key ? [{ key, size: Size ?? 0, storedAt: LastModified?.getTime() ?? 0 }] : []
     })
     if (token && NextContinuationToken === token) {
-      throw new AppError('object_store_unavailable', 'its list does not go on')
+      throw new AppError('object_store_unavailable', 'its list of objects does not advance')
     }
     token = NextContinuationToken
   } while (token)

@@ -249,7 +249,7 @@ async function ask({ client, commands, bucket, prefix }: S3): Promise<void> {
 }
 
 function tooLate(cause: unknown): AppError {
-  return new AppError('object_store_unavailable', 'it gives no answer', { cause, retryAfter: 5 })
+  return new AppError('object_store_unavailable', 'it does not respond', { cause, retryAfter: 5 })
 }
 
 /** Creates a check that asks the server at most once at a time, and not while its answer is new. */

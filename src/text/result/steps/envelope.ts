@@ -84,7 +84,7 @@ export function runInEnvelope(
 
 /** Says nothing about the cause, which may quote the transcript. */
 export function crashed(name: string): AddOnError {
-  return { status_code: 500, exception: 'AddonFailed', message: `${name} broke down` }
+  return { status_code: 500, exception: 'AddonFailed', message: `${name} crashed` }
 }
 
 /**
@@ -102,7 +102,7 @@ export function diarizationFailed(error: unknown): AddOnError {
  * session may.
  */
 export function budgetExceeded(name: string): AddOnError {
-  const message = `${name} is left out from here on: it used more time than a session may`
+  const message = `${name} is skipped from now on: it used more time than a session may`
   return { status_code: 504, exception: 'AddonTimeout', message }
 }
 

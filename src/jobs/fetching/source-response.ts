@@ -6,7 +6,7 @@ const NOT_MEDIA =
   /^(text\/(html|xml|css|javascript)|application\/(xhtml\+xml|xml|json|javascript))\b/i
 
 /** Throws unless the response may be a recording of an accepted size. */
-export function checkAnswer(response: Dispatcher.ResponseData, maxBytes: number): void {
+export function checkResponse(response: Dispatcher.ResponseData, maxBytes: number): void {
   const problem = judge(response, maxBytes)
   if (!problem) return
   discard(response)
@@ -17,12 +17,12 @@ function judge(
   { statusCode, headers }: Dispatcher.ResponseData,
   maxBytes: number,
 ): AppError | undefined {
-  const answered = `the source answered ${statusCode}`
+  const answered = `the source responded with ${statusCode}`
   if (statusCode === 401 || statusCode === 403) return new AppError('source_forbidden', answered)
   if (statusCode === 404 || statusCode === 410) return new AppError('source_not_found', answered)
   if (statusCode < 200 || statusCode > 299) return new AppError('source_unreachable', answered)
   const [type] = NOT_MEDIA.exec(String(headers['content-type'] ?? '')) ?? []
-  if (type) return new AppError('media_unsupported', `the source answered with ${type}`)
+  if (type) return new AppError('media_unsupported', `the source sent ${type}`)
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     // The request asked for no compression; a compressed body could expand to any size.
     return new AppError('media_unsupported', 'the source sent it compressed')
