@@ -1,8 +1,8 @@
 /**
  * `npm run bench [-- NAME…] [OPTIONS]`: runs benchmarks, one JSON line each on stdout. `--events`
  * makes `delivery` shorter; `--attack`, `--seconds` and `--fake` are for `isolation`; `--sessions`,
- * `--no-partials` and `--translate` for `live`; `--save` appends the lines to docs/benchmarks.md
- * with the machine they ran on.
+ * `--no-partials` and `--translate` for `live`, `--task` for `language-model`; `--save` appends the
+ * lines to docs/benchmarks.md with the machine they ran on.
  */
 import { spawn } from 'node:child_process'
 import { appendFile, glob } from 'node:fs/promises'
@@ -21,6 +21,7 @@ const { values, positionals } = parseArgs({
     sessions: { type: 'string', multiple: true, default: [] },
     'no-partials': { type: 'boolean', default: false },
     translate: { type: 'boolean', default: false },
+    task: { type: 'string', multiple: true, default: [] },
     save: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -34,6 +35,7 @@ if (values.help) {
   console.log('npm run bench -- isolation [--attack NAME]… [--seconds N] [--fake]')
   console.log('npm run bench -- live [--sessions N]… [--no-partials] [--translate]')
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
+  console.log('npm run bench -- language-model [--task NAME]…')
   console.log('npm run bench -- cluster needs PostgreSQL with pg_stat_statements')
   console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
   process.exit()
@@ -57,6 +59,8 @@ async function run(file: string): Promise<string> {
   // Other benches do not know these.
   if (file.endsWith('isolation.bench.ts')) args.push(...isolationArgs())
   if (file.endsWith('live.bench.ts')) args.push(...liveArgs())
+  if (file.endsWith('language-model.bench.ts'))
+    args.push(...values.task.flatMap((name) => ['--task', name]))
   const options = {
     cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'inherit'] as ['ignore', 'pipe', 'inherit'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChatModel, ChatRequest } from '../../src/llm/chat-client.ts'
 import { judgeModel } from './language-model-checks.ts'
-import { type EvaluationSet, readSet, textOf } from './language-model-set.ts'
+import { type EvaluationSet, readSet, selectTasks, textOf } from './language-model-set.ts'
 
 const set: EvaluationSet = {
   transcripts: {
@@ -103,3 +103,13 @@ test('the set asks for nothing that its transcripts do not say', () => {
   assert.ok(textOf(lecture!).split(/\s+/).length > 2600)
   assert.equal(textOf(lecture!).split('Karvala').length, 2)
 })
+
+test('a selection has its tasks only, and one that there is not is named', () => {
+  const { prompts, names, moderation, transcripts } = selectTasks(set, ['names', 'prompts'])
+  assert.deepEqual({ prompts, names, moderation, transcripts }, { ...pick(set), moderation: [] })
+  assert.throws(() => selectTasks(set, ['songs']), /no task songs; there are prompts, extractions/)
+})
+
+function pick({ prompts, names, transcripts }: EvaluationSet) {
+  return { prompts, names, transcripts }
+}

@@ -30,6 +30,26 @@ export function readSet(): EvaluationSet {
   return JSON.parse(readFileSync(file, 'utf8')) as EvaluationSet
 }
 
+/** What can be asked for alone, in the order in which it is asked. */
+export const TASKS = [
+  'prompts',
+  'extractions',
+  'summaries',
+  'translations',
+  'moderation',
+  'names',
+] as const satisfies readonly (keyof EvaluationSet)[]
+
+/** Returns a set with some of its tasks only. */
+export function selectTasks(set: EvaluationSet, tasks: readonly string[]): EvaluationSet {
+  const unknown = tasks.filter((name) => !(TASKS as readonly string[]).includes(name))
+  if (unknown.length > 0) {
+    throw new Error(`There is no task ${unknown.join(', ')}; there are ${TASKS.join(', ')}`)
+  }
+  const others = TASKS.filter((name) => !tasks.includes(name))
+  return { ...set, ...Object.fromEntries(others.map((name) => [name, []])) }
+}
+
 /** Returns the text of a transcript. */
 export function textOf(spoken: Spoken): string {
   if ('text' in spoken) return spoken.text

@@ -1,10 +1,11 @@
 /**
  * What a language model makes of the tasks that it is given: answers, data, summaries,
  * translations, moderation and names, over a small set in five languages. The model is that of the
- * settings (`STENO_LLM_URL` and others), else the small one of the tests. Each failed check is a
- * line on stderr.
+ * settings (`STENO_LLM_URL` and others), else the small one of the tests. `--task` asks some only.
+ * Each failed check is a line on stderr, and so is the count after each answer.
  */
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { findTestWeights } from '../../scripts/test-weights.ts'
 import { openChatModel } from '../../src/app/language-model.ts'
 import { readConfig } from '../../src/config.ts'
@@ -12,7 +13,10 @@ import type { ChatModel } from '../../src/llm/chat-client.ts'
 import { createLog } from '../../src/log.ts'
 import { report } from '../report.ts'
 import { judgeModel } from './language-model-checks.ts'
-import { readSet } from './language-model-set.ts'
+import { readSet, selectTasks, TASKS } from './language-model-set.ts'
+
+const { values } = parseArgs({ options: { task: { type: 'string', multiple: true } } })
+const set = selectTasks(readSet(), values.task ?? TASKS)
 
 const { folder, missing } = findTestWeights('smollm2-135m')
 if (missing && !process.env.STENO_LLM_URL) {
@@ -43,13 +47,14 @@ const remember = <T>(_request: object, make: () => Promise<T>) => make()
 const passed: Record<string, string> = {}
 const counts: Record<string, [right: number, all: number]> = {}
 const startedAt = performance.now()
-for await (const one of judgeModel(readSet(), { model, remember, signal })) {
+for await (const one of judgeModel(set, { model, remember, signal })) {
   const count = counts[one.task] ?? [0, 0]
   counts[one.task] = count
   count[0] += one.checks - one.failed.length
   count[1] += one.checks
   passed[one.task] = count.join(' of ')
   if (one.failed.length > 0) console.error(JSON.stringify(one))
+  console.error(`${one.task}: ${passed[one.task]} checks so far`)
 }
 await chat.close()
 report({

@@ -195,6 +195,22 @@ test('the end of the stderr of a process comes with its exit', async () => {
   assert.match(stderr, /RangeError: broken/)
 })
 
+test('an idle worker that is closed keeps this process alive until it has ended', async () => {
+  const keeps: boolean[] = []
+  const start: StartWorker = ({ onMessage, onExit }) => ({
+    pid: undefined,
+    send: (message) => onMessage(message as never),
+    kill: () => setImmediate(onExit, { code: null, signal: 'SIGKILL', stderr: '' }),
+    setBusy: (isBusy) => keeps.push(isBusy),
+  })
+  const worker = new SupervisedWorker<string>({ start })
+  await worker.run('one', { receive: (answer) => answer })
+  const closed = worker.close()
+  assert.deepEqual(keeps, [true, false, true])
+  await closed
+  assert.equal(keeps.at(-1), false)
+})
+
 test('a process that cannot be started is lost', async (t) => {
   const errors: unknown[] = []
   const start = processes(() => fork(fileURLToPath(entry), { execPath: '/no/such/program' }))

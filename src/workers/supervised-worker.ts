@@ -156,6 +156,8 @@ export class SupervisedWorker<Message> {
     this.#instance = undefined
     clearTimeout(instance.watchdog)
     instance.ending = 'closed'
+    // Who waits for its end would otherwise end before.
+    instance.worker.setBusy(true)
     instance.worker.kill()
     await instance.ended.promise
   }
