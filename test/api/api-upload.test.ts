@@ -98,6 +98,12 @@ test('a file name loses its folders and control characters', async () => {
   assert.equal(body.audio_metadata.filename, 'x y.wav')
 })
 
+test('a file name has its quotes back, which browsers and curl escape, and keeps its percents', async () => {
+  const name = 'name="audio"; filename="%22Q&A%22%0D%0A 5%25.wav"'
+  const { body } = await sendParts<Uploaded>([part(name, recording)])
+  assert.equal(body.audio_metadata.filename, '"Q&A" 5%25.wav')
+})
+
 const refused: [title: string, request: () => Promise<Answer<ErrorBody>>, status: number][] = [
   ['has no part audio', () => sendParts([part('name="file"; filename="a"', recording)]), 400],
   ['has no part at all', () => sendParts([]), 400],

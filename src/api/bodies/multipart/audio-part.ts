@@ -34,7 +34,7 @@ export async function readAudioPart(
     const part = await nextPart(parts)
     if (!part) throw new AppError('upload_invalid', `the form has no part named ${name}`)
     if (part.fieldname === name) {
-      return { filename: sanitizeFileName(part.filename ?? ''), body: audioBytes(part) }
+      return { filename: sanitizeFileName(unescapeName(part.filename)), body: audioBytes(part) }
     }
     await readBeside(part)
   }
@@ -63,6 +63,11 @@ export async function readAudioPart(
     }
     if (isText) onText(fieldname, Buffer.concat(text).toString())
   }
+}
+
+/** Browsers, curl and fetch escape three characters of a name, and no other (WHATWG, forms). */
+function unescapeName(name = ''): string {
+  return name.replace(/%(?:22|0d|0a)/gi, decodeURIComponent)
 }
 
 async function nextPart(parts: AsyncIterator<MultipartFile>): Promise<MultipartFile | undefined> {
