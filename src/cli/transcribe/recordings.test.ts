@@ -50,10 +50,10 @@ test('another address than http is no file', () => {
 test('a folder stands for the recordings in it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   t.after(() => rm(folder, { recursive: true }))
-  for (const name of ['b.MP3', 'a.wav', 'd.MTS', 'notes.txt', 'e.mts'])
+  for (const name of ['b.MP3', 'a.wav', 'd.MTS', 'notes.txt', 'e.mts', '._a.wav', 'f.caf'])
     await writeFile(join(folder, name), '')
   await mkdir(join(folder, 'c.wav'))
-  const found = ['a.wav', 'b.MP3', 'd.MTS'].map((name) => join(folder, name))
+  const found = ['a.wav', 'b.MP3', 'd.MTS', 'f.caf'].map((name) => join(folder, name))
   assert.deepEqual(expandFolders(['x.mp3', folder]), ['x.mp3', ...found])
   assert.throws(() => expandFolders([join(folder, 'c.wav')]), /no recording in the folder/)
 })

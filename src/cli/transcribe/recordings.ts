@@ -25,9 +25,10 @@ export function readRecording(argument: string): Recording {
   return { kind: 'file', name: basename(argument), path: argument }
 }
 
-/** File names of the recordings in a folder: the formats of the API. */
-const MEDIA =
-  /\.(?:aac|ac3|aiff?|amr|eac3|flac|m4a|m4b|mp2|mp3|oga|ogg|opus|wav|weba|3g2|3gp|avi|flv|m2ts|m4v|mkv|mov|mp4|mpe?g|vob|webm|wma|wmv)$/i
+/** File names of the recordings in a folder. */
+const AUDIO =
+  /\.(?:aac|ac3|aif[cf]?|amr|au|awb|caf|eac3|flac|g722|gsm|m4a|m4b|mka|mp2|mp3|oga|ogg|opus|spx|ulaw|alaw|w64|wav|wave|weba|wma|wv)$/i
+const VIDEO = /\.(?:3g2|3gp|asf|avi|f4v|flv|m2t|m2ts|m4v|mkv|mov|mp4|mpe?g|vob|webm|wmv)$/i
 /** Camcorders write it in capitals; in small letters it is a program in TypeScript, as is `.ts`. */
 const CAMCORDER = /\.MTS$/
 
@@ -48,7 +49,9 @@ export function expandFolders(args: readonly string[]): string[] {
 }
 
 function isMedia(name: string): boolean {
-  return MEDIA.test(name) || CAMCORDER.test(name)
+  // Mac OS writes a hidden `._talk.m4a` beside each file of a card or a stick.
+  if (name.startsWith('.')) return false
+  return AUDIO.test(name) || VIDEO.test(name) || CAMCORDER.test(name)
 }
 
 /** Returns the last part of the path, as a file name; the host where there is none. */
