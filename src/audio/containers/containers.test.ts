@@ -30,6 +30,8 @@ test('a container is known by its first bytes, whatever its name', () => {
     ['FORM\0\0\0\0AIFC', 'aiff'],
     ['.snd', 'au'],
     ['caff\0\x01', 'caf'],
+    ['riff\x2e\x91\xcf\x11\xa5\xd6', 'w64'],
+    ['wvpk', 'wv'],
     ['#!AMR\n', 'amr'],
     ['#!AMR-WB\n', 'amr'],
     ['\0\0\0\x20ftypM4A ', 'm4a'],

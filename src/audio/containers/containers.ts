@@ -42,6 +42,8 @@ const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['.snd', 'au'],
   ['caff', 'caf'],
   ['#!AMR', 'amr'],
+  ['riff\x2e\x91\xcf\x11', 'w64'],
+  ['wvpk', 'wv'],
 ]
 const wavMagics = ['RIFF????WAVE', 'RF64????WAVE', 'BW64????WAVE']
 const mp4Boxes = ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']

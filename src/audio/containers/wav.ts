@@ -36,11 +36,11 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
     if (id === 'ds64') size64 = readSize64(source.read(start, 16))
     if (id === 'fmt ') format = readFormat(source.read(start, Math.min(declared, 40)))
     if (id === 'data') {
-      length = dataLength(declared, { start, riffSize, size64, fileSize: source.size })
+      length = dataLength(declared, { source, start, riffSize, size64 })
       samples = { start, declared: length }
     }
     if (format && (samples || !format.encoding)) break
-    at = start + length + (length % 2)
+    at = afterChunk(source, start + length, length)
   }
 
   if (!format) throw new AppError('media_undecodable', 'WAVE without a format chunk')
@@ -57,19 +57,35 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   return { sampleRate, channels, encoding, start, length, statedLength }
 }
 
-function dataLength(
-  declared: number,
-  {
-    start,
-    riffSize,
-    size64,
-    fileSize,
-  }: { start: number; riffSize: number; size64: number | undefined; fileSize: number },
-): number {
-  if (declared === UNKNOWN_SIZE) return size64 || fileSize - start
-  // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written.
-  const wasStreamed = declared === 0 && (riffSize === UNKNOWN_SIZE || riffSize + 8 <= start)
-  return wasStreamed ? fileSize - start : declared
+type DataChunk = {
+  source: ByteSource
+  start: number
+  riffSize: number
+  size64: number | undefined
+}
+
+function dataLength(declared: number, { source, start, riffSize, size64 }: DataChunk): number {
+  const rest = source.size - start
+  if (declared === UNKNOWN_SIZE) return size64 || rest
+  if (declared > 0) return declared
+  // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written;
+  // one that never returns to this chunk may still state the outer size.
+  const wasStreamed = riffSize === UNKNOWN_SIZE || riffSize + 8 <= start || !isChunk(source, start)
+  return wasStreamed ? rest : 0
+}
+
+/** Returns where the next chunk starts: a chunk of odd length has a pad byte, or should have. */
+function afterChunk(source: ByteSource, end: number, length: number): number {
+  return length % 2 === 0 || isChunk(source, end) ? end : end + 1
+}
+
+/** Returns whether bytes look like a chunk and not like samples: a name, and a size that fits. */
+function isChunk(source: ByteSource, at: number): boolean {
+  const header = source.read(at, 8)
+  if (header.length < 8) return false
+  const id = Buffer.from(header.subarray(0, 4)).toString('latin1')
+  if (id === 'data') return true // of a file that was cut, or of unknown length
+  return /^[\x20-\x7e]{4}$/.test(id) && at + 8 + view(header).getUint32(4, true) <= source.size
 }
 
 /** EBU Tech 3306: outer size, then the size of the data chunk, 64 bits each. */
