@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import Fastify, { LogController } from 'fastify'
 import { AppError } from '../errors.ts'
+import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { App } from '../server-parts.ts'
 import { clientAddressOf } from './auth/client-address.ts'
@@ -16,7 +17,7 @@ import { parseQuery } from './lists/parse-query.ts'
 import { compileQueryReader } from './lists/query-reader.ts'
 import { handleUnknownRoutes } from './middleware/not-found.ts'
 import { observeRequests } from './middleware/observe-requests.ts'
-import { requestTurns } from './middleware/pipelined-requests.ts'
+import { type RequestTurns, requestTurns } from './middleware/pipelined-requests.ts'
 import { newRequestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { isRealtimeUpgrade } from './openai/realtime/realtime-socket.ts'
@@ -46,17 +47,54 @@ export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
  * request, one form for every error on every path, JSON bodies, no work accepted during shutdown.
  */
 export function createServer(app: ServerParts): FastifyInstance {
-  const { config, log } = app
-  const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
+  const { config } = app
+  const idHeaders = ['x-request-id', ...config.http.requestIdHeaderNames]
   const refuse = (socket: Socket, problem: string) => {
     const error = new AppError('request_unreadable', problem)
-    answerClientError(error, socket, { requestIdHeaderNames })
+    answerClientError(error, socket, { requestIdHeaderNames: idHeaders })
   }
   const ChunkLimitedRequest = limitChunks((socket) => {
     refuse(socket, 'the chunks of its body are too small')
   })
   const turns = requestTurns(ChunkLimitedRequest)
-  const http: FastifyInstance = Fastify({
+  const http = createFramework(app, { turns, idHeaders })
+  observeRequests(http, app)
+  const isStopping = closeConnectionsOnStop(http)
+  turns.handle(http.server, (socket) => refuse(socket, 'too many requests wait on one connection'))
+  // By default, Node would close the connection silently.
+  http.server.on('connect', (_request, socket: Socket) =>
+    refuse(socket, 'this server is not a proxy'),
+  )
+  // An unknown expectation is no reason to refuse a request.
+  http.server.on('checkExpectation', (request, response) => http.routing(request, response))
+
+  http.setValidatorCompiler(compileQueryReader)
+  // Responses are built to their schema, and tests check them against the published one; nothing is
+  // stripped here.
+  http.setSerializerCompiler(() => JSON.stringify)
+  acceptJson(http, { maxBytes: config.http.maxJsonBytes })
+  http.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    if (!request.account && !request.raw.complete) return rejectEarly(error, request, reply)
+    await drainBody(request.raw)
+    return sendError(error, request, reply)
+  })
+  checkRequests(http, { config, idHeaders, isStopping })
+  handleUnknownRoutes(http, { config })
+  http.addHook('onResponse', ({ log, method, routeOptions }, reply, done) => {
+    const fields = { method, route: routeOptions.url, status: reply.statusCode }
+    log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
+    done()
+  })
+  return http
+}
+
+type Framework = { turns: RequestTurns; idHeaders: string[] }
+
+function createFramework(
+  { config, log }: ServerParts,
+  { turns, idHeaders }: Framework,
+): FastifyInstance {
+  return Fastify({
     loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,
     logController: new LogController({
       disableRequestLogging: true,
@@ -82,41 +120,28 @@ export function createServer(app: ServerParts): FastifyInstance {
     },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
-      answerClientError(error, socket, { requestIdHeaderNames })
+      answerClientError(error, socket, { requestIdHeaderNames: idHeaders })
     },
     frameworkErrors(error, request, reply) {
-      nameRequest(request.id, reply)
+      setRequestId(reply, request.id, idHeaders)
       sendError(error, request, reply)
     },
   })
-  observeRequests(http, app)
-  const isStopping = closeConnectionsOnStop(http)
-  turns.handle(http.server, (socket) => refuse(socket, 'too many requests wait on one connection'))
-  // By default, Node would close the connection silently.
-  http.server.on('connect', (_request, socket: Socket) =>
-    refuse(socket, 'this server is not a proxy'),
-  )
-  // An unknown expectation is no reason to refuse a request.
-  http.server.on('checkExpectation', (request, response) => http.routing(request, response))
+}
 
-  http.setValidatorCompiler(compileQueryReader)
-  // Responses are built to their schema, and tests check them against the published one; nothing is
-  // stripped here.
-  http.setSerializerCompiler(() => JSON.stringify)
-  acceptJson(http, { maxBytes: config.http.maxJsonBytes })
-  http.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (!request.account && !request.raw.complete) return rejectEarly(error, request, reply)
-    await drainBody(request.raw)
-    return sendError(error, request, reply)
-  })
+type RequestChecks = {
+  config: Config
+  idHeaders: readonly string[]
+  isStopping: () => boolean
+}
 
-  function nameRequest(id: string, reply: FastifyReply): void {
-    for (const name of requestIdHeaderNames) reply.header(name, id)
-  }
+/** Names each request, limits the time of its body, and checks its host, before its route runs. */
+function checkRequests(http: FastifyInstance, checks: RequestChecks): void {
+  const { config, idHeaders, isStopping } = checks
   const bodies = watchBodies(http.server)
   http.addHook('onRequest', (request, reply, done) => {
     const { id, raw, routeOptions } = request
-    nameRequest(id, reply)
+    setRequestId(reply, id, idHeaders)
     bodies.add(raw, () => Boolean(request.account))
     // Probes and scrapers beside the server may use any host name; their responses contain no URL.
     const isProbe = routeOptions.url === '/health' || routeOptions.url === '/metrics'
@@ -124,12 +149,8 @@ export function createServer(app: ServerParts): FastifyInstance {
     if (isStopping() && routeOptions.url !== '/health') throw new AppError('server_stopping')
     done()
   })
-  handleUnknownRoutes(http, { config })
+}
 
-  http.addHook('onResponse', ({ log, method, routeOptions }, reply, done) => {
-    const fields = { method, route: routeOptions.url, status: reply.statusCode }
-    log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')
-    done()
-  })
-  return http
+function setRequestId(reply: FastifyReply, id: string, headers: readonly string[]): void {
+  for (const name of headers) reply.header(name, id)
 }

@@ -1,6 +1,11 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../log.ts'
-import { BUSY_PARTIAL_INTERVALS, type LiveEngine, type LiveUtterance } from '../live-engine.ts'
+import {
+  BUSY_PARTIAL_INTERVALS,
+  type Final,
+  type LiveEngine,
+  type LiveUtterance,
+} from '../live-engine.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
@@ -107,32 +112,9 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
       const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
       return counted(listening.run({ kind: 'vad', audio, request }, how), { isBehind })
     },
-    async recognizeFinal(utterance, requested) {
-      const { signal, isBehind = false, wantsSpeaker = false } = requested
-      const rank = isBehind ? priority.finalBehind : priority.final
-      const how = {
-        ...{ signal, timeout: timeoutFor(utterance), priority: rank },
-        // Its session is late anyhow, and a worker is held for up to a second.
-        isPreemptible: isBehind,
-      }
+    recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
-      const { identification, languageBefore } = requested
-      const identified =
-        identification &&
-        (await identifyUtterance(utterance, identification, {
-          identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, how),
-          languageBefore,
-        }))
-      const chosen = identified?.settings ?? requested
-      const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(chosen) }
-      const first = counted(processesOf(task.model).run(task, how), { isBehind })
-      const { fusedWith } = chosen
-      if (fusedWith === undefined) return { ...(await first), ...identified?.found }
-      const other = { ...task, model: fusedWith, wantsSpeaker: false }
-      const second = (signal: AbortSignal) => {
-        return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isBehind })
-      }
-      return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
+      return recognizeFinal(utterance, requested, { processesOf, counted })
     },
     recognizePartial(utterance, requested) {
       const { signal, draft = [], isFirst = false, isBehind = false } = requested
@@ -157,6 +139,44 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
       await Promise.all([...pools.map((pool) => pool.close()), measured])
     },
   }
+}
+
+type Finals = {
+  /** Returns the processes that have a model. */
+  processesOf(model: string): TaskRunner
+  counted<T>(task: Promise<T>, options: { isBehind: boolean }): Promise<T>
+}
+
+/** Recognizes an utterance that has ended: by one model, or by two, whose words are fused. */
+async function recognizeFinal(
+  utterance: LiveUtterance,
+  requested: Parameters<LiveEngine['recognizeFinal']>[1],
+  { processesOf, counted }: Finals,
+): Promise<Final> {
+  const { signal, isBehind = false, wantsSpeaker = false } = requested
+  const rank = isBehind ? priority.finalBehind : priority.final
+  const how = {
+    ...{ signal, timeout: timeoutFor(utterance), priority: rank },
+    // Its session is late anyhow, and a worker is held for up to a second.
+    isPreemptible: isBehind,
+  }
+  const { identification, languageBefore } = requested
+  const identified =
+    identification &&
+    (await identifyUtterance(utterance, identification, {
+      identify: (task) => processesOf(task.model).run({ kind: 'identify', ...task }, how),
+      languageBefore,
+    }))
+  const chosen = identified?.settings ?? requested
+  const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(chosen) }
+  const first = counted(processesOf(task.model).run(task, how), { isBehind })
+  const { fusedWith } = chosen
+  if (fusedWith === undefined) return { ...(await first), ...identified?.found }
+  const other = { ...task, model: fusedWith, wantsSpeaker: false }
+  const second = (signal: AbortSignal) => {
+    return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isBehind })
+  }
+  return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
 }
 
 function timeoutFor({ segment: { start, end } }: LiveUtterance): number {

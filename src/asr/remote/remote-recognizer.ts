@@ -154,26 +154,36 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       })
       return { words, ...recognized(answer, settings) }
     },
-    async identify({ path, segments, languages: allowed }, call) {
+    identify({ path, segments, languages: allowed }, call) {
       return Promise.all(
         segments.map(async (segment) => {
           const request = { path, segment: middleOf(segment), language: undefined, vocabulary: [] }
-          const { language, languageProbability } = await ask(request, call)
-          if (language === undefined && call.use === 'batch') {
-            // The next attempt is routed without identification, and says so in a warning.
-            const detail = `the ${REMOTE} engine does not name the language of its texts`
-            throw new AppError('engine_failed', detail, { isPassing: true })
-          }
-          const code = language && languageCodeOf(language, allowed)
-          const probability = languageProbability ?? USUAL_PROBABILITY
-          const probabilities: LanguageProbability[] = code ? [{ language: code, probability }] : []
-          const { start, end } = segment
-          return [{ start, end, seconds: spokenSeconds(segment), probabilities }]
+          return toStretches(segment, await ask(request, call), { allowed, use: call.use })
         }),
       )
     },
     close: () => options.client.close(),
   }
+}
+
+type Identifying = { allowed: readonly string[]; use: RemoteUse }
+
+/** Returns a segment with the language that the server named for it. */
+function toStretches(
+  segment: Segment,
+  { language, languageProbability }: RemoteAnswer,
+  { allowed, use }: Identifying,
+): LanguageStretch[] {
+  if (language === undefined && use === 'batch') {
+    // The next attempt is routed without identification, and says so in a warning.
+    const detail = `the ${REMOTE} engine does not name the language of its texts`
+    throw new AppError('engine_failed', detail, { isPassing: true })
+  }
+  const code = language && languageCodeOf(language, allowed)
+  const probability = languageProbability ?? USUAL_PROBABILITY
+  const probabilities: LanguageProbability[] = code ? [{ language: code, probability }] : []
+  const { start, end } = segment
+  return [{ start, end, seconds: spokenSeconds(segment), probabilities }]
 }
 
 /** The languages of the most capable open model. */
