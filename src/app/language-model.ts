@@ -99,7 +99,7 @@ function serveModel(
       const asked: ChatModel = {
         ...chat,
         complete(one) {
-          const ask = () => complete({ ...one, model })
+          const ask = () => complete({ ...one, model, cacheKey: job })
           const spend = () => quota.spend({ account, job }, estimateRequest(one), ask)
           return inTurn(spend, { account, signal })
         },

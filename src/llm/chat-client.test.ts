@@ -145,3 +145,17 @@ test('each model has its own manner; one that streamed is not asked otherwise fo
   await assert.rejects(complete({ user: 'bad' }), /refused the request with 400/)
   assert.deepEqual(mannersOf(calls), ['so', 'so', '', '', 'so'])
 })
+
+test('a text that is too long for the provider is said to be, and not asked for in another manner', async (t) => {
+  const refusals = [
+    'request (6031 tokens) exceeds the available context size (4096 tokens), try increasing it',
+    "This model's maximum context length is 4096 tokens. However, you requested 6031 tokens",
+    '"code": "context_length_exceeded"',
+  ]
+  const { calls, complete } = await open(t, (_call, n) => ({ status: 400, body: refusals[n - 1]! }))
+  for (const _ of refusals) {
+    const message = 'the text is too long for the context of the language model'
+    await assert.rejects(complete({ schema }), { message, status: 413 })
+  }
+  assert.equal(calls.length, refusals.length)
+})

@@ -17,6 +17,11 @@ export type ChatRequest = {
   maxTokens: number
   /** The model to ask instead of the configured one. */
   model?: string | undefined
+  /**
+   * Requests with the same key, those of a job, may share what an embedded model computed for the
+   * equal beginning of their prompts: nobody learns from the time of an answer what others asked.
+   */
+  cacheKey?: string
   signal: AbortSignal
 }
 
@@ -104,6 +109,10 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         answer = await post({ ...request, model }, manner, options)
       }
       if ('refusal' in answer) {
+        if (isTooLong(answer)) {
+          const message = 'the text is too long for the context of the language model'
+          throw new LlmFailure(message, { status: 413 })
+        }
         throw new LlmFailure(`the language model refused the request with ${answer.status}`)
       }
       takenBy.set(model, { ...manner, isKnown: taken.isKnown || manner.stream })
@@ -115,8 +124,15 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
 
 type Refused = { status: number; refusal: string }
 
+/** Returns whether another manner may help. */
 function wasRefused(answer: ProviderAnswer | Refused): answer is Refused {
-  return 'refusal' in answer && (answer.status === 400 || answer.status === 422)
+  const isRefused = 'refusal' in answer && (answer.status === 400 || answer.status === 422)
+  return isRefused && !isTooLong(answer)
+}
+
+/** As llama.cpp, vLLM and OpenAI word it. */
+function isTooLong({ refusal }: Refused): boolean {
+  return /\bcontext[ _](length|size|window)/i.test(refusal)
 }
 
 /**

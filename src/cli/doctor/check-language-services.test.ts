@@ -23,8 +23,8 @@ async function check(t: TestContext, env: Record<string, string> = {}) {
   return checkLanguageServices(readConfig({ ...env, STENO_MODELS_DIR: folder }), signal)
 }
 
-async function checkModel(t: TestContext, reply: ChatReply) {
-  const provider = await startChatProvider(() => reply)
+async function checkModel(t: TestContext, reply: ChatReply, models?: object) {
+  const provider = await startChatProvider(() => reply, { models: JSON.stringify(models ?? {}) })
   t.after(() => provider.close())
   const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny', STENO_LLM_TIMEOUT_S: '1' }
   const [finding] = await check(t, env)
@@ -48,6 +48,28 @@ test('a language model is asked for a word', async (t) => {
   assert.equal(refused.state, 'fail')
   assert.match(refused.text, /refused the request with 401/)
   assert.match(refused.remedy!, /STENO_LLM_/)
+})
+
+test('a server whose context is smaller than the settings say gets a warning', async (t) => {
+  const lists = [
+    {
+      data: [
+        { id: 'other', max_model_len: 1024 },
+        { id: 'tiny', max_model_len: 4096 },
+      ],
+    },
+    { data: [{ id: '/models/tiny.gguf', meta: { n_ctx: 4096 } }] },
+  ]
+  for (const list of lists) {
+    const { state, text, remedy } = await checkModel(t, 'Hello.', list)
+    assert.equal(state, 'warn')
+    assert.match(text, /takes 4096 tokens, fewer than the 8192 of the settings$/)
+    assert.match(remedy!, /STENO_LLM_CONTEXT_TOKENS=4096/)
+  }
+  for (const n_ctx of [8192, null, 'many', 0]) {
+    const { state } = await checkModel(t, 'Hello.', { data: [{ id: 'tiny', meta: { n_ctx } }] })
+    assert.equal(state, 'ok')
+  }
 })
 
 test('models that translate are named, others are not', async (t) => {

@@ -1,10 +1,13 @@
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import type { LlmConfig } from '../../config/llm.ts'
 import type { Config } from '../../config.ts'
 import { createLog } from '../../log.ts'
 import type { Finding } from './checks.ts'
 
 /** Seconds for a few words of a language model, which may have to be loaded first. */
 const ANSWER_SECONDS = 120
+/** For the list of models of a server that has just answered. */
+const LIST_MS = 10_000
 
 /**
  * Checks what answers prompts and translates: whether the language model answers, which models of
@@ -36,7 +39,12 @@ async function checkLanguageModel(
   const where = llm.url === undefined ? llm.embedded! : `${llm.model} at ${new URL(llm.url).host}`
   try {
     await chat.complete({ system: 'Answer briefly.', user: 'Say hello.', maxTokens: 8, signal })
-    return { state: 'ok', text: `language model: ${where} answers` }
+    const text = `language model: ${where} answers`
+    const served = await servedContext(llm, signal)
+    if (served === undefined || served >= llm.contextTokens) return { state: 'ok', text }
+    const less = `but takes ${served} tokens, fewer than the ${llm.contextTokens} of the settings`
+    const remedy = `set STENO_LLM_CONTEXT_TOKENS=${served}, or serve the model with a larger context`
+    return { state: 'warn', text: `${text}, ${less}`, remedy }
   } catch (error) {
     signal.throwIfAborted()
     const text = `language model: ${where}: ${(error as Error).message}`
@@ -45,6 +53,30 @@ async function checkLanguageModel(
     await chat.close()
   }
 }
+
+/** Returns the context of a model as its server states it, as llama.cpp and vLLM do. */
+async function servedContext(
+  { url, model, apiKey }: LlmConfig,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  if (url === undefined) return undefined
+  const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)])
+  try {
+    const answer = await fetch(`${url}/models`, { headers, redirect: 'error', signal: inTime })
+    const { data } = (await answer.json()) as { data: ServedModel[] }
+    const own = data.find(({ id }) => id === model) ?? (data.length === 1 ? data[0] : undefined)
+    const tokens = own?.max_model_len ?? own?.meta?.n_ctx
+    return Number.isSafeInteger(tokens) && tokens! > 0 ? tokens : undefined
+  } catch {
+    // Few servers state it, and some have no list.
+    signal.throwIfAborted()
+    return undefined
+  }
+}
+
+/** A model of `GET /v1/models` with what vLLM and llama.cpp add. */
+type ServedModel = { id: string; max_model_len?: number; meta?: { n_ctx?: number } | null }
 
 async function checkListeners({ models: { folder } }: Config): Promise<Finding | undefined> {
   const { readStoredModels } = await import('../../models/install/installed-models.ts')

@@ -260,7 +260,8 @@ async function callFor(
     const answers = await stages.openAnswers()
     try {
       const options = { account, job: id, signal, audio, answers, log: log.child({ jobId: id }) }
-      return await callServices(services!, prepared, options)
+      const { advance: onProgress } = progress
+      return await callServices(services!, prepared, { ...options, onProgress })
     } finally {
       await answers.close()
     }

@@ -8,9 +8,9 @@ const stages = {
   'detect speech': { from: 0.15, to: 0.22 },
   'identify languages': { from: 0.22, to: 0.25 },
   recognize: { from: 0.25, to: 0.9 },
-  diarize: { from: 0.9, to: 0.97 },
-  'build result': { from: 0.97, to: 0.98 },
-  'call services': { from: 0.98, to: 0.99 },
+  diarize: { from: 0.9, to: 0.93 },
+  'build result': { from: 0.93, to: 0.94 },
+  'call services': { from: 0.94, to: 0.99 },
   'redact audio': { from: 0.99, to: 1 },
 } as const
 

@@ -62,6 +62,16 @@ test('answers are in the order of the requests, and equal requests are made once
   assert.deepEqual(calls, ['a', 'b'])
 })
 
+test('progress is the share of the requests that are answered, those of before included', async () => {
+  const { signal } = new AbortController()
+  const reported: number[] = []
+  const onProgress = (fraction: number) => void reported.push(fraction)
+  const options = { account, job: 'j', signal, answers: storeAnswers(), log, onProgress }
+  const prepared = [ask('one', 'a', 'b'), ask('two', 'b'), ask('none'), ask('three', 'c', 'd')]
+  await callServices(echo().services, prepared, options)
+  assert.deepEqual(reported, [0.2, 0.4, 0.8, 1])
+})
+
 test('four requests run at a time', async () => {
   let running = 0
   let most = 0

@@ -8,7 +8,12 @@ import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 /** The answers so far, by the hash of their request. */
 export type AnswerStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
-type CallOptions = Omit<ServiceCallOptions, 'remember'> & { answers: AnswerStore; log: Log }
+type CallOptions = Omit<ServiceCallOptions, 'remember'> & {
+  answers: AnswerStore
+  log: Log
+  /** Called with the fraction of the requests that are answered. */
+  onProgress?: (fraction: number) => void
+}
 
 /** How many requests of one job run at a time. */
 const MAX_CALLS = 4
@@ -24,12 +29,18 @@ class CallFailed extends Error {}
 export async function callServices(
   services: Services,
   prepared: readonly Prepared[],
-  options: CallOptions,
+  { onProgress, ...options }: CallOptions,
 ): Promise<Answered[]> {
   const answered: Answered[] = []
+  const countOf = (one: Prepared) => ('error' in one ? 0 : one.requests.length)
+  const total = prepared.reduce((sum, one) => sum + countOf(one), 0)
+  let before = 0
   for (const one of prepared) {
+    let done = before
+    before += countOf(one)
+    const onAnswer = () => onProgress?.(++done / total)
     const startedAt = performance.now()
-    const outcome = 'error' in one ? one : await answersOf(services, one, options)
+    const outcome = 'error' in one ? one : await answersOf(services, one, { ...options, onAnswer })
     const seconds = one.seconds + (performance.now() - startedAt) / 1000
     answered.push({ ...outcome, name: one.name, seconds })
   }
@@ -39,7 +50,7 @@ export async function callServices(
 async function answersOf(
   services: Services,
   { name, requests }: Prepared & { requests: ServiceRequest[] },
-  { answers, log, ...options }: CallOptions,
+  { answers, log, onAnswer, ...options }: CallOptions & { onAnswer: () => void },
 ): Promise<{ answers: unknown[] } | { error: AddOnError }> {
   const { signal } = options
   const keys = requests.map(hashOf)
@@ -61,6 +72,7 @@ async function answersOf(
       async ([key, request], signal) => {
         const answer = await call(services, request, { ...options, signal, remember })
         await answers.append(key, answer)
+        onAnswer()
       },
       { limit: MAX_CALLS, signal },
     )

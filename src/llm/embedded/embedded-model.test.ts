@@ -14,8 +14,14 @@ function open(
     ...{ idleSeconds: 60, ...limits, env: { ...bareEnvironment(), ...fakeLlamaEnvironment } },
   })
   t.after(() => model.close())
-  return (user: string, signal = new AbortController().signal) => {
-    return model.complete({ system: '', user, maxTokens: 100, signal })
+  return (user: string, signal = new AbortController().signal, cacheKey?: string) => {
+    return model.complete({
+      system: '',
+      user,
+      maxTokens: 100,
+      signal,
+      ...(cacheKey && { cacheKey }),
+    })
   }
 }
 
@@ -58,4 +64,23 @@ test('a canceled request that does not end is ended with its process', async (t)
   leaving.abort(new Error('left'))
   await assert.rejects(canceled, /left/)
   assert.notEqual((await next).text, first)
+})
+
+test('a model that repeats itself is stopped, and its answer cut', async (t) => {
+  const complete = open(t, { timeout: 20, answerTimeout: 60 })
+  const { text, isCut } = await complete('100000x0 loop')
+  assert.match(text, /^\d+$/)
+  assert.ok(isCut)
+})
+
+test('requests with one key share what the model computed, others do not', async (t) => {
+  const complete = open(t, { timeout: 20, answerTimeout: 60 })
+  const { signal } = new AbortController()
+  const answers: string[] = []
+  for (const key of ['one', 'one', 'two', undefined, undefined]) {
+    const { text, usage } = await complete('0x0 held', signal, key)
+    answers.push(text)
+    assert.equal(usage.prompt_tokens, 7)
+  }
+  assert.deepEqual(answers, ['computed', 'held', 'computed', 'computed', 'computed'])
 })

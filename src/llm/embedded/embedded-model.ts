@@ -51,14 +51,14 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   let id = 0
 
   async function run(request: ChatRequest): Promise<LlamaAnswer> {
-    const { system, user, schema, maxTokens, signal } = request
+    const { system, user, cacheKey, schema, maxTokens, signal } = request
     signal.throwIfAborted()
     const file = findFile()
     if (file === undefined) throw new LlmFailure(missing, { status: 501 })
     const own = ++id
     const task: LlamaTask = {
       ...{ id: own, model: { file, contextTokens, usesGpu } },
-      ...{ system, user, schema: schema?.schema },
+      ...{ system, user, cacheKey, schema: schema?.schema },
       maxTokens: schema ? maxTokens : Math.min(maxTokens, MOST_TEXT_TOKENS),
     }
     const endsAt = performance.now() + answerTimeout * 1000

@@ -4,6 +4,7 @@
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
 import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
+import { beforeRepetition } from './repetition.ts'
 
 /** The part of `node-llama-cpp` that is used; the package is installed on request. */
 type Library = {
@@ -24,6 +25,7 @@ type Llama = {
 }
 type Meter = { usedInputTokens: number; usedOutputTokens: number }
 type Sequence = {
+  readonly nextTokenIndex: number
   clearHistory(): Promise<void>
   tokenMeter: { getState(): Meter; diff(earlier: Meter): Meter }
 }
@@ -56,12 +58,15 @@ async function load({ file, contextTokens, usesGpu }: LlamaTask['model']) {
 let loaded: ReturnType<typeof load> | undefined
 /** What ends the task that is under way. */
 let running = { id: 0, canceling: new AbortController() }
+/** Whose tokens the model holds. */
+let lastKey: string | undefined
 
 async function answer({
   id,
   model,
   system,
   user,
+  cacheKey,
   schema,
   maxTokens,
 }: LlamaTask): Promise<LlamaAnswer> {
@@ -73,19 +78,35 @@ async function answer({
     throw error
   })
   const { llama, LlamaChatSession, sequence } = await loaded
-  await sequence.clearHistory()
+  // What the model holds of the same transcript need not be computed again.
+  if (cacheKey === undefined || cacheKey !== lastKey) await sequence.clearHistory()
+  lastKey = cacheKey
   const before = sequence.tokenMeter.getState()
   const session = new LlamaChatSession({ contextSequence: sequence, systemPrompt: system })
   try {
     const grammar = schema && (await llama.createGrammarForJsonSchema(schema))
-    const onTextChunk = createProgress(id)
-    const { signal } = canceling
-    const options = { maxTokens, temperature: 0, onTextChunk, signal, ...(grammar && { grammar }) }
+    const reportProgress = createProgress(id)
+    let written = ''
+    let kept: string | undefined
+    const onTextChunk = (piece: string) => {
+      reportProgress()
+      written += piece
+      if (!grammar) kept ??= beforeRepetition(written)
+      if (kept !== undefined) canceling.abort(new Error('it repeats itself'))
+    }
+    const options = {
+      ...{ maxTokens, temperature: 0, onTextChunk, ...(grammar && { grammar }) },
+      ...{ signal: canceling.signal, stopOnAbortSignal: true },
+    }
     const { responseText, stopReason } = await session.promptWithMeta(user, options)
     const used = sequence.tokenMeter.diff(before)
+    const { usedInputTokens, usedOutputTokens: completionTokens } = used
     return {
-      ...{ id, text: responseText, isCut: stopReason === 'maxTokens' },
-      ...{ promptTokens: used.usedInputTokens, completionTokens: used.usedOutputTokens },
+      ...{ id, text: kept ?? responseText },
+      isCut: kept !== undefined || stopReason === 'maxTokens',
+      // Tokens that need not be computed count as well, as they do with other providers.
+      promptTokens: Math.max(usedInputTokens, sequence.nextTokenIndex - completionTokens),
+      completionTokens,
     }
   } finally {
     session.dispose({ disposeSequence: false })

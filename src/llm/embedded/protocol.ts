@@ -4,6 +4,8 @@ export type LlamaTask = {
   model: { file: string; contextTokens: number; usesGpu: boolean }
   system: string
   user: string
+  /** Equal keys may share what was computed for the equal beginning of their prompts. */
+  cacheKey?: string | undefined
   schema?: object | undefined
   maxTokens: number
 }

@@ -28,7 +28,7 @@ function isThere(name: string): boolean {
 function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
   const model = createEmbeddedModel({
     ...{ findFile: () => file, missing: 'it is missing', contextTokens: 2048, usesGpu: false },
-    ...{ timeout: 60, answerTimeout: 60, idleSeconds: 60, env: bareEnvironment() },
+    ...{ timeout: 300, answerTimeout: 600, idleSeconds: 60, env: bareEnvironment() },
     ...changes,
   })
   t.after(() => model.close())
@@ -50,6 +50,19 @@ test('a real small model answers a prompt and fills a schema', { skip }, async (
   const classes = ['order number', 'customer name']
   const { values } = await extractData({ classes, transcript }, options)
   assert.ok(values['order number']!.some((value) => value.includes('4711')))
+})
+
+test('a real small model answers the same from what it holds of the job', { skip }, async (t) => {
+  const { model, signal } = open(t)
+  const user = `<transcript>\n${transcript}\n</transcript>\n\nWhat is the order number?`
+  const request = { system: 'You work on transcripts.', user, maxTokens: 20, signal }
+  const answers = []
+  for (const key of [undefined, 'one', 'one', 'two']) {
+    answers.push(await model.complete({ ...request, ...(key && { cacheKey: key }) }))
+  }
+  const [first] = answers
+  assert.match(first!.text, /4711/)
+  for (const answer of answers) assert.deepEqual(answer, first)
 })
 
 test('a real small model changes names into none but the given ones', { skip }, async (t) => {

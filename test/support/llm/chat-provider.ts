@@ -63,13 +63,16 @@ export function eventsOf(content: string): string[] {
 
 /**
  * A stand-in for a server with OpenAI's chat API, on a free port of this machine. It keeps every
- * request: what is not in `calls` never left the server.
+ * request: what is not in `calls` never left the server. `models` is the JSON of its list of
+ * models.
  */
 export async function startChatProvider(
   reply: (call: ChatCall, n: number) => ChatReply | Promise<ChatReply>,
+  { models = '{}' } = {},
 ) {
   const calls: ChatCall[] = []
   const server = createServer(async (request, response) => {
+    if (request.method === 'GET') return void response.end(models)
     const body = JSON.parse(await text(request)) as Omit<ChatCall, 'authorization'>
     const call = { authorization: request.headers.authorization, ...body }
     calls.push(call)

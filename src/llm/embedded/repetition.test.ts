@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { beforeRepetition } from './repetition.ts'
+
+const sentence = 'The speaker is speaking. '
+
+test('a text that ends in a sentence many times over has it once', () => {
+  const text = `A call about a lamp. ${sentence.repeat(12)}The spea`
+  assert.equal(beforeRepetition(text)?.trim(), `A call about a lamp. ${sentence.trim()}`)
+})
+
+test('the cut is at the end of a sentence, wherever the repetition began', () => {
+  const text = `I know that he is speaking. ${sentence.repeat(12)}`
+  assert.equal(beforeRepetition(text), 'I know that he is speaking. The speaker is speaking.')
+  assert.equal(beforeRepetition(`Well, ${'so and '.repeat(50)}`), 'Well, so and')
+  assert.equal(beforeRepetition('我们明天去学校。'.repeat(40)), '我们明天去学校。')
+})
+
+test('other repetitions stay', () => {
+  const points = Array.from({ length: 40 }, (_, n) => `- He said it at minute ${n}.`).join('\n')
+  const kept = [
+    '',
+    points,
+    sentence.repeat(7),
+    `${sentence.repeat(20)}Then she left.`,
+    'no '.repeat(20),
+    '- "I do not know."\n'.repeat(7),
+    `${'-'.repeat(30)}\n`,
+  ]
+  for (const text of kept) assert.equal(beforeRepetition(text), undefined, text)
+})

@@ -1,0 +1,36 @@
+/** Fewer repetitions may be meant, as in a chorus or a list of equal quotes. */
+const LEAST_TIMES = 8
+/** Letters of all repetitions together. */
+const LEAST_LETTERS = 240
+/** The longest text that counts as one repetition, and the shortest. */
+const MOST_UNIT = 200
+const LEAST_UNIT = 4
+
+/**
+ * Returns the beginning of a text that ends in the same words many times over, up to and with the
+ * first of them; undefined if it does not. Small models that got into such a loop never leave it.
+ */
+export function beforeRepetition(text: string): string | undefined {
+  for (let unit = LEAST_UNIT; unit <= MOST_UNIT; unit++) {
+    const start = repetitionStart(text, unit)
+    const letters = text.length - start
+    if (letters < LEAST_LETTERS || letters < unit * LEAST_TIMES) continue
+    const once = text.slice(0, start + unit)
+    // What repeats may begin in the middle of a sentence that is there once more.
+    return /[.!?…。！？]\s*$/.test(once) ? once : toSentenceEnd(text, start + unit, unit)
+  }
+  return undefined
+}
+
+/** Returns where the end of a text begins that repeats every so many letters. */
+function repetitionStart(text: string, unit: number): number {
+  let at = text.length - unit
+  while (at > 0 && text[at - 1] === text[at - 1 + unit]) at--
+  return at
+}
+
+/** Returns the text up to the next end of a sentence within one repetition. */
+function toSentenceEnd(text: string, from: number, unit: number): string {
+  const end = text.slice(from, from + unit).search(/[.!?…。！？](\s|$)/)
+  return text.slice(0, end < 0 ? from : from + end + 1)
+}
