@@ -41,6 +41,8 @@ export type ChannelPcm = PcmFile & { channel: number }
 export type ArrangeTask = {
   channels: readonly ChannelPcm[]
   mode: ChannelMode
+  /** The channel in which a film would have its dialog, if the recording may be one. */
+  center?: number | undefined
   folder: string
 }
 

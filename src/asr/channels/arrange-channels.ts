@@ -39,10 +39,11 @@ const NEAR = 6
  */
 export async function arrangeChannels(
   detector: Pick<VoiceDetector, 'detect'>,
-  { channels, mode, folder }: ArrangeTask,
+  { channels, mode, center, folder }: ArrangeTask,
   signal: AbortSignal,
 ): Promise<RecognizedChannel[]> {
-  const analysis = createSceneAnalysis(channels.length)
+  const middle = channels.findIndex(({ channel }) => channel === center)
+  const analysis = createSceneAnalysis(channels.length, middle < 0 ? undefined : middle)
   const samples = channels[0]!.samples
   if (mode !== 'separate') {
     for (const start of looks(samples)) {

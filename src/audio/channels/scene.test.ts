@@ -24,7 +24,11 @@ type Turn = { voice: Float32Array; other: Float32Array; noise: (level: number) =
 /** Analyzes turns of two voices; speech begins after half a second. */
 function groupsOf(
   record: (turn: Turn, speaker: number) => Float32Array[],
-  { speaking, mode = 'auto' }: { speaking?: number[]; mode?: ChannelMode } = {},
+  {
+    speaking,
+    mode = 'auto',
+    center,
+  }: { speaking?: number[]; mode?: ChannelMode; center?: number } = {},
 ) {
   const noise = createNoise(7)
   const silence = new Float32Array(WINDOW_SAMPLES)
@@ -33,7 +37,7 @@ function groupsOf(
     const said = noise(0.3).fill(0, 0, 8192)
     const [voice, other] = n % 2 === 0 ? [said, silence] : [silence, said]
     const planes = record({ voice, other, noise }, n % 2)
-    analysis ??= createSceneAnalysis(planes.length)
+    analysis ??= createSceneAnalysis(planes.length, center)
     const speech = planes.map((_, i) => {
       return new Float32Array(125).fill(speaking && !speaking.includes(i) ? 0 : 1, 16)
     })
@@ -100,10 +104,24 @@ test('a film is one scene, heard at its center', () => {
       const back = () => noise(0.05)
       return [side(), side(), mix([said, 1], [noise(0.002), 1]), noise(0.001), back(), back()]
     },
-    { speaking: [0, 1, 2] },
+    { speaking: [0, 1, 2], center: 2 },
   )
   assert.deepEqual(channelsOf(groups), [[0, 1, 2, 3, 4, 5]])
   assert.deepEqual(groups[0]!.sources, [{ channel: 2, delay: 0 }])
+})
+
+test('a film with music, speech and silence apart is one scene, whichever channels are equal', () => {
+  const said = ({ voice, other }: Turn) => mix([voice, 1], [other, 1])
+  const silence = new Float32Array(WINDOW_SAMPLES)
+  const music = (turn: Turn) => [turn.noise(0.2), turn.noise(0.2), said(turn), silence]
+  assert.deepEqual(channelsOf(groupsOf(music, { speaking: [2], center: 2 })), [[0, 1, 2, 3]])
+  const mute = (turn: Turn) => [silence, said(turn)]
+  assert.deepEqual(channelsOf(groupsOf(mute, { speaking: [1], center: 1 })), [[0, 1]])
+})
+
+test('who speaks beside the center of a possible film is a party', () => {
+  const groups = groupsOf(({ voice, other }) => [other, voice], { center: 1 })
+  assert.deepEqual(channelsOf(groups), [[0], [1]])
 })
 
 test('speech beside silence or music is a party of its own', () => {

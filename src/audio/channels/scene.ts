@@ -48,8 +48,6 @@ const MAX_NOISE = 3
 const MIN_CORRELATION = 0.6
 /** 50 ms: sound travels 17 m. */
 const MAX_DELAY = 800
-/** Where films have their dialog: the third channel of six or eight (left, right, center, ...). */
-const CENTER = 2
 
 type Pair = { coherence: number; first: number; second: number }
 type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
@@ -59,9 +57,10 @@ type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
  * delays and reverberation. It compares the channels in windows, where someone speaks, by the
  * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973); the majority of the
  * windows decides, for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel and the
- * probability of speech per frame. A dozen spectra are in memory, and two sums per pair.
+ * probability of speech per frame. A dozen spectra are in memory, and two sums per pair. `center`
+ * is the channel in which a film would have its dialog.
  */
-export function createSceneAnalysis(channels: number) {
+export function createSceneAnalysis(channels: number, center?: number) {
   const windows: Window[] = []
   const totals = pairsOf(channels).map(createPairSpectra)
   const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
@@ -92,7 +91,7 @@ export function createSceneAnalysis(channels: number) {
     /** Returns the groups, in the order of their lowest channels. */
     result(mode: ChannelMode): ChannelGroup[] {
       const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
-      const facts = { channels, windows, floors }
+      const facts = { channels, center, windows, floors }
       const groups =
         mode === 'separate'
           ? Array.from({ length: channels }, (_, channel) => [channel])
@@ -107,7 +106,12 @@ export function createSceneAnalysis(channels: number) {
   }
 }
 
-type Facts = { channels: number; windows: readonly Window[]; floors: readonly number[] }
+type Facts = {
+  channels: number
+  center: number | undefined
+  windows: readonly Window[]
+  floors: readonly number[]
+}
 
 /** Whether speech fills the middle of the spectrum that begins at `at`. */
 function isSpoken(probabilities: Float32Array, at: number): boolean {
@@ -148,7 +152,7 @@ function measure(sum: PairSpectra): Pair {
 
 /** Joins channels that share their speech, and adds those without any to a scene of several. */
 function findGroups(facts: Facts): number[][] {
-  const { channels, windows } = facts
+  const { channels, center, windows } = facts
   const group = Array.from({ length: channels }, (_, channel) => channel)
   for (const [a, b] of pairsOf(channels)) {
     if (group[a] === group[b] || !isShared(a, b, facts)) continue
@@ -158,12 +162,12 @@ function findGroups(facts: Facts): number[][] {
   const groups = [...new Set(group)].map((own) => {
     return group.flatMap((number, channel) => (number === own ? [channel] : []))
   })
-  if (channels < 3) return groups
+  if (channels < 3 && center === undefined) return groups
   const loudest = windows.map((window) => loudestOf(window, facts))
   const led = (members: readonly number[]) => loudest.filter((one) => members.includes(one)).length
   const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
   const others = groups.filter((own) => own !== main).flat()
-  const isFilm = main[0] === CENTER && (channels === 6 || channels === 8)
+  const isFilm = main[0] === center
   const isScene = main.length > 1 || isFilm || others.some((one) => leaks(main, one, facts))
   if (led(main) === 0 || !isScene) return groups
   const own = groups.filter((one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)))

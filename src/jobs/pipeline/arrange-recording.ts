@@ -33,7 +33,17 @@ export async function arrangeRecording(
   }
   const arranged = await stages.arrange(async (folder) => {
     using _ = await space.plan(distinct.length * first!.samples * bytesPerSample('s16'))
-    return speech.arrangeChannels({ channels: distinct, mode: requested, folder }, { signal })
+    const task = { channels: distinct, mode: requested, center: centerOf(channels), folder }
+    return speech.arrangeChannels(task, { signal })
   })
   return { channels: arranged, mode: arranged.length < distinct.length ? 'mix' : 'separate' }
+}
+
+/**
+ * Returns where films have their dialog: the third channel of six or eight (left, right, center,
+ * ...), or the equal one that stands for it; undefined for other recordings.
+ */
+function centerOf(channels: DecodedMedia['channels']): number | undefined {
+  if (channels.length !== 6 && channels.length !== 8) return undefined
+  return channels[2]!.sameAs ?? channels[2]!.channel
 }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { ArrangeTask } from '../../asr/speech-engine.ts'
+import { arrangeRecording } from './arrange-recording.ts'
+
+/** Returns the task for channels of which each is equal to an earlier one, or to none (null). */
+async function taskOf(sameAs: readonly (number | null)[]): Promise<ArrangeTask | undefined> {
+  let task: ArrangeTask | undefined
+  const speech = {
+    async arrangeChannels(given: ArrangeTask) {
+      task = given
+      return []
+    },
+  }
+  const space = { plan: async () => ({ [Symbol.dispose]() {} }) }
+  const stages = { arrange: <T>(run: (folder: string) => Promise<T>) => run('folder') }
+  const channels = sameAs.map((same, channel) => {
+    return { channel, path: `${channel}`, samples: 16_000, sameAs: same }
+  })
+  const tools = { speech, space } as unknown as Parameters<typeof arrangeRecording>[0]
+  const signal = new AbortController().signal
+  await arrangeRecording(tools, { duration: 1, channels }, { params: {}, stages, signal })
+  return task
+}
+
+test('the third of six or eight channels may be the center of a film, or one that equals it', async () => {
+  const none = null
+  assert.equal((await taskOf([none, none, none, none, none, none]))?.center, 2)
+  assert.equal((await taskOf([none, none, none, none, 3, 3, 3, 3]))?.center, 2)
+  assert.equal((await taskOf([none, 0, 0, none, 3, 3]))?.center, 0)
+  assert.equal((await taskOf([none, none, none, none]))?.center, undefined)
+})
