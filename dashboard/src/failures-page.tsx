@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Job, type JobPage, may, request } from './api.ts'
 import { onEvent } from './events.ts'
-import { formatMoment } from './parts/format.ts'
+import { formatDateTime } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
 import { TryAgain } from './parts/try-again.tsx'
 import { nameOf } from './recordings/list-state.ts'
@@ -55,7 +55,7 @@ function Reason({ code, jobs }: { code: number; jobs: readonly Job[] }): JSX.Ele
               <a href={`#/${job.kind}/${job.id}`}>
                 <bdi>{nameOf(job)}</bdi>
               </a>{' '}
-              <span class="hint">{formatMoment(job.completed_at ?? job.created_at)}</span>
+              <span class="hint">{formatDateTime(job.completed_at ?? job.created_at)}</span>
               <span class="hint block" dir="auto">
                 {failureOf(job)}
               </span>

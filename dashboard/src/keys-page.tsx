@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../src/cli/server/api-types.ts'
 import { may, request, signedIn } from './api.ts'
-import { formatMoment } from './parts/format.ts'
+import { formatDateTime } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
 import { OneTimeSecret } from './parts/one-time-secret.tsx'
 import { TableHeads } from './parts/table-heads.tsx'
@@ -151,7 +151,7 @@ function KeyTable({ keys, revoke }: TableProps): JSX.Element {
                 <Ends expiresAt={key.expires_at} />
               </td>
               <td data-label={t.columns.used}>
-                {key.last_used_at === null ? t.unused : formatMoment(key.last_used_at)}
+                {key.last_used_at === null ? t.unused : formatDateTime(key.last_used_at)}
               </td>
               <td class="actions">
                 <button
@@ -173,5 +173,5 @@ function KeyTable({ keys, revoke }: TableProps): JSX.Element {
 function Ends({ expiresAt }: { expiresAt: string | null }): JSX.Element {
   if (expiresAt === null) return <>{t.never}</>
   const isOver = Date.parse(expiresAt) <= Date.now()
-  return <span class={isOver ? 'state error' : 'state'}>{formatMoment(expiresAt)}</span>
+  return <span class={isOver ? 'state error' : 'state'}>{formatDateTime(expiresAt)}</span>
 }

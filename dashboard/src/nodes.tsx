@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiNode, ApiNodeList } from '../../src/cli/server/api-types.ts'
 import { request } from './api.ts'
-import { formatMoment } from './parts/format.ts'
+import { formatDateTime } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
 import { TableHeads } from './parts/table-heads.tsx'
 import { texts } from './texts.ts'
@@ -51,7 +51,7 @@ function Row({ node }: { node: ApiNode }): JSX.Element {
       </td>
       <td data-label={t.columns.live}>{live ? t.load(live.load, live.capacity) : '–'}</td>
       <td data-label={t.columns.version}>{version}</td>
-      <td data-label={t.columns.started}>{formatMoment(started_at)}</td>
+      <td data-label={t.columns.started}>{formatDateTime(started_at)}</td>
     </tr>
   )
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../src/cli/server/api-types.ts'
 import { may, request } from './api.ts'
-import { formatBytes, formatDay, formatMoment, formatTime } from './parts/format.ts'
+import { formatBytes, formatDateTime, formatDay, formatTime } from './parts/format.ts'
 import { report } from './parts/notices.tsx'
 import { TableHeads } from './parts/table-heads.tsx'
 import { texts } from './texts.ts'
@@ -151,7 +151,7 @@ function Quotas({ quotas: { month, tokens, storage } }: { quotas: ApiQuotas }): 
         label={t.month}
         {...month}
         format={formatTime}
-        hint={t.resets(formatMoment(month.resets_at), formatTime(month.in_progress))}
+        hint={t.resets(formatDateTime(month.resets_at), formatTime(month.in_progress))}
       />
       <Quota label={t.monthTokens} {...tokens} format={(count) => `${count}`} />
       <Quota label={t.storage} {...storage} format={formatBytes} />

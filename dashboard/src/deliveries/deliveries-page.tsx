@@ -8,7 +8,7 @@ import type {
 } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
 import { onEvent } from '../events.ts'
-import { formatMoment } from '../parts/format.ts'
+import { formatDateTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { TableHeads } from '../parts/table-heads.tsx'
 import { texts } from '../texts.ts'
@@ -101,7 +101,7 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
         </span>
       </td>
       <td class="moment" data-label={t.columns.created}>
-        {formatMoment(created_at)}
+        {formatDateTime(created_at)}
       </td>
       <td class="actions">
         {may('write') && status !== 'pending' && (

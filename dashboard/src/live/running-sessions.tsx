@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Job, type JobPage, may, request } from '../api.ts'
 import { onEvent } from '../events.ts'
-import { formatMoment } from '../parts/format.ts'
+import { formatDateTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 
@@ -29,12 +29,12 @@ export function RunningSessions({ without }: { without: string }): JSX.Element |
       <ul class="plain" aria-label={t.sessions}>
         {others.map(({ id, created_at, custom_metadata }) => (
           <li key={id} class="version">
-            <a href={`#/live/${id}`}>{t.join(formatMoment(created_at))}</a>
+            <a href={`#/live/${id}`}>{t.join(formatDateTime(created_at))}</a>
             {custom_metadata && <bdi class="hint">{JSON.stringify(custom_metadata)}</bdi>}
             {may('live') && (
               <button
                 type="button"
-                aria-label={t.cancelSession(formatMoment(created_at))}
+                aria-label={t.cancelSession(formatDateTime(created_at))}
                 onClick={() => {
                   if (!confirm(t.cancelQuestion)) return
                   request(`v2/live/${id}/cancel`, { method: 'POST' }).then(load, report)

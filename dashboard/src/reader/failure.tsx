@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { type Job, may } from '../api.ts'
 import { adviceOf, failureOf } from '../failures-page.tsx'
-import { formatMoment } from '../parts/format.ts'
+import { formatDateTime } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
 
@@ -21,7 +21,7 @@ export function Failure({ job }: { job: Job }): JSX.Element {
       <p>{adviceOf(error_code ?? 500)}</p>
       {job.kind === 'pre-recorded' && may('write') && <TryAgain job={job} isMain />}
       <p class="hint">
-        {completed_at && `${t.failedAt(formatMoment(completed_at))} · `}
+        {completed_at && `${t.failedAt(formatDateTime(completed_at))} · `}
         {t.jobId}: <code>{id}</code> · <a href="#/failures">{texts.failures.title}</a> ·{' '}
         <a href="guide/troubleshooting.html">{t.troubleshooting}</a>
       </p>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatMoment } from '../parts/format.ts'
+import { formatDateTime } from '../parts/format.ts'
 import { texts } from '../texts.ts'
 import type { Edits } from './edits.ts'
 
@@ -24,7 +24,7 @@ export function History({ state, apply, canEdit }: HistoryProps): JSX.Element | 
               {version === current && ` (${t.current})`}
               <br />
               <span class="hint">
-                {formatMoment(created_at)}
+                {formatDateTime(created_at)}
                 {' · '}
                 {restored === null ? t.changes(operations) : t.restored(restored)}
                 {key_name !== null && (

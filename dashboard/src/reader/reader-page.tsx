@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Job, may, RequestError, request } from '../api.ts'
 import { onEvent } from '../events.ts'
 import { WatchedCaptions } from '../live/watched-captions.tsx'
-import { formatMoment, formatTime, isolate, languageName } from '../parts/format.ts'
+import { formatDateTime, formatTime, isolate, languageName } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { nameOf } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
@@ -135,7 +135,7 @@ function Facts({ job }: { job: Job }): JSX.Element {
   const facts = [
     seconds != null && formatTime(seconds),
     languages.map(languageName).join(', '),
-    formatMoment(job.created_at),
+    formatDateTime(job.created_at),
   ]
   return <p class="hint">{facts.filter(Boolean).join(' · ')}</p>
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ApiCreatedShare, ApiShareList } from '../../../src/cli/server/api-types.ts'
 import { type Job, request } from '../api.ts'
-import { formatMoment } from '../parts/format.ts'
+import { formatDateTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { OneTimeSecret } from '../parts/one-time-secret.tsx'
 import { texts } from '../texts.ts'
@@ -61,10 +61,10 @@ export function Share({ kind, id, isLive = false }: ShareProps): JSX.Element {
         <ul class="plain links" aria-label={t.links}>
           {links.map(({ id, expires_at }) => (
             <li key={id} class="version">
-              <span>{t.until(formatMoment(expires_at))}</span>
+              <span>{t.until(formatDateTime(expires_at))}</span>
               <button
                 type="button"
-                aria-label={`${t.end}: ${t.until(formatMoment(expires_at))}`}
+                aria-label={`${t.end}: ${t.until(formatDateTime(expires_at))}`}
                 onClick={() => void end(id).catch(report)}
               >
                 {t.end}

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiSharedRecording } from '../../../src/cli/server/api-types.ts'
 import { addressOf, RequestError, request } from '../api.ts'
 import { WatchedCaptions } from '../live/watched-captions.tsx'
-import { formatMoment, formatTime } from '../parts/format.ts'
+import { formatDateTime, formatTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 import { readOnly, type ShownUtterance } from './edits.ts'
@@ -59,8 +59,8 @@ function Shared({ shared, address }: SharedProps): JSX.Element {
   const speakers = useSpeakers(edits.utterances, undefined)
   const facts = [
     audio_duration !== null && formatTime(audio_duration),
-    formatMoment(created_at),
-    t.worksUntil(formatMoment(expires_at)),
+    formatDateTime(created_at),
+    t.worksUntil(formatDateTime(expires_at)),
   ]
   return (
     <>

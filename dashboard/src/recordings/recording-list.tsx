@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type Job, may } from '../api.ts'
 import { failureOf } from '../failures-page.tsx'
-import { formatMoment, formatTime } from '../parts/format.ts'
+import { formatDateTime, formatTime } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
 import { deleteJob, isFiltered, leaving, nameOf, page, progress } from './list-state.ts'
@@ -100,7 +100,7 @@ function JobRow({ job }: { job: Job }): JSX.Element {
         {file?.audio_duration ? formatTime(file.audio_duration) : '–'}
       </td>
       <td class="moment" data-label={t.columns.created}>
-        {formatMoment(created_at)}
+        {formatDateTime(created_at)}
       </td>
       <td class="actions">
         {may('write') && status === 'error' && kind === 'pre-recorded' && (

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ApiSearchHit, ApiSearchHits } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
-import { formatMoment, formatTime } from '../parts/format.ts'
+import { formatDateTime, formatTime } from '../parts/format.ts'
 import { report } from '../parts/notices.tsx'
 import { route, routeQuery } from '../route.ts'
 import { texts } from '../texts.ts'
@@ -94,7 +94,7 @@ function Recording({ hits }: { hits: readonly ApiSearchHit[] }): JSX.Element {
           <bdi>{job.filename ?? texts.recordings.kind[job.kind]}</bdi>
         </a>
       </h2>
-      <p class="hint">{formatMoment(job.created_at)}</p>
+      <p class="hint">{formatDateTime(job.created_at)}</p>
       <ul class="hits">
         {inOrder.map((hit) => (
           <Hit key={`${hit.start} ${hit.channel}`} hit={hit} />
