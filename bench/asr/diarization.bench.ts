@@ -5,7 +5,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
-import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
+import { readRecognitionRequest } from '../../src/asr/routing/recognition-request.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { type ChannelWindows, diarize } from '../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../src/asr/speakers/embedding/regions.ts'

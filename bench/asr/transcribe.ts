@@ -1,4 +1,4 @@
-import { readRecognitionRequest } from '../../src/asr/recognition-request.ts'
+import { readRecognitionRequest } from '../../src/asr/routing/recognition-request.ts'
 import type { PcmFile, SpeechEngine } from '../../src/asr/speech-engine.ts'
 import { assembleTranscript } from '../../src/jobs/pipeline/assemble-transcript.ts'
 import type { Word } from '../../src/transcript/transcript.ts'

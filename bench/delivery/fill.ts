@@ -6,7 +6,7 @@ import { liveCallbackBody } from '../../src/storage/deliveries/delivery-outbox.t
 import { insertWebhook } from '../../src/storage/deliveries/endpoints.ts'
 import { createJobWriter } from '../../src/storage/jobs/create-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
-import { claimJob } from '../../src/storage/jobs/queue.ts'
+import { claimJob } from '../../src/storage/jobs/queue/queue.ts'
 import { createCallbackQueue } from '../../src/storage/live/live-callbacks.ts'
 import { beginLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { openStorage } from '../../src/storage/storage.ts'

@@ -20,7 +20,7 @@ export type Judged = {
   failed: string[]
 }
 
-/** What moderation means to find; see `text/services/moderation.ts`. */
+/** What moderation means to find; see `text/service-add-ons/moderation.ts`. */
 const CATEGORIES = {
   threat: 'announces violence against somebody',
   self_harm: 'somebody hurts or kills themselves, or wants to',

@@ -147,7 +147,7 @@ function measured(chat: ChatModel, metrics: Metrics): ChatModel['complete'] {
   }
 }
 
-/** The fields of the requests in `text/services/`, by their task. */
+/** The fields of the requests in `text/service-add-ons/`, by their task. */
 type Fields = {
   prompt: { prompt: string; text: string }
   summary: { style: SummaryStyle; text: string }

@@ -5,14 +5,14 @@ import {
   type SpeechEngine,
 } from '../asr/speech-engine.ts'
 import type { ChannelAudio, ServiceCallOptions, ServiceRequest } from '../text/service-add-on.ts'
-import type { SpokenText } from '../text/services/translation.ts'
+import type { SpokenText } from '../text/service-add-ons/translation.ts'
 
 /** Word times are off by up to so many seconds: a little more is heard on both sides. */
 const MARGIN = 0.2
 /** Spans of one task: enough to keep a process busy, few enough to stop soon. */
 const MOST_SPANS = 8
 
-/** The fields of a request of `text/services/translation.ts`. */
+/** The fields of a request of `text/service-add-ons/translation.ts`. */
 type Fields = { languages: string[]; spoken?: SpokenText[] }
 
 /** A span of a text, as samples of a channel. */

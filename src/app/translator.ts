@@ -64,7 +64,7 @@ export async function openTranslator(
   }
 }
 
-/** The fields of a request of `text/services/translation.ts`. */
+/** The fields of a request of `text/service-add-ons/translation.ts`. */
 type Fields = { target: string; texts: string[]; languages: string[] }
 
 /** The program has a time limit of its own. */

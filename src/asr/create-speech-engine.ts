@@ -7,23 +7,23 @@ import type { PullQueue } from '../models/pull-queue.ts'
 import { suggestModel } from '../models/recommend.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
-import { createInstalledRecognizers } from './installed-recognizers.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveEngine } from './live/worker-client.ts'
-import { createModelInstaller } from './model-installer.ts'
 import { prepackInBackground } from './models/prepack-in-background.ts'
 import { joinRecognitions } from './recognition/fusion.ts'
 import type { RecognizerInfo } from './recognizer.ts'
 import { REMOTE } from './remote/remote-id.ts'
 import { createRemoteRecognizer, type RemoteOptions } from './remote/remote-recognizer.ts'
 import { createRemoteRunner } from './remote/remote-runner.ts'
+import { createInstalledRecognizers } from './routing/installed-recognizers.ts'
+import { createModelInstaller } from './routing/model-installer.ts'
 import {
   type AvailableRecognizers,
   capabilitiesOf,
   findMostAccurate,
   languagesOf,
   routeRecognition,
-} from './routing.ts'
+} from './routing/routing.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
 import { cutSegments, fileSegments } from './segmentation/segments.ts'

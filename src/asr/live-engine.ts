@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
 import type { RecognitionSettings, Segment } from './recognizer.ts'
-import type { LanguageIdentification } from './routing.ts'
+import type { LanguageIdentification } from './routing/routing.ts'
 
 /**
  * The audio of a live session: a growing file of raw frames, and for each channel the file that

@@ -4,14 +4,14 @@ import type { CatalogModel } from '../models/catalog.ts'
 import type { PullOptions, PullProgress } from '../models/pull-queue.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
 import type { LiveEngine } from './live-engine.ts'
-import type { RecognitionRequest } from './recognition-request.ts'
 import type {
   LanguageProbability,
   RecognitionSettings,
   RecognizerInfo,
   Segment,
 } from './recognizer.ts'
-import type { LanguageIdentification, RecognitionRoute } from './routing.ts'
+import type { RecognitionRequest } from './routing/recognition-request.ts'
+import type { LanguageIdentification, RecognitionRoute } from './routing/routing.ts'
 
 /** Samples per second of all PCM that reaches recognition. */
 export const SAMPLE_RATE = 16_000

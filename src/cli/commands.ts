@@ -24,11 +24,11 @@ const commands: Record<string, Entry> = {
   },
   jobs: {
     summary: "list, show, cancel and delete a server's jobs, and retry their add-ons",
-    load: async () => (await import('./jobs.ts')).jobsCommand,
+    load: async () => (await import('./jobs/jobs.ts')).jobsCommand,
   },
   search: {
     summary: "find what was said in a server's recordings",
-    load: async () => (await import('./search.ts')).searchCommand,
+    load: async () => (await import('./search/search.ts')).searchCommand,
   },
   keys: {
     summary: 'list, create and revoke the API keys of a data folder',

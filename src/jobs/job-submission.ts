@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../asr/languages/languages.ts'
-import { readRecognitionRequest } from '../asr/recognition-request.ts'
+import { readRecognitionRequest } from '../asr/routing/recognition-request.ts'
 import { steadyNow, wallNow } from '../clock.ts'
 import { hasZeroRetention } from '../config/zero-retention.ts'
 import { AppError } from '../errors.ts'
@@ -14,10 +14,10 @@ import {
   type IdempotencyKey,
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
-import { deleteEndedJob } from '../storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
+import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
-import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/zero-retention.ts'
 import { findFile, type StoredFile } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/languages.ts'

@@ -5,8 +5,11 @@ import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { deleteEvents } from '../storage/events.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
-import { deleteExpiredJobs } from '../storage/jobs/retention.ts'
-import { deleteDeliveredJobs, deleteEndedRecordings } from '../storage/jobs/zero-retention.ts'
+import { deleteExpiredJobs } from '../storage/jobs/deletion/retention.ts'
+import {
+  deleteDeliveredJobs,
+  deleteEndedRecordings,
+} from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
 import { deleteUnusedFiles } from '../storage/recordings/recordings.ts'

@@ -1,4 +1,7 @@
-import { type RecognitionRequest, readRecognitionRequest } from '../asr/recognition-request.ts'
+import {
+  type RecognitionRequest,
+  readRecognitionRequest,
+} from '../asr/routing/recognition-request.ts'
 import type { LiveConfig } from '../config/live.ts'
 import type { TextSession } from '../text/live/session-text.ts'
 import type { DiarizationParams } from './diarization-params.ts'

@@ -1,4 +1,4 @@
-import type { RecognitionRequest } from '../asr/recognition-request.ts'
+import type { RecognitionRequest } from '../asr/routing/recognition-request.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { AppError } from '../errors.ts'
 

@@ -1,12 +1,12 @@
 import type { AddOn } from './add-on.ts'
-import { chapters } from './addons/chapters.ts'
-import { displayMode } from './addons/display-mode.ts'
-import { languages as entityLanguages, findNamedEntities } from './addons/entities.ts'
-import { moderate, languages as moderationLanguages } from './addons/moderation.ts'
-import { sentences } from './addons/sentences.ts'
-import { sentiment, languages as sentimentLanguages } from './addons/sentiment.ts'
-import { type SubtitlesConfig, subtitles } from './addons/subtitles.ts'
-import { type SummaryType, summarize } from './addons/summarization.ts'
+import { chapters } from './add-ons/chapters.ts'
+import { displayMode } from './add-ons/display-mode.ts'
+import { languages as entityLanguages, findNamedEntities } from './add-ons/entities.ts'
+import { moderate, languages as moderationLanguages } from './add-ons/moderation.ts'
+import { sentences } from './add-ons/sentences.ts'
+import { sentiment, languages as sentimentLanguages } from './add-ons/sentiment.ts'
+import { type SubtitlesConfig, subtitles } from './add-ons/subtitles.ts'
+import { type SummaryType, summarize } from './add-ons/summarization.ts'
 
 /** All add-ons, in the order of the result. A new one needs its file, and a line here. */
 export const addOns: readonly AddOn[] = [

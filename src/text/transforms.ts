@@ -1,6 +1,6 @@
 import { languages as entityLanguages } from './entities/languages.ts'
 import { type PiiRedactionConfig, redact } from './redaction/redaction.ts'
-import { nameConsistency } from './services/name-consistency.ts'
+import { nameConsistency } from './service-add-ons/name-consistency.ts'
 import type { Transform } from './transform.ts'
 import type { CustomVocabularyConfig } from './vocabulary/entries.ts'
 import { createVocabulary } from './vocabulary/vocabulary.ts'

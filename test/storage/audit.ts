@@ -8,9 +8,9 @@ import {
 } from '../../src/storage/accounts/audit-log.ts'
 import { deleteKey, insertKey } from '../../src/storage/accounts/keys.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
+import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
 import { failJob } from '../../src/storage/jobs/end-job.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
 import { addJob, claim } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

@@ -20,7 +20,7 @@ import {
 } from '../../src/storage/deliveries/delivery-leases.ts'
 import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
 import { disableEndpoint, enableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
 import { findKnownObjects } from '../../src/storage/recordings/recordings.ts'
 import {
   addDue,

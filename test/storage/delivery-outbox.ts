@@ -9,8 +9,8 @@ import {
   queueLiveCallbacks,
   queueWebhooks,
 } from '../../src/storage/deliveries/delivery-outbox.ts'
-import type { SessionMessage } from '../../src/storage/jobs/queue.ts'
-import { failExhaustedJobs } from '../../src/storage/jobs/queue-maintenance.ts'
+import type { SessionMessage } from '../../src/storage/jobs/queue/queue.ts'
+import { failExhaustedJobs } from '../../src/storage/jobs/queue/queue-maintenance.ts'
 import { beginLiveJob, failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
 import {
   addWebhook,

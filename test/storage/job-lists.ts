@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
 import {
   type JobFilter,
   listJobs,

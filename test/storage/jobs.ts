@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import { findJob, findJobs } from '../../src/storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../../src/storage/jobs/results.ts'

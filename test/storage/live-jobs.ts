@@ -2,18 +2,18 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { createJobWriter, findRepeated } from '../../src/storage/jobs/create-job.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
+import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
 import { listJobs } from '../../src/storage/jobs/job-lists.ts'
 import { findJob, type JobId, replacePostSessionMetadata } from '../../src/storage/jobs/jobs.ts'
-import { renewLease } from '../../src/storage/jobs/lease.ts'
+import { renewLease } from '../../src/storage/jobs/queue/lease.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
   findActiveJobs,
   findNextDue,
   returnAbandonedJobs,
-} from '../../src/storage/jobs/queue-maintenance.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
+} from '../../src/storage/jobs/queue/queue-maintenance.ts'
 import {
   beginLiveJob,
   failLiveJob,

@@ -8,7 +8,7 @@ import {
   findNextDue,
   makeWaitingDue,
   returnAbandonedJobs,
-} from '../../src/storage/jobs/queue-maintenance.ts'
+} from '../../src/storage/jobs/queue/queue-maintenance.ts'
 import { addJob, claim, returnLost } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

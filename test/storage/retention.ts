@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { inTransaction } from '../../src/storage/database/db.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/retention.ts'
+import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
 import { addFile, addJob } from '../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

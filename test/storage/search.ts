@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Db } from '../../src/storage/database/db.ts'
 import { inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
 import { type SearchFilter, searchUtterances } from '../../src/storage/search/search-utterances.ts'
 import type { TermPhrase, TermQuery } from '../../src/storage/search/term-query.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Db } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/delete-job.ts'
+import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
 import { finishJob } from '../../src/storage/jobs/end-job.ts'
 import {
   deleteShare,

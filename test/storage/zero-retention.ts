@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../src/storage/database/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
-import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
-import { enqueueJob } from '../../src/storage/jobs/queue.ts'
 import {
   deleteDeliveredJobs,
   deleteEndedRecordings,
   noteDelivered,
-} from '../../src/storage/jobs/zero-retention.ts'
+} from '../../src/storage/jobs/deletion/zero-retention.ts'
+import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
+import { enqueueJob } from '../../src/storage/jobs/queue/queue.ts'
 import { finishLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { removeOrphanObjects } from '../../src/storage/objects/orphans/orphan-objects.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizerCapabilities, Segment } from '../recognizer.ts'
-import { languagesOf, routeRecognition } from '../routing.ts'
+import { languagesOf, routeRecognition } from '../routing/routing.ts'
 import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
 import { type Batch, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
 import { createFakeLiveEngine, type FakeLiveOptions } from './fake-live.ts'

@@ -1,6 +1,6 @@
 import { inParallel } from '../in-parallel.ts'
 import type { LanguageProbability, Segment } from '../recognizer.ts'
-import type { LanguageIdentification } from '../routing.ts'
+import type { LanguageIdentification } from '../routing/routing.ts'
 import { planBatches } from '../segmentation/batches.ts'
 import {
   type Batch,

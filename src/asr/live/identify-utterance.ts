@@ -1,7 +1,7 @@
 import { isClear } from '../languages/identify-languages.ts'
 import type { Final, LiveUtterance } from '../live-engine.ts'
 import type { RecognitionSettings } from '../recognizer.ts'
-import type { LanguageIdentification } from '../routing.ts'
+import type { LanguageIdentification } from '../routing/routing.ts'
 import type { IdentifyTask, LanguageStretch } from '../speech-engine.ts'
 
 /** How the language of an utterance is identified, and that of the one before it. */

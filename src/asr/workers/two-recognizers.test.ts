@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { echoes } from '../../../test/support/asr/two-recognizers.ts'
 import { createLog } from '../../log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import type { RecognitionRequest } from '../recognition-request.ts'
+import type { RecognitionRequest } from '../routing/recognition-request.ts'
 import { type Batch, SAMPLE_RATE } from '../speech-engine.ts'
 
 const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import { recordFetchedFile } from '../../storage/recordings/fetched-recording.ts'
 import { findFile } from '../../storage/recordings/recordings.ts'
 import type { SpaceIntake } from '../../storage/space/space.ts'

@@ -1,12 +1,15 @@
 import { inParallel } from '../../asr/in-parallel.ts'
 import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
-import { type RecognitionRequest, readRecognitionRequest } from '../../asr/recognition-request.ts'
-import type { RecognitionRoute } from '../../asr/routing.ts'
+import {
+  type RecognitionRequest,
+  readRecognitionRequest,
+} from '../../asr/routing/recognition-request.ts'
+import type { RecognitionRoute } from '../../asr/routing/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Config } from '../../config.ts'
-import type { JobProgress } from '../../storage/jobs/progress.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../../storage/jobs/results.ts'
 import { recordMedia } from '../../storage/recordings/fetched-recording.ts'

@@ -4,9 +4,9 @@ import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failJob, finishJob, type JobFailure } from '../../storage/jobs/end-job.ts'
-import { releaseJob, retryJob } from '../../storage/jobs/lease.ts'
-import { type JobProgress, recordProgress } from '../../storage/jobs/progress.ts'
-import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
+import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { Transcribed, TranscribeOptions } from '../pipeline/pipeline.ts'
 import {
   deleteOriginal,

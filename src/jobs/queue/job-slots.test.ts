@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ClaimedJob } from '../../storage/jobs/queue.ts'
+import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import { type JobSlot, JobSlots } from './job-slots.ts'
 
 /** Starts attempts that run until they are released; `log` lists those that began to work. */

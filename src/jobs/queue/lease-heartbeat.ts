@@ -2,7 +2,7 @@ import { setInterval as ticks } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { type Lease, renewLease } from '../../storage/jobs/lease.ts'
+import { type Lease, renewLease } from '../../storage/jobs/queue/lease.ts'
 
 /** How long a job stays with its owner without a heartbeat. */
 export const LEASE_MS = 30_000

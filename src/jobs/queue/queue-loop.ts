@@ -2,7 +2,7 @@ import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { outcomeOf } from '../../metrics.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
-import { type ClaimedJob, claimJob } from '../../storage/jobs/queue.ts'
+import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/queue.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
@@ -11,7 +11,7 @@ import {
   makeWaitingDue,
   returnAbandonedJobs,
   returnLostJobs,
-} from '../../storage/jobs/queue-maintenance.ts'
+} from '../../storage/jobs/queue/queue-maintenance.ts'
 import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
 import { JobSlots, type Limits } from './job-slots.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { findActiveJobs } from '../../storage/jobs/queue-maintenance.ts'
+import { findActiveJobs } from '../../storage/jobs/queue/queue-maintenance.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { runMaintenance } from '../maintenance.ts'
 import { removeCheckpoints, removeStaleCheckpoints } from '../pipeline/checkpoints.ts'

@@ -1,6 +1,6 @@
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { Final, LiveEngine } from '../../asr/live-engine.ts'
-import { type RecognitionRoute, settingsFor } from '../../asr/routing.ts'
+import { type RecognitionRoute, settingsFor } from '../../asr/routing/routing.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import type { Word } from '../../transcript/transcript.ts'

@@ -1,6 +1,6 @@
 import { createSessionSpeakers, type SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import { FRAME_SAMPLES, type LiveAudio, type LiveEngine } from '../../asr/live-engine.ts'
-import type { RecognitionRoute } from '../../asr/routing.ts'
+import type { RecognitionRoute } from '../../asr/routing/routing.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../asr/speech-engine.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'

@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts'
 import { type Metrics, outcomeOf } from '../../metrics.ts'
 import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
-import type { Lease } from '../../storage/jobs/lease.ts'
+import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import { dropResult, storeResultText } from '../../storage/jobs/results.ts'
 import { type DiskSessionStore, keepRecording } from '../../storage/live/disk-session-store.ts'
 import {

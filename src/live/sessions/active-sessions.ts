@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import type { Lease } from '../../storage/jobs/lease.ts'
+import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import type { DiskSessionStore } from '../../storage/live/disk-session-store.ts'
 import {
   beginLiveJob,

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { type Metrics, outcomeOf } from '../../metrics.ts'
-import type { Lease } from '../../storage/jobs/lease.ts'
+import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
 import type { SessionStores } from '../../storage/live/session-stores.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
 import { type Db, inTransaction } from '../../storage/database/db.ts'
-import { type Lease, renewLease } from '../../storage/jobs/lease.ts'
+import { type Lease, renewLease } from '../../storage/jobs/queue/lease.ts'
 
 /** How long a session stays with its server without a renewal: two renewals may fail. */
 const LEASE_MS = 10_000

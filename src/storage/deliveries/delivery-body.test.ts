@@ -4,7 +4,7 @@ import test from 'node:test'
 import { callbackTo, endNewJob, takeAll } from '../../../test/support/delivery/test-deliveries.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
-import { deleteEndedJob } from '../jobs/delete-job.ts'
+import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
 import { MAX_INLINE_RESULT_BYTES, replaceResult } from '../jobs/results.ts'
 import { type DeliveryBody, openDeliveryBody } from './delivery-body.ts'
 

@@ -4,7 +4,7 @@ import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findFile } from '../recordings/recordings.ts'
 import { findSpentQuota } from '../usage/month-quota.ts'
-import { enqueueJob, type NewJob, type QueueLimit } from './queue.ts'
+import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
 
 /** What a client sends so that a repeated request is recognized (contract 1.8). */
 export type IdempotencyKey = {

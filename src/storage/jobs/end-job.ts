@@ -4,7 +4,7 @@ import type { Tables } from '../database/tables.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
 import { type JobUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
-import { idle, type Lease, whereLeased } from './lease.ts'
+import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { dropResult, storeResult, type WrittenResult } from './results.ts'
 

@@ -8,7 +8,7 @@ import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { findFile } from '../recordings/recordings.ts'
 import { openStorage } from '../storage.ts'
-import { deleteEndedJob } from './delete-job.ts'
+import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob } from './end-job.ts'
 import { findJob } from './jobs.ts'
 

@@ -5,7 +5,7 @@ import { makeFolder, openTestStorage } from '../../../test/support/storage/test-
 import { createLog } from '../../log.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { openStorage } from '../storage.ts'
-import { deleteEndedJob } from './delete-job.ts'
+import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob } from './end-job.ts'
 import { findJob } from './jobs.ts'
 import {

@@ -3,7 +3,7 @@ import { wallNow } from '../../clock.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { type LiveCallback, queueLiveCallbacks } from '../deliveries/delivery-outbox.ts'
-import type { Lease } from '../jobs/lease.ts'
+import type { Lease } from '../jobs/queue/lease.ts'
 
 /**
  * Queues messages of a running session for its callback: all of them or none. Resolves to how many

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { liveCopyFolder, liveFolder } from '../data-folder.ts'
 import type { Db } from '../database/db.ts'
-import type { Lease } from '../jobs/lease.ts'
+import type { Lease } from '../jobs/queue/lease.ts'
 import {
   createDiskSessionStore,
   type DiskSessionStore,

@@ -1,5 +1,5 @@
 import { type Db, inTransaction } from '../database/db.ts'
-import { type Lease, whereLeased } from '../jobs/lease.ts'
+import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
 import { insertFile, type StoredFile } from './recordings.ts'
 
 /** The properties of a recording's audio: seconds, and the number of channels. */

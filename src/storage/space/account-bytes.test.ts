@@ -7,7 +7,7 @@ import { makeFolder, openTestStorage } from '../../../test/support/storage/test-
 import { createLog } from '../../log.ts'
 import { databaseFile } from '../data-folder.ts'
 import type { Db } from '../database/db.ts'
-import { deleteEndedJob } from '../jobs/delete-job.ts'
+import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
 import { finishJob } from '../jobs/end-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
 import { deleteUnusedFiles, insertFile } from '../recordings/recordings.ts'

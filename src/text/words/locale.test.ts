@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { subtitles } from '../addons/subtitles.ts'
+import { subtitles } from '../add-ons/subtitles.ts'
 import { localeOf } from './locale.ts'
 import { cutSentences } from './sentences/sentences.ts'
 

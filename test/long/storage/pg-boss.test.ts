@@ -15,7 +15,7 @@ import {
 import { createLog } from '../../../src/log.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
 import { finishJob } from '../../../src/storage/jobs/end-job.ts'
-import { type Lease, renewLease } from '../../../src/storage/jobs/lease.ts'
+import { type Lease, renewLease } from '../../../src/storage/jobs/queue/lease.ts'
 import type { JobResult } from '../../../src/storage/jobs/results.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
 import { addJob, claim } from '../../support/jobs/test-jobs.ts'

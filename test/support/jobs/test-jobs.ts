@@ -7,8 +7,8 @@ import {
   type ClaimOptions,
   claimJob,
   enqueueJob,
-} from '../../../src/storage/jobs/queue.ts'
-import { returnLostJobs } from '../../../src/storage/jobs/queue-maintenance.ts'
+} from '../../../src/storage/jobs/queue/queue.ts'
+import { returnLostJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
 import { insertFile } from '../../../src/storage/recordings/recordings.ts'
 

@@ -53,7 +53,7 @@ function promptsOf(params: Readonly<Record<string, unknown>>): string[] {
   return prompts.map((prompt) => (typeof prompt === 'string' ? prompt : prompt.join('\n')))
 }
 
-/** Summarizes with a model; without one, `addons/summarization.ts` picks sentences. */
+/** Summarizes with a model; without one, `add-ons/summarization.ts` picks sentences. */
 export const summarization: ServiceAddOn = {
   name: 'summarization',
   languages: 'all',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { RecognizerCapabilities, RecognizerInfo } from '../recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
-import type { RecognizerCapabilities, RecognizerInfo } from './recognizer.ts'
 import { languagesOf, routeRecognition } from './routing.ts'
 
 function recognizer(

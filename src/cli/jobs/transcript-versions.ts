@@ -1,5 +1,5 @@
-import type { ApiTranscriptVersion } from './server/api-types.ts'
-import { sanitize } from './terminal/sanitize-terminal.ts'
+import type { ApiTranscriptVersion } from '../server/api-types.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
 
 /**
  * Formats a version of a corrected transcript as one line: number, time, what it is, whose it is.

@@ -1,7 +1,7 @@
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { viewUtterance } from '../../transcript/utterance-view.ts'
-import { sentences } from '../addons/sentences.ts'
-import { type SubtitlesConfig, subtitles } from '../addons/subtitles.ts'
+import { sentences } from '../add-ons/sentences.ts'
+import { type SubtitlesConfig, subtitles } from '../add-ons/subtitles.ts'
 import {
   type AddOnError,
   AddOnFailure,

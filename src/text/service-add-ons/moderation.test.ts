@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
-import type { Moderation } from '../addons/moderation.ts'
+import type { Moderation } from '../add-ons/moderation.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { moderation } from './moderation.ts'
 

@@ -1,9 +1,9 @@
-import { parseArguments, readChoice, readNumber, UsageError } from './arguments.ts'
-import type { ApiSearchHit } from './server/api-types.ts'
-import { createClient } from './server/client.ts'
-import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
-import { sanitize } from './terminal/sanitize-terminal.ts'
-import type { Command, Terminal } from './terminal/terminal.ts'
+import { parseArguments, readChoice, readNumber, UsageError } from '../arguments.ts'
+import type { ApiSearchHit } from '../server/api-types.ts'
+import { createClient } from '../server/client.ts'
+import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
+import { sanitize } from '../terminal/sanitize-terminal.ts'
+import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno search [options] WORDS...
 

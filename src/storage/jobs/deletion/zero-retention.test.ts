@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { endNewJob } from '../../../test/support/delivery/test-deliveries.ts'
-import { filesHolding } from '../../../test/support/storage/folder-search.ts'
-import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
+import { endNewJob } from '../../../../test/support/delivery/test-deliveries.ts'
+import { filesHolding } from '../../../../test/support/storage/folder-search.ts'
+import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
 import { deleteDeliveredJobs } from './zero-retention.ts'
 
 test('the journal of the database keeps nothing of what was deleted', async (t) => {

@@ -1,4 +1,4 @@
-import { type Chapter, extractChapters, topicsOf } from '../addons/chapters.ts'
+import { type Chapter, extractChapters, topicsOf } from '../add-ons/chapters.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { errorOf, readAnswer } from './answers.ts'

@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../database/db.ts'
-import { type EndedJob, endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { isAbandoned } from '../nodes/owners.ts'
-import { noteJobEnd, startOfDay, type UsageJob, usageColumns } from '../usage/usage.ts'
-import type { JobFailure } from './end-job.ts'
+import { type Db, inTransaction } from '../../database/db.ts'
+import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/delivery-outbox.ts'
+import { isAbandoned } from '../../nodes/owners.ts'
+import { noteJobEnd, startOfDay, type UsageJob, usageColumns } from '../../usage/usage.ts'
+import type { JobFailure } from '../end-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
 /** Makes every waiting job due: for a start, as the clock may have been turned back since. */

@@ -1,4 +1,4 @@
-import { listedLanguages } from './languages/languages.ts'
+import { listedLanguages } from '../languages/languages.ts'
 
 /** What a client asks of recognition. */
 export type RecognitionRequest = {

@@ -1,6 +1,6 @@
 import { sql, type UpdateObject } from 'kysely'
-import type { Db } from '../database/db.ts'
-import type { Tables } from '../database/tables.ts'
+import type { Db } from '../../database/db.ts'
+import type { Tables } from '../../database/tables.ts'
 
 /** The right to write to a job. It ends as soon as another claim increments the epoch. */
 export type Lease = { id: string; epoch: number }

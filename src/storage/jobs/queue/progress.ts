@@ -1,5 +1,5 @@
-import type { Db } from '../database/db.ts'
-import type { JobId } from './jobs.ts'
+import type { Db } from '../../database/db.ts'
+import type { JobId } from '../jobs.ts'
 import { type Lease, whereLeased } from './lease.ts'
 
 /**

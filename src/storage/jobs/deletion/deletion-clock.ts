@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { Log } from '../../log.ts'
-import { databaseFile } from '../data-folder.ts'
-import { writeDurably } from '../objects/disk/durable-file.ts'
+import type { Log } from '../../../log.ts'
+import { databaseFile } from '../../data-folder.ts'
+import { writeDurably } from '../../objects/disk/durable-file.ts'
 
 /** Decides whether the system clock can be trusted for deleting old data. */
 export type DeletionClock = {

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Db, inTurn } from '../database/db.ts'
-import { statement } from '../database/statement.ts'
-import type { JobRow } from '../database/tables.ts'
+import { type Db, inTurn } from '../../database/db.ts'
+import { statement } from '../../database/statement.ts'
+import type { JobRow } from '../../database/tables.ts'
 import {
   liveCallbackBody,
   queueLiveCallbacks,
   queueWebhooks,
-} from '../deliveries/delivery-outbox.ts'
-import { type JobFile, type JobKind, toJobFile } from './jobs.ts'
+} from '../../deliveries/delivery-outbox.ts'
+import { type JobFile, type JobKind, toJobFile } from '../jobs.ts'
+import { metadataTokens } from '../metadata-tokens.ts'
 import type { Lease } from './lease.ts'
-import { metadataTokens } from './metadata-tokens.ts'
 
 type Requested = {
   id: string

@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Db, inTransaction } from '../database/db.ts'
-import { isPending } from '../deliveries/delivery-outbox.ts'
-import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
+import { type Db, inTransaction } from '../../database/db.ts'
+import { isPending } from '../../deliveries/delivery-outbox.ts'
+import { deleteFileWithoutJobs } from '../../recordings/recordings.ts'
+import type { JobId } from '../jobs.ts'
 import { deleteEndedJob } from './delete-job.ts'
-import type { JobId } from './jobs.ts'
 
 /** Jobs looked up per statement, so that others can write in between. */
 const BATCH = 100

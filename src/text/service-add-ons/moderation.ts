@@ -5,7 +5,7 @@ import {
   type ModerationCategory,
   moderationCategories,
   writeModeration,
-} from '../addons/moderation.ts'
+} from '../add-ons/moderation.ts'
 import type { ServiceAddOn } from '../service-add-on.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
 import { errorOf, readAnswer, requireOne } from './answers.ts'

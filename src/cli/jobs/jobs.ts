@@ -1,10 +1,10 @@
-import { parseArguments, readChoice, readNumber, UsageError } from './arguments.ts'
-import type { ApiAddOnAnswer, ApiPreRecordedJob } from './server/api-types.ts'
-import { createClient, type RequestError } from './server/client.ts'
-import { readServer, serverHelp, serverOptions } from './server/server-url.ts'
-import { formatSeconds } from './terminal/progress.ts'
-import type { Command } from './terminal/terminal.ts'
-import { refuseTerminal } from './transcribe/formats.ts'
+import { parseArguments, readChoice, readNumber, UsageError } from '../arguments.ts'
+import type { ApiAddOnAnswer, ApiPreRecordedJob } from '../server/api-types.ts'
+import { createClient, type RequestError } from '../server/client.ts'
+import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
+import { formatSeconds } from '../terminal/progress.ts'
+import type { Command } from '../terminal/terminal.ts'
+import { refuseTerminal } from '../transcribe/formats.ts'
 import { formatVersion } from './transcript-versions.ts'
 
 const help = `Usage: steno jobs [list] [--status STATES] [--metadata JSON] [--limit N] [--offset N]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import { type Chapter, chapters as extracted } from '../addons/chapters.ts'
+import { type Chapter, chapters as extracted } from '../add-ons/chapters.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { chapters } from './chapters.ts'
 

@@ -26,7 +26,7 @@ const MIN_KEYWORD_CHARS = 3
 
 /**
  * Chapters of a transcript, cut where the topic changes. Their texts are sentences of the
- * transcript, word for word; with a language model it writes them (`services/chapters.ts`).
+ * transcript, word for word; with a language model it writes them (`service-add-ons/chapters.ts`).
  */
 export const chapters: AddOn = {
   name: 'chapters',

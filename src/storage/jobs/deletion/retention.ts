@@ -1,4 +1,4 @@
-import { type Db, inTransaction } from '../database/db.ts'
+import { type Db, inTransaction } from '../../database/db.ts'
 import { deleteEndedJob } from './delete-job.ts'
 
 /** Jobs deleted per transaction, so that others can write in between. */
