@@ -12,7 +12,7 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['transcribe'], /^steno transcribe: name at least one file/],
     [['transcribe', '--formt', 'srt', 'a'], /Unknown option '--formt' \(options: --format, /],
     [['transcribe', '--format', 'doc', 'a'], /--format must be one of: txt, json, srt, vtt, docx/],
-    [['transcribe', '-o', 'a', '--output=b', 'a'], /--output takes one value, but stands there tw/],
+    [['transcribe', '-o', 'a', '--output=b', 'a'], /--output takes one value, but is given twi/],
     [['\u001b[2J\n'], /^steno: unknown command '\?\[2J\?'\n/],
     [['jobs', 'a\u001b[2J'], /cannot do 'a\?\[2J'/],
     [['transcribe', '--server', 'x', 'a'], /--server must be an http or https URL/],

@@ -133,7 +133,7 @@ test('a refused key fails at once, and is in no message', async (t) => {
   )
   server.next.push(answer({ error: { message: `no model for ${apiKey}` } }, 400))
   await assert.rejects(remote.recognize(task, call()), (error: Error) => {
-    return /answers 400: no model for …$/.test(error.message)
+    return /responds with 400: no model for …$/.test(error.message)
   })
   assert.equal(server.seen.length, 2)
 })

@@ -110,7 +110,7 @@ test('a pull that cannot reach its files says which, from where, and what to do'
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /Cannot fetch model\.bin of whisper-tiny from 127\.0\.0\.1:\d+: the server answers 404; .*MIRROR/,
+    /Cannot fetch model\.bin of whisper-tiny from 127\.0\.0\.1:\d+: the server responds with 404; .*MIRROR/,
   )
   assert.match(
     server.seen[0]!.path,

@@ -81,7 +81,7 @@ test('subtitles are those of the server where it made some', () => {
   const given = result([[0, 'Good day.']])
   given.transcription.subtitles = [{ format: 'srt', subtitles: 'made there' }]
   assert.equal(formatResult(given, 'srt'), 'made there')
-  assert.throws(() => formatResult(given, 'vtt'), /^Error: The server made no vtt subtitles$/)
+  assert.throws(() => formatResult(given, 'vtt'), /^Error: The server returned no vtt subtitles$/)
 })
 
 test('txt is one sentence per line where sentences were asked for', () => {

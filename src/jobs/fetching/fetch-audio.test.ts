@@ -91,7 +91,7 @@ test('a web page, an encoded body and one that is too large are refused by their
     [
       { 'content-type': 'text/html <secret>; a=b' },
       'media_unsupported',
-      /answered with text.html$/,
+      /the source sent text.html$/,
     ],
     [{ 'content-type': 'application/json' }, 'media_unsupported', /application.json$/],
     [{ 'content-encoding': 'gzip' }, 'media_unsupported', /sent it compressed$/],
@@ -156,7 +156,7 @@ const oddAnswers: [title: string, answer: string, code: string, message: RegExp]
     'leads to two places',
     'HTTP/1.1 302 OK\r\nlocation: /a\r\nlocation: /b\r\n\r\n',
     'source_unreachable',
-    /answered 302$/,
+    /responded with 302$/,
   ],
 ]
 for (const [title, answer, code, message] of oddAnswers) {

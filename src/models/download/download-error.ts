@@ -36,7 +36,7 @@ export function statusError(status: number, retryAfter: string | undefined): Dow
   const seconds = Number(retryAfter)
   const isPassing = status >= 500 || status === 408 || status === 425 || status === 429
   const remedy = remedies[status]
-  return new DownloadError(`the server answers ${status}${remedy ? `; ${remedy}` : ''}`, {
+  return new DownloadError(`the server responds with ${status}${remedy ? `; ${remedy}` : ''}`, {
     isPassing,
     retryAfter: retryAfter !== undefined && seconds > 0 ? seconds : undefined,
   })

@@ -127,7 +127,7 @@ test('a failed pull installs nothing, and the next one goes on from there', asyn
   server.next.push(sendPart(200_000, 'cut'), refuse(404))
   await assert.rejects(
     pullModel(folder, model, options()),
-    /Cannot fetch weights\.onnx of small-model from 127\.0\.0\.1:\d+: the server answers 404/,
+    /Cannot fetch weights\.onnx of small-model from 127\.0\.0\.1:\d+: the server responds with 404/,
   )
   assert.deepEqual(readStoredModels(folder), [])
   await pullModel(folder, model, options())

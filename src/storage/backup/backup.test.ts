@@ -96,7 +96,7 @@ for (const key of [undefined, KEY]) {
       problems.find((one) => one.includes(idOf(flipped)))!,
       /its content (is not|was ch)/,
     )
-    assert.match(problems.find((one) => one.includes(idOf(cut)))!, /cut short/)
+    assert.match(problems.find((one) => one.includes(idOf(cut)))!, /truncated/)
     assert.match(problems.find((one) => one.includes(idOf(gone)))!, /it is missing/)
     const folder = await makeFolder(t)
     await assert.rejects(restore({ folder }), /^DamagedFile|objects\//)
