@@ -106,7 +106,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   made.defer(() => jobs.close())
 
-  const onDelivered = (job: JobId) => jobs.submission.noteDelivered(job)
+  const onDelivered = (job: JobId) => jobs.submission.markDelivered(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onDelivered })
   const models = createModelStore({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })

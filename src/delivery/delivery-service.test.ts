@@ -11,13 +11,13 @@ import {
 import { claim } from '../../test/support/jobs/test-jobs.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
-import { addSecret, makeSecret } from '../storage/deliveries/signing-secrets.ts'
+import { addSecret, generateSecret } from '../storage/deliveries/signing-secrets.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 
 test('what a job asked for goes out as soon as it is woken, signed, and is noted', async (t) => {
   const service = await openDelivery(t)
   const { db } = service.storage
-  const secret = makeSecret()
+  const secret = generateSecret()
   await addSecret(db, { account: 'acme', endpointId: null, secret, at: 1 })
   const receiver = await openTestReceiver(t)
   await service.delivery.idle()
@@ -39,7 +39,7 @@ test('what a job asked for goes out as soon as it is woken, signed, and is noted
 })
 
 test('a secret of the settings signs when none is stored', async (t) => {
-  const secret = makeSecret()
+  const secret = generateSecret()
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_SECRETS: `acme:${secret}` } })
   const receiver = await openTestReceiver(t)
   await queueMessages(service, receiver.url)
@@ -260,7 +260,7 @@ test('a result that is lost takes its attempts like a receiver that is down', as
 })
 
 test('a result of megabytes arrives whole, with a valid signature', async (t) => {
-  const secret = makeSecret()
+  const secret = generateSecret()
   const service = await openDelivery(t, { env: { STENO_WEBHOOK_SECRETS: `acme:${secret}` } })
   const receiver = await openTestReceiver(t)
   const result = { text: 'Grüße 🎙 '.repeat(100_000) }

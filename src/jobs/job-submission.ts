@@ -15,7 +15,7 @@ import {
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
-import { deleteDeliveredJobs, noteDelivered } from '../storage/jobs/deletion/zero-retention.ts'
+import { deleteDeliveredJobs, markDelivered } from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { findFile, type StoredFile } from '../storage/recordings/recordings.ts'
@@ -183,10 +183,10 @@ export class JobSubmission {
   /**
    * Notes that the owner has read the whole result of an ended job, of which nothing may be kept.
    */
-  async noteDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
+  async markDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#tools
     try {
-      if (await noteDelivered(db, job, { at: wallNow() })) await this.dropDelivered(job.id)
+      if (await markDelivered(db, job, { at: wallNow() })) await this.dropDelivered(job.id)
     } catch (error) {
       // Maintenance deletes it when it has waited long enough.
       log.error({ err: error, jobId: job.id }, 'cannot record that a result was read')

@@ -11,7 +11,7 @@ import { findEndedJobs } from '../storage/jobs/jobs.ts'
 import {
   listLiveFiles,
   removeStaleLiveFiles,
-  type SessionFate,
+  type SessionStatus,
 } from '../storage/live/disk-session-store.ts'
 import {
   failLiveJob,
@@ -309,7 +309,7 @@ export class LiveService {
     const { db, orphans } = this.#options.storage
     for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
     const ended = await findEndedJobs(db, await listLiveFiles(this.#folder))
-    const fates = new Map<string, SessionFate>(ended.map((id) => [id, 'ended']))
+    const fates = new Map<string, SessionStatus>(ended.map((id) => [id, 'ended']))
     for (const id of open) fates.set(id, 'open')
     await removeStaleLiveFiles(this.#folder, fates, orphans)
   }

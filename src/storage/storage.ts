@@ -23,7 +23,7 @@ import { type DeletionClock, openDeletionClock } from './jobs/deletion/deletion-
 import { type NodeState, OwnNode } from './nodes/nodes.ts'
 import { registerOwner } from './nodes/owners.ts'
 import { openDiskObjects } from './objects/disk/disk-objects.ts'
-import { closeFilesBelow, closeToOthers } from './objects/disk/file-modes.ts'
+import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts'
 import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
 import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
 import { noteObjectKeys } from './objects/encryption/used-keys.ts'
@@ -111,7 +111,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   if (options.database) await refuseOtherDatabase(folder)
   else await refuseMissingDatabase(folder)
   if (options.objectStore) await refuseLocalObjects(folder)
-  const open = await closeToOthers(folder)
+  const open = await restrictAccess(folder)
   if (open.length > 0) log.warn({ open }, 'removed the access of other users to files')
   const isTrusted = options.trustClock ?? false
   const deletionClock = await openDeletionClock({ folder, log, isTrusted })
@@ -149,7 +149,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const taken = await restoreOrphanObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
   const { done } = await beginSweep(sweeping, { isAlone })
-  const closed = closeFilesBelow(open, closing).catch((err) => {
+  const closed = restrictFilesBelow(open, closing).catch((err) => {
     log.warn({ err }, 'cannot remove the access of other users to files')
   })
   const swept = Promise.all([done, closed]).then(() => {})

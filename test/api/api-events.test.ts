@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { deleteKey } from '../../src/storage/accounts/keys.ts'
 import { hum } from '../support/audio/recordings.ts'
 import { call, upload } from '../support/net/http-client.ts'
@@ -90,7 +90,7 @@ test('an id that is none is refused, and so is a stream without a key', async ()
 
 test('a stream ends with its key, and with the sign-in of its browser', async (t) => {
   const { db } = server.app.storage
-  const { key, id } = await makeKey(db, { account: 'test' })
+  const { key, id } = await generateKey(db, { account: 'test' })
   const events = await listen(t, { key })
   await createJob()
   await take(events, 1)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import type { Scope } from '../../src/storage/accounts/keys.ts'
 import { hum } from '../support/audio/recordings.ts'
 import { runSteno } from '../support/cli/run-steno.ts'
@@ -30,7 +30,7 @@ function steno(folder: string, ...args: string[]) {
  * code.
  */
 async function makeCaller(options: { scopes?: readonly Scope[]; expiresAt?: number } = {}) {
-  const { key } = await makeKey(server.app.storage.db, { account: 'test', ...options })
+  const { key } = await generateKey(server.app.storage.db, { account: 'test', ...options })
   return async (method: string, path: string) => {
     const response = await fetch(server.url + path, { method, headers: { 'x-service-key': key } })
     await response.arrayBuffer()
@@ -166,7 +166,7 @@ test('a key that asks too fast learns how long to wait, others are not', async (
   const env = { STENO_RATE_LIMIT: '1/3', STENO_API_KEYS: 'test:one,test:two' }
   const limited = await startServer({ env })
   t.after(() => limited.close())
-  const { key: reader } = await makeKey(limited.app.storage.db, {
+  const { key: reader } = await generateKey(limited.app.storage.db, {
     account: 'test',
     scopes: ['read'],
   })

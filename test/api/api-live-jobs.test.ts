@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { storeResultText } from '../../src/storage/jobs/results.ts'
 import { failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
@@ -170,7 +170,7 @@ test('no metadata is accepted for a job that is not there, not live or not oneâ€
   assert.equal((await patch(id, {}, OTHER_KEY)).status, 404)
   const wrong = await call(server, `/v2/pre-recorded/${body.id}`, { method: 'PATCH', json: {} })
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'DELETE, GET, HEAD'])
-  const { key } = await makeKey(database(), { account: 'test', scopes: ['read', 'write'] })
+  const { key } = await generateKey(database(), { account: 'test', scopes: ['read', 'write'] })
   assert.equal((await patch(id, {}, key)).status, 403)
 })
 

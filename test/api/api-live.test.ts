@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import type { JobView } from '../../src/api/schemas/jobs/job.ts'
 import { failLiveJob } from '../../src/storage/live/live-jobs.ts'
 import { defaultLiveParams } from '../support/live/sessions/default-live-params.ts'
@@ -188,7 +188,7 @@ test('a language that no model knows is 422', async () => {
 test('a key needs the scope for sessions', async () => {
   const { db } = server.app.storage
   const keyFor = async (scopes: ('read' | 'write' | 'live')[]) =>
-    ({ 'x-service-key': (await makeKey(db, { account: 'test', scopes })).key }) as const
+    ({ 'x-service-key': (await generateKey(db, { account: 'test', scopes })).key }) as const
   assert.equal((await create({}, await keyFor(['read', 'write']))).status, 403)
   assert.equal((await create({}, await keyFor(['live']))).status, 201)
 })

@@ -1,7 +1,7 @@
 /** Keys that are made and revoked over HTTP. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import type { ApiCreatedKey, ApiKeyList } from '../../src/cli/server/api-types.ts'
 import type { Scope } from '../../src/storage/accounts/keys.ts'
 import { call, type ErrorBody } from '../support/net/http-client.ts'
@@ -17,7 +17,7 @@ after(() => server.close())
 
 /** Makes a key by hand; resolves to the server as that key reaches it, and its id. */
 async function as(account: string, scopes: readonly Scope[], expiresAt: number | null = null) {
-  const { key, id } = await makeKey(server.app.storage.db, { account, scopes, expiresAt })
+  const { key, id } = await generateKey(server.app.storage.db, { account, scopes, expiresAt })
   return { url: server.url, key, id }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { createLink } from '../../src/api/auth/sign-in.ts'
 import { deleteKey, type Scope } from '../../src/storage/accounts/keys.ts'
 import { hum } from '../support/audio/recordings.ts'
@@ -66,7 +66,7 @@ test('a browser signs in with a key and sees what the key sees, by a cookie no s
 
 test('the scopes of the key are those of the browser', async () => {
   const scopes: Scope[] = ['read']
-  const { key } = await makeKey(server.app.storage.db, { account: 'test', scopes })
+  const { key } = await generateKey(server.app.storage.db, { account: 'test', scopes })
   const { view, writes } = await signIn({ key })
   assert.deepEqual(view.scopes, scopes)
   assert.equal((await remove(writes)).code, 'scope_missing')
@@ -154,7 +154,7 @@ test('expired and forged cookies are refused, and those whose key was revoked', 
   const { numUpdatedRows } = await due.where('hash', '=', hash).executeTakeFirst()
   assert.equal(numUpdatedRows, 1n)
   assert.equal((await browse('/v2/live', { headers: reads })).code, 'sign_in_ended')
-  const { key, id } = await makeKey(db, { account: 'test' })
+  const { key, id } = await generateKey(db, { account: 'test' })
   const browser = await signIn({ key })
   await deleteKey(db, id)
   assert.equal((await browse('/v2/live', { headers: browser.reads })).code, 'key_unknown')

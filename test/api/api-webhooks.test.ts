@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import type {
   ApiCreatedWebhook,
   ApiEndpoint,
@@ -120,7 +120,7 @@ test('an operator sees and switches the receivers of all accounts, other keys th
   const { db } = server.app.storage
   const url = `${server.receiver.url}/theirs`
   const { body } = await make({ url: server.url, key: OTHER_KEY }, { url })
-  const { key } = await makeKey(db, { account: 'ops', scopes: ['read', 'write', 'admin'] })
+  const { key } = await generateKey(db, { account: 'ops', scopes: ['read', 'write', 'admin'] })
   const operator = { url: server.url, key }
   const listed = async (by: Caller, account: string) => {
     const { body: page } = await call<ApiEndpointList>(by, `${path}?account=${account}`)
@@ -150,7 +150,7 @@ test('a key that only writes makes no webhook, which would read for it', async (
   const db = server.app.storage.db
   const json = { url: `${server.receiver.url}/sly` }
   for (const scopes of [['write'], ['read'], ['read', 'live', 'keys']] satisfies Scope[][]) {
-    const { key } = await makeKey(db, { account: 'test', scopes })
+    const { key } = await generateKey(db, { account: 'test', scopes })
     assert.deepEqual(await codeOf(make({ url: server.url, key }, json)), [403, 'scope_missing'])
   }
 })
@@ -187,7 +187,7 @@ test('a webhook of the settings is only disabled, and a callback is no webhook',
 })
 
 test('an account has 50 webhooks at most', async () => {
-  const { key } = await makeKey(server.app.storage.db, { account: 'many' })
+  const { key } = await generateKey(server.app.storage.db, { account: 'many' })
   const many = { url: server.url, key }
   for (let i = 0; i < 50; i++) {
     assert.equal((await make(many, { url: `https://a.example/${i}` })).status, 201)

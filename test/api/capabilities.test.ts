@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { readCatalog } from '../../src/models/catalog.ts'
 import { entityTypes } from '../../src/text/entities/entity-types.ts'
 import { call } from '../support/net/http-client.ts'
@@ -151,8 +151,8 @@ test('entity types tell how they are found, groups what they stand for', () => {
 
 test('capabilities need a key that may read', async () => {
   const { db } = server.app.storage
-  const { key: reading } = await makeKey(db, { account: 'test', scopes: ['read'] })
-  const { key: writing } = await makeKey(db, { account: 'test', scopes: ['write'] })
+  const { key: reading } = await generateKey(db, { account: 'test', scopes: ['read'] })
+  const { key: writing } = await generateKey(db, { account: 'test', scopes: ['write'] })
   const statuses = [reading, writing, 'nobody'].map(async (key) => {
     const headers = { 'x-service-key': key }
     return (await call(server, '/v2/capabilities', { headers })).status

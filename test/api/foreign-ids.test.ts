@@ -1,7 +1,7 @@
 /** Whatever id of another account somebody has, nothing of it is told or changed. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { startReportingServer } from '../support/delivery/reporting-server.ts'
 import { indexNow } from '../support/jobs/index-now.ts'
 import { call, type ErrorBody } from '../support/net/http-client.ts'
@@ -43,7 +43,7 @@ test('every route with an id answers another account that there is none', async 
     server,
     '/v2/deliveries',
   )
-  const own = await makeKey(db, { account: 'test', scopes: ['read'] })
+  const own = await generateKey(db, { account: 'test', scopes: ['read'] })
   const ids: Record<string, string> = {
     '/file/': job.file!.id,
     '/v2/pre-recorded/': job.id,
@@ -53,7 +53,10 @@ test('every route with an id answers another account that there is none', async 
     '/v2/endpoints/': deliveries.body.items[0]!.endpoint_id,
     '/v2/keys/': own.id,
   }
-  const { key } = await makeKey(db, { account: 'thief', scopes: ['read', 'write', 'live', 'keys'] })
+  const { key } = await generateKey(db, {
+    account: 'thief',
+    scopes: ['read', 'write', 'live', 'keys'],
+  })
   const thief = { url: server.url, key }
   const { body: document } = await call<Document>(server, '/openapi.json')
   let tried = 0

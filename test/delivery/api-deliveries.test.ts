@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
 import {
   type DeliveryList,
@@ -174,7 +174,7 @@ test('reading needs the scope read, sending again and changing the scope write',
     '/v2/endpoints/a/disable',
   ]
   for (const scope of ['read', 'write', 'live'] as const) {
-    const { key } = await makeKey(db, { account: 'test', scopes: [scope] })
+    const { key } = await generateKey(db, { account: 'test', scopes: [scope] })
     const isRefused = async (path: string, method: string) => {
       return (await call({ ...server, key }, path, { method })).status === 403
     }

@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { signedHeaders } from '../../src/delivery/http/signature.ts'
-import { makeSecret } from '../../src/storage/deliveries/signing-secrets.ts'
+import { generateSecret } from '../../src/storage/deliveries/signing-secrets.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8')
@@ -34,7 +34,7 @@ async function sign(secrets: readonly string[], { at = Date.now() } = {}) {
 }
 
 test('the receiver of the guide takes what is signed and refuses all else', async (t) => {
-  const secret = makeSecret()
+  const secret = generateSecret()
   const here = receiver
     .replace("'standardwebhooks'", JSON.stringify(import.meta.resolve('standardwebhooks')))
     .replace('.listen(8080)', '.listen(0, function () { console.log(this.address().port) })')
@@ -49,17 +49,17 @@ test('the receiver of the guide takes what is signed and refuses all else', asyn
     const { status } = await fetch(url, { method: 'POST', headers, body })
     return status
   }
-  const right = await sign([makeSecret(), secret])
+  const right = await sign([generateSecret(), secret])
   assert.equal(await send(right), 204)
   assert.equal(await send({ ...right, body: right.body.replace('success', 'error') }), 401)
-  assert.equal(await send(await sign([makeSecret()])), 401)
+  assert.equal(await send(await sign([generateSecret()])), 401)
   assert.equal(await send(await sign([])), 401)
 })
 
 test('the verifier of the guide takes what is signed lately and refuses all else', async (t) => {
   const { verify } = await import(await save(t, verifier))
-  const secret = makeSecret()
-  const { body, headers } = await sign([makeSecret(), secret])
+  const secret = generateSecret()
+  const { body, headers } = await sign([generateSecret(), secret])
   assert.deepEqual(verify(body, headers, secret), JSON.parse(body))
   const minute = 60_000
   const [old, early] = [
@@ -67,7 +67,7 @@ test('the verifier of the guide takes what is signed lately and refuses all else
     await sign([secret], { at: Date.now() + 6 * minute }),
   ]
   const wrong: [body: string, headers: Record<string, string>, secret: string][] = [
-    [body, headers, makeSecret()],
+    [body, headers, generateSecret()],
     [`${body} `, headers, secret],
     [body, { ...headers, 'webhook-id': randomUUID() }, secret],
     [body, (await sign([])).headers, secret],

@@ -15,7 +15,7 @@ import {
   createTelephonyServer,
   type TelephonyOptions,
 } from '../../examples/telephony/stream-server.ts'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { deleteKey } from '../../src/storage/accounts/keys.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
@@ -180,7 +180,7 @@ test('streams that cannot be taken are closed, and the reason is told', async (t
 
 test('a session that fails ends its call with the reason', async (t) => {
   const { db } = server.app.storage
-  const { key } = await makeKey(db, { account: 'test' })
+  const { key } = await generateKey(db, { account: 'test' })
   const adapter = await startAdapter(t, { server: { ...server, key } })
   const stream = await openStream(t, adapter.url)
   stream.start('MZ1')

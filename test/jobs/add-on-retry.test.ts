@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { hum } from '../support/audio/recordings.ts'
 import { failAddOns, failure } from '../support/jobs/failed-add-ons.ts'
@@ -146,7 +146,7 @@ test('a job that is not there, not done or of another account has nothing to mak
 
 test('a retry needs the scope to write', async () => {
   const id = await createDone({ sentences: true })
-  const { key } = await makeKey(server.app.storage.db, { account: 'test', scopes: ['read'] })
+  const { key } = await generateKey(server.app.storage.db, { account: 'test', scopes: ['read'] })
   const { status, headers } = await retry(id, 'sentences', key)
   assert.deepEqual([status, headers.get('x-error-code')], [403, 'scope_missing'])
 })

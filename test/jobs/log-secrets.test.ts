@@ -9,14 +9,14 @@ import { call, sendRaw, upload } from '../support/net/http-client.ts'
 import { startServer } from '../support/server/start-server.ts'
 
 /** A text that is in the log only when somebody put it there. */
-function makeSecret(): string {
+function generateSecret(): string {
   return randomBytes(18).toString('hex')
 }
 
 test('nothing secret reaches the log at the level trace, whatever is asked of the server', async (t) => {
   const { log, lines } = captureLog()
-  const [key, wrongKey, metricsToken] = [makeSecret(), makeSecret(), makeSecret()]
-  const [inQuery, inUser, inPath] = [makeSecret(), makeSecret(), makeSecret()]
+  const [key, wrongKey, metricsToken] = [generateSecret(), generateSecret(), generateSecret()]
+  const [inQuery, inUser, inPath] = [generateSecret(), generateSecret(), generateSecret()]
   const signing = `whsec_${randomBytes(32).toString('base64')}`
   // Nothing listens there: fetches and deliveries fail, and say why.
   const nowhere = `http://${inUser}:${inUser}@127.0.0.1:9/${inPath}?token=${inQuery}`

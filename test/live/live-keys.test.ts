@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { deleteKey } from '../../src/storage/accounts/keys.ts'
 import { connect, openSession } from '../support/live/clients/live-client.ts'
 import { jobThat, speech } from '../support/live/sessions/live-session-jobs.ts'
@@ -15,7 +15,7 @@ after(() => server.close())
 /** A session that was made with a key of its own, and a client in it that has sent something. */
 async function openWith(options: { expiresAt?: number } = {}) {
   const { db } = server.app.storage
-  const { key } = await makeKey(db, { account: 'test', ...options })
+  const { key } = await generateKey(db, { account: 'test', ...options })
   const { id, url } = await openSession({ ...server, key })
   const client = await connect(url)
   client.send(speech)
@@ -39,7 +39,7 @@ test('a session ends with its key, and what was said until then is kept', async 
 
 test('a token is worth nothing once its key is gone, also before the first connection', async () => {
   const { db } = server.app.storage
-  const { key } = await makeKey(db, { account: 'test' })
+  const { key } = await generateKey(db, { account: 'test' })
   const { url } = await openSession({ ...server, key })
   assert.ok(await deleteKey(db, key.slice(0, 'steno_'.length + 8)))
   assert.equal((await (await connect(url)).closed).code, 4401)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { makeKey } from '../../src/api/auth/make-key.ts'
+import { generateKey } from '../../src/api/auth/generate-key.ts'
 import { beginLiveJob, findLiveOwner } from '../../src/storage/live/live-jobs.ts'
 import { listNodes } from '../../src/storage/nodes/nodes.ts'
 import { connect, openSession } from '../support/live/clients/live-client.ts'
@@ -59,7 +59,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
       assert.equal((await call(api, '/v2/live', { json: {} })).status, 503)
       assert.equal((await call(api, '/v2/nodes')).status, 403)
       const scopes = ['admin' as const]
-      const { key } = await makeKey(api.app.storage.db, { account: 'operator', scopes })
+      const { key } = await generateKey(api.app.storage.db, { account: 'operator', scopes })
       const { body } = await call<{ items: unknown[] }>({ url: api.url, key }, '/v2/nodes')
       const nodes = body.items as { url: string; roles: string[]; state: string }[]
       assert.deepEqual(

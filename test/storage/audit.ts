@@ -4,7 +4,7 @@ import {
   type AuditFilter,
   deleteAudit,
   listAudit,
-  noteAudit,
+  recordAudit,
 } from '../../src/storage/accounts/audit-log.ts'
 import { deleteKey, insertKey } from '../../src/storage/accounts/keys.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
@@ -73,7 +73,7 @@ test('the log is listed newest first, by filters, in parts, and its old entries 
 }) => {
   for (let n = 0; n < 5; n++) {
     const subject = `job ${n}`
-    await noteAudit(db, { action: 'job.deleted', account: n < 3 ? 'a' : 'b', subject }, by)
+    await recordAudit(db, { action: 'job.deleted', account: n < 3 ? 'a' : 'b', subject }, by)
     await db.sql.updateTable('audit_log').set({ at: n }).where('subject', '=', subject).execute()
   }
   const page = await listAudit(db, {}, { offset: 1, limit: 2 })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import {
+  consumeLink,
   countSignIns,
   deleteSignIn,
   deleteSignInsOfKey,
   findSignIn,
   insertSignIn,
-  takeLink,
 } from '../../src/storage/accounts/sign-ins.ts'
 import { createSuite } from './suite.ts'
 
@@ -35,10 +35,10 @@ test('a link is taken once, and not after its time', async ({ db }) => {
   const link = { ...browser, kind: 'link' } as const
   await insertSignIn(db, link, { now: 1 })
   assert.equal(await findSignIn(db, 'a', { now: 1 }), undefined)
-  const taken = await Promise.all([1, 2].map(() => takeLink(db, 'a', { now: 1 })))
+  const taken = await Promise.all([1, 2].map(() => consumeLink(db, 'a', { now: 1 })))
   assert.deepEqual(taken.sort(), ['key', undefined])
   await insertSignIn(db, { ...link, hash: 'late' }, { now: 1 })
-  assert.equal(await takeLink(db, 'late', { now: 100 }), undefined)
+  assert.equal(await consumeLink(db, 'late', { now: 100 }), undefined)
 })
 
 test('the secrets of a client are found and counted apart, until they end', async ({ db }) => {

@@ -5,7 +5,7 @@ import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
 import {
   deleteDeliveredJobs,
   deleteEndedRecordings,
-  noteDelivered,
+  markDelivered,
 } from '../../src/storage/jobs/deletion/zero-retention.ts'
 import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
 import { enqueueJob } from '../../src/storage/jobs/queue/queue.ts'
@@ -71,9 +71,9 @@ async function assertGone(db: Db, deleted: readonly string[], ids: readonly stri
 test('a result waits until its owner has read it', async ({ db }) => {
   const id = await endJob(db)
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
-  assert.equal(await noteDelivered(db, { id, account: 'other' }, { at: 9100 }), false)
-  assert.equal(await noteDelivered(db, { id, account }, { at: 9100 }), true)
-  assert.equal(await noteDelivered(db, { id, account }, { at: 9200 }), false)
+  assert.equal(await markDelivered(db, { id, account: 'other' }, { at: 9100 }), false)
+  assert.equal(await markDelivered(db, { id, account }, { at: 9100 }), true)
+  assert.equal(await markDelivered(db, { id, account }, { at: 9200 }), false)
   assert.deepEqual(await deleteDeliveredJobs(db, { id: 'another', waitedSince: 8999 }), [])
   await assertGone(db, await deleteDeliveredJobs(db, { id, waitedSince: 8999 }), [id])
 })
@@ -84,19 +84,19 @@ test('what nobody reads goes when it has waited, and what is kept stays', async 
   const kept = (await addJob(db))!
   const { lease } = (await claim(db))!
   await finishJob(db, lease, { result: {}, at: 9000 })
-  assert.equal(await noteDelivered(db, { id: kept, account }, { at: 9100 }), false)
+  assert.equal(await markDelivered(db, { id: kept, account }, { at: 9100 }), false)
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
 })
 
 test('a job that has not ended is not delivered, however old it is', async ({ db }) => {
   const { id } = await beginNewLiveJob(db, { zeroRetention: true })
-  assert.equal(await noteDelivered(db, { id, account }, { at: 9100 }), false)
+  assert.equal(await markDelivered(db, { id, account }, { at: 9100 }), false)
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
 })
 
 test('what a callback is still to receive stays, however long that takes', async ({ db }) => {
   const id = await endJob(db, { params: callbackTo('https://calls.example/') })
-  await noteDelivered(db, { id, account }, { at: 9100 })
+  await markDelivered(db, { id, account }, { at: 9100 })
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 99_999 }), [])
   await deliverAll(db)
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 0 }), [id])
@@ -118,7 +118,7 @@ test('a result that a callback failed to take waits for a reader', async ({ db }
 test('webhooks hold no result: they are told first, but not for ever', async ({ db }) => {
   await addWebhook(db)
   const id = await endJob(db)
-  await noteDelivered(db, { id, account }, { at: 9100 })
+  await markDelivered(db, { id, account }, { at: 9100 })
   assert.deepEqual(await deleteDeliveredJobs(db, { waitedSince: 8999 }), [])
   await deliverAll(db)
   await assertGone(db, await deleteDeliveredJobs(db, { waitedSince: 8999 }), [id])
@@ -173,7 +173,7 @@ test('a recording whose row is gone is deleted, not kept as an orphan', async ({
 
 test('a deletion that was cut off goes on', async ({ db }) => {
   const id = await endJob(db)
-  await noteDelivered(db, { id, account }, { at: 9100 })
+  await markDelivered(db, { id, account }, { at: 9100 })
   for (const object of (await Array.fromAsync(db.objects.list())).flat()) {
     await db.objects.delete(object)
   }

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { noteKeyUse, type StoredKey } from '../../storage/accounts/keys.ts'
+import { recordKeyUse, type StoredKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
 
 /**
@@ -21,6 +21,8 @@ export function createKeyUse({ db, log }: { db: Db; log: Log }) {
   return ({ hash, lastUsedAt }: StoredKey, at: number): void => {
     if (at - (noted.get(hash) ?? lastUsedAt ?? 0) < NOTE_EVERY_MS) return
     noted.set(hash, at)
-    noteKeyUse(db, { hash, at }).catch((err) => log.warn({ err }, 'cannot record the use of a key'))
+    recordKeyUse(db, { hash, at }).catch((err) =>
+      log.warn({ err }, 'cannot record the use of a key'),
+    )
   }
 }

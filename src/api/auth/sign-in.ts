@@ -5,11 +5,11 @@ import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
 import type { App } from '../../server-parts.ts'
 import {
+  consumeLink,
   deleteSignIn,
   deleteSignInsOfKey,
   findSignIn,
   insertSignIn,
-  takeLink,
 } from '../../storage/accounts/sign-ins.ts'
 import { baseUrlOf, originOf } from '../responses/urls.ts'
 import { type FindKey, type Key, sha256 } from './auth.ts'
@@ -71,8 +71,8 @@ export function createSignIns({
     },
 
     /** Finds the key of a link and uses the link up; rejects with `sign_in_ended`. */
-    async takeLink(secret: string): Promise<Key> {
-      const keyHash = await takeLink(db, sha256(secret).toString('hex'), { now: now() })
+    async consumeLink(secret: string): Promise<Key> {
+      const keyHash = await consumeLink(db, sha256(secret).toString('hex'), { now: now() })
       if (!keyHash) throw new AppError('sign_in_ended', 'the link was used or has expired')
       return findKey(Buffer.from(keyHash, 'hex'))
     },

@@ -11,7 +11,7 @@ import {
 import type { VoiceDetector } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { isCrammed, SHORTEST_WORD, widenShortWords, withoutEchoes } from './word-lengths.ts'
+import { dropRepeatedPhrases, isTooShort, SHORTEST_WORD, widenShortWords } from './word-lengths.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
 export type RecognizedPiece = {
@@ -173,7 +173,7 @@ async function repair(
 ): Promise<RecognizedPiece> {
   const { capabilities, profile } = models.recognizer
   const { language, warnings, logProbability } = recognition
-  const words = capabilities.wordTimes ? withoutEchoes(recognition.words) : recognition.words
+  const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
   const answer = (found: Word[], uncovered: number) => ({
     words: capabilities.wordTimes ? widenShortWords(found) : found,
     language,
@@ -262,7 +262,7 @@ function findHoles(words: readonly Word[], seconds: number): Hole[] {
     if (end - hole.start >= HOLE || hole.crammed.length >= CRAMMED) holes.push({ ...hole, end })
   }
   for (const word of words) {
-    if (isCrammed(word)) {
+    if (isTooShort(word)) {
       hole.crammed.push(word)
       continue
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isCrammed, widenShortWords, withoutEchoes } from './word-lengths.ts'
+import { dropRepeatedPhrases, isTooShort, widenShortWords } from './word-lengths.ts'
 
 function word(text: string, start: number, end: number) {
   return { text, start, end, confidence: 0.9 }
@@ -38,17 +38,17 @@ test('a phrase that repeats its neighbor in no time is dropped, one that was spo
     })
   }
   const texts = (words: readonly { text: string }[]) => words.map(({ text }) => text).join(' ')
-  const echo = withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.02)])
+  const echo = dropRepeatedPhrases([...phrase(0, 0.3), ...phrase(0.9, 0.02)])
   assert.equal(texts(echo), 'Good morning, Steve.')
-  const before = withoutEchoes([...phrase(0, 0.02), ...phrase(0.1, 0.3)])
+  const before = dropRepeatedPhrases([...phrase(0, 0.02), ...phrase(0.1, 0.3)])
   assert.equal(texts(before), 'Good morning, Steve,')
-  assert.equal(withoutEchoes([...phrase(0, 0.3), ...phrase(0.9, 0.2)]).length, 6)
+  assert.equal(dropRepeatedPhrases([...phrase(0, 0.3), ...phrase(0.9, 0.2)]).length, 6)
   const however = [word('However,', 0, 0.44), word('however,', 0.44, 0.46)]
-  assert.equal(withoutEchoes(however).length, 1)
+  assert.equal(dropRepeatedPhrases(however).length, 1)
   const hurried = [word('However,', 0, 0.3), word('however,', 0.3, 0.43)]
-  assert.equal(withoutEchoes(hurried).length, 1)
+  assert.equal(dropRepeatedPhrases(hurried).length, 1)
   const stutter = [word('the', 0, 0.12), word('the', 0.12, 0.19)]
-  assert.equal(withoutEchoes(stutter).length, 2)
+  assert.equal(dropRepeatedPhrases(stutter).length, 2)
 })
 
 test('words keep their order, never overlap, and none stays too short where there is space', () => {
@@ -66,7 +66,7 @@ test('words keep their order, never overlap, and none stays too short where ther
       })
       const wide = widenShortWords(words)
       for (const [i, one] of wide.entries()) {
-        assert.ok(!isCrammed(one))
+        assert.ok(!isTooShort(one))
         assert.ok(i === 0 || one.start >= wide[i - 1]!.end - 1e-9)
       }
     }),

@@ -14,7 +14,7 @@ export const SHORTEST_WORD = 0.04
  * Returns true for a word that is too short to have been spoken: the alignment found no place for
  * it, because it lies elsewhere or was never said.
  */
-export function isCrammed({ start, end }: Word): boolean {
+export function isTooShort({ start, end }: Word): boolean {
   return end - start < SHORTEST_WORD - 1e-6
 }
 
@@ -27,7 +27,7 @@ const FASTEST_LETTER = 0.033
  * Drops a phrase that repeats the one beside it in less time than it can be spoken in: the decoder
  * wrote "Good morning. Good morning." for one greeting, and the alignment found one place for both.
  */
-export function withoutEchoes(words: readonly Word[]): Word[] {
+export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
   const kept = [...words]
   for (let length = LONGEST_ECHO; length > 0; length--) {
     for (let i = 0; i + 2 * length <= kept.length; i++) {
@@ -87,7 +87,7 @@ function apart(words: Word[]): Word[] {
   for (let i = words.length - 1; i >= 0; i--) {
     const word = words[i]!
     const before = words[i - 1]
-    if (isCrammed(word)) word.start = Math.max(0, word.end - SHORTEST_WORD)
+    if (isTooShort(word)) word.start = Math.max(0, word.end - SHORTEST_WORD)
     if (before && before.end > word.start) {
       before.end = word.start
       before.start = Math.min(before.start, before.end)

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { withoutEchoes } from '../recognition/word-lengths.ts'
+import { dropRepeatedPhrases } from '../recognition/word-lengths.ts'
 import { placeWords, spreadWords, type TimedText } from './word-times.ts'
 
 /** What a server recognized in one piece of audio. */
@@ -73,7 +73,7 @@ function placeAll(
     const confidence = timed[i]?.confidence ?? piece?.confidence ?? USUAL_CONFIDENCE
     return { ...word, confidence }
   })
-  return withoutEchoes(words.filter(hasLetters))
+  return dropRepeatedPhrases(words.filter(hasLetters))
 }
 
 function isInInvented(word: TimedText, pieces: readonly Piece[]): boolean {

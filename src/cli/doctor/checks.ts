@@ -129,8 +129,8 @@ export async function checkDataFolder({ storage }: Config): Promise<Finding> {
 
 /** Checks whether other users of this machine can open the database or the recordings. */
 export async function checkPrivacy({ storage: { folder } }: Config): Promise<Finding> {
-  const { findOpenFiles } = await import('../../storage/objects/disk/file-modes.ts')
-  const open = await findOpenFiles(folder)
+  const { findAccessibleFiles } = await import('../../storage/objects/disk/file-modes.ts')
+  const open = await findAccessibleFiles(folder)
   if (open.length === 0) return { state: 'ok', text: 'data folder is closed to other users' }
   const text = `other users of this machine can open ${open.join(', ')}`
   return {

@@ -1,4 +1,4 @@
-import { makeKey } from '../../api/auth/make-key.ts'
+import { generateKey } from '../../api/auth/generate-key.ts'
 import type { App } from '../../server-parts.ts'
 import { countKeys, scopes } from '../../storage/accounts/keys.ts'
 
@@ -14,6 +14,6 @@ export async function createFirstKey({
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): Promise<string | undefined> {
   if (config.keys.length > 0 || (await countKeys(db)) > 0) return undefined
-  const { key } = await makeKey(db, { account: FIRST_ACCOUNT, scopes })
+  const { key } = await generateKey(db, { account: FIRST_ACCOUNT, scopes })
   return key
 }

@@ -1,4 +1,4 @@
-import { makeKey } from '../../api/auth/make-key.ts'
+import { generateKey } from '../../api/auth/generate-key.ts'
 import { readConfig } from '../../config.ts'
 import { deleteKey, listKeys, type StoredKey } from '../../storage/accounts/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
@@ -59,7 +59,7 @@ async function create(args: string[], terminal: Terminal): Promise<number> {
 
   const { storage } = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(storage, { create: true, terminal })
-  const { key, id } = await makeKey(db, { account, name, scopes, expiresAt }, commandActor())
+  const { key, id } = await generateKey(db, { account, name, scopes, expiresAt }, commandActor())
   const end = expiresAt === null ? '' : ` until ${formatDateTime(expiresAt)}`
   terminal.stderr.write(
     `Key ${id} of the account ${account}, for ${scopes.join(', ')}${end}, in ${nameOf(storage)}.\n` +

@@ -9,7 +9,7 @@ import { readVersion } from '../../config/version.ts'
 import { type Config, readConfig, settingNames, unknownSettings } from '../../config.ts'
 import { createServerLog, type Log } from '../../log.ts'
 import type { App } from '../../server-parts.ts'
-import { noteAudit } from '../../storage/accounts/audit-log.ts'
+import { recordAudit } from '../../storage/accounts/audit-log.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { checkUser } from '../doctor/check-confinement.ts'
 import { checkDataFolder } from '../doctor/checks.ts'
@@ -108,9 +108,11 @@ function logPrivileges(log: Log): void {
 async function noteStart({ storage: { db }, log }: App, env: Terminal['env']): Promise<void> {
   const settings = shownSettings(env, settingNames())
   const details = { version: readVersion(), host: hostname(), settings }
-  await noteAudit(db, { action: 'server.started', details }, { source: 'server' }).catch((err) => {
-    log.warn({ err }, 'cannot record the start in the audit log')
-  })
+  await recordAudit(db, { action: 'server.started', details }, { source: 'server' }).catch(
+    (err) => {
+      log.warn({ err }, 'cannot record the start in the audit log')
+    },
+  )
 }
 
 async function requireDataFolder(config: Config): Promise<void> {

@@ -1,6 +1,6 @@
 import { readConfig } from '../../config.ts'
 import { createWebhook } from '../../storage/deliveries/create-webhook.ts'
-import { makeSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { generateSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'
@@ -59,7 +59,7 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
   await using db = await openDatabase(storage, { create: id === undefined, terminal })
   const account = named ?? (await findWebhook(db, id!)).account
   const configured = delivery.secrets.filter((one) => one.account === account)
-  const secret = makeSecret()
+  const secret = generateSecret()
   const at = Date.now()
   await rotateSecret(db, {
     ...{ account, endpointId: id ?? null, secret, at, overlapMs },

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config.ts'
-import { noteAudit } from '../../storage/accounts/audit-log.ts'
+import { recordAudit } from '../../storage/accounts/audit-log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
 import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
@@ -44,7 +44,7 @@ export function removeWebhooks(args: string[], terminal: Terminal): Promise<numb
   return changeAll(args, terminal, async (db, { id, kind, source, account }) => {
     await removeEndpoint(db, id, { reason: 'the webhook was removed', at: Date.now() })
     if (kind === 'webhook') {
-      await noteAudit(db, { action: 'webhook.removed', account, subject: id }, commandActor())
+      await recordAudit(db, { action: 'webhook.removed', account, subject: id }, commandActor())
     }
     if (kind === 'callback') return 'removed, until a job names it again'
     if (source === 'settings')

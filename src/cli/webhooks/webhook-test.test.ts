@@ -9,7 +9,7 @@ import { runHere } from '../../../test/support/cli/run-here.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { findAttempts, findDelivery } from '../../storage/deliveries/delivery-log.ts'
 import { findEndpoint, insertWebhook } from '../../storage/deliveries/endpoints.ts'
-import { addSecret, makeSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { addSecret, generateSecret } from '../../storage/deliveries/signing-secrets.ts'
 
 type Received = { headers: IncomingHttpHeaders; body: string }
 
@@ -46,7 +46,7 @@ async function open(t: TestContext, answer: (response: ServerResponse) => void) 
 
 test('a test event arrives, signed, and is in the log as delivered', async (t) => {
   const { db, id, received, trial, logged } = await open(t, (response) => response.end('thanks'))
-  const secret = makeSecret()
+  const secret = generateSecret()
   await addSecret(db, { account: 'acme', endpointId: id, secret, at: 1 })
   const { code, stdout, stderr } = await trial()
   assert.match(stdout, /^delivered: 200; \d+ ms; signed\n$/)
@@ -84,7 +84,7 @@ test('a test that fails says why, ends with code 1, and is in the log as failed'
 
 test('a test signs with the secret of the settings where the store has none', async (t) => {
   const { received, trial } = await open(t, (response) => response.end())
-  const secret = makeSecret()
+  const secret = generateSecret()
   const { stdout } = await trial({ STENO_WEBHOOK_SECRETS: `acme:${secret}` })
   assert.match(stdout, /; signed\n$/)
   const [{ headers, body } = { headers: {}, body: '' }] = received

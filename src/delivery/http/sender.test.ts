@@ -8,10 +8,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { type Answer, openReceiver } from '../../../test/support/delivery/receiver.ts'
 import { readConfig } from '../../config.ts'
-import { makeSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { generateSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { type Attempt, createSender, type SenderOptions } from './sender.ts'
 
-const secret = makeSecret()
+const secret = generateSecret()
 
 /** Opens a sender that may connect to this machine unless `env` says otherwise. */
 function openSender(

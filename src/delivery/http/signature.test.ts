@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { makeSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { generateSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { signedHeaders } from './signature.ts'
 
 const id = '5f1d3a52-6d0f-4d8a-8c46-2b8e0b1f9a77'
@@ -19,7 +19,7 @@ function verify(secret: string, payload: string | Buffer, headers: Record<string
 }
 
 test('a receiver verifies the signature with the public library', async () => {
-  const secret = makeSecret()
+  const secret = generateSecret()
   const toSign = { id, at: Date.now(), body: bodyOf(Buffer.from(text)), secrets: [secret] }
   const headers = await signedHeaders(toSign, { prefixes: [] })
   assert.deepEqual(Object.keys(headers).sort(), [
@@ -28,7 +28,7 @@ test('a receiver verifies the signature with the public library', async () => {
     'webhook-timestamp',
   ])
   verify(secret, text, headers)
-  assert.throws(() => verify(makeSecret(), text, headers))
+  assert.throws(() => verify(generateSecret(), text, headers))
   assert.throws(() => verify(secret, `${text} `, headers))
   assert.throws(() => verify(secret, text, { ...headers, 'webhook-id': 'another' }))
 })
@@ -40,7 +40,7 @@ test('the timestamp is that of the attempt, in whole seconds', async () => {
 })
 
 test('of several secrets each one verifies, so that one can be replaced', async () => {
-  const secrets = [makeSecret(), makeSecret()]
+  const secrets = [generateSecret(), generateSecret()]
   const toSign = { id, at: Date.now(), body: bodyOf(Buffer.from(text)), secrets }
   const headers = await signedHeaders(toSign, { prefixes: [] })
   assert.match(headers['webhook-signature']!, /^v1,\S+ v1,\S+$/)
@@ -48,7 +48,7 @@ test('of several secrets each one verifies, so that one can be replaced', async 
 })
 
 test('further prefixes carry the same three headers', async () => {
-  const secret = makeSecret()
+  const secret = generateSecret()
   const toSign = { id, at: Date.now(), body: bodyOf(Buffer.from(text)), secrets: [secret] }
   const headers = await signedHeaders(toSign, { prefixes: ['svix', 'x-own'] })
   for (const name of ['id', 'timestamp', 'signature']) {
@@ -58,7 +58,7 @@ test('further prefixes carry the same three headers', async () => {
 })
 
 test('a long body that comes in pieces is signed as a whole', async () => {
-  const secret = makeSecret()
+  const secret = generateSecret()
   const long = Buffer.from('Grüße 🎙 '.repeat(50_000))
   const pieces = [
     long.subarray(0, 100_001),

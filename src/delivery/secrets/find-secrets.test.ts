@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { addSecret, makeSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { addSecret, generateSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { findSecrets } from './find-secrets.ts'
 
 test('the settings have a secret for an account that has none in the store', async (t) => {
   const { db } = await openTestStorage(t)
-  const [own, first, second, other] = [makeSecret(), makeSecret(), makeSecret(), makeSecret()]
+  const [own, first, second, other] = [
+    generateSecret(),
+    generateSecret(),
+    generateSecret(),
+    generateSecret(),
+  ]
   const secrets = [
     { account: 'acme', secret: first },
     { account: 'other', secret: other },

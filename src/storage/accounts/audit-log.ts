@@ -44,7 +44,7 @@ export type StoredAuditEntry = Omit<AuditRow, 'key_id'> & { keyId: string | null
 type Rows = Pick<Db, 'sql'>
 
 /** Writes an entry, in the transaction of what it records. */
-export async function noteAudit(
+export async function recordAudit(
   tx: Rows,
   { action, account, subject, details }: AuditEntry,
   { source, keyId, address, user }: Actor,

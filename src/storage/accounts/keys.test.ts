@@ -7,7 +7,7 @@ import {
   findKeyByHash,
   insertKey,
   listKeys,
-  noteKeyUse,
+  recordKeyUse,
   type StoredKey,
 } from './keys.ts'
 
@@ -45,7 +45,7 @@ test('the use of one key is noted in its row and no other', async (t) => {
   const { db } = await openTestStorage(t)
   await insertKey(db, key)
   await insertKey(db, { ...key, hash: 'cd34' })
-  await noteKeyUse(db, { hash: 'ab12', at: 50 })
+  await recordKeyUse(db, { hash: 'ab12', at: 50 })
   assert.equal((await findKeyByHash(db, 'ab12'))?.lastUsedAt, 50)
   assert.equal((await findKeyByHash(db, 'cd34'))?.lastUsedAt, null)
 })

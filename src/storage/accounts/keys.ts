@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Db } from '../database/db.ts'
 import type { KeyRow } from '../database/tables.ts'
-import { type Actor, noteAudit } from './audit-log.ts'
+import { type Actor, recordAudit } from './audit-log.ts'
 
 /**
  * The scopes of a key: `read` for everything that reads, `write` for recordings and their jobs,
@@ -59,7 +59,7 @@ export async function insertKey(
       })
       .execute()
     const details = { name, scopes, expires_at: expiresAt && new Date(expiresAt).toISOString() }
-    await noteAudit(tx, { action: 'key.created', account, subject: prefix, details }, by)
+    await recordAudit(tx, { action: 'key.created', account, subject: prefix, details }, by)
   })
 }
 
@@ -146,7 +146,7 @@ export async function countKeys(
 }
 
 /** Records when a key was last used; a key deleted meanwhile stays deleted. */
-export async function noteKeyUse(
+export async function recordKeyUse(
   db: Rows,
   { hash, at }: { hash: string; at: number },
 ): Promise<void> {
@@ -169,7 +169,7 @@ export function deleteKey(
       .executeTakeFirst()
     if (!deleted) return false
     const { account } = deleted
-    await noteAudit(tx, { action: 'key.revoked', account, subject: prefix }, by)
+    await recordAudit(tx, { action: 'key.revoked', account, subject: prefix }, by)
     return true
   })
 }

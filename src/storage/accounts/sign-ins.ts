@@ -49,7 +49,7 @@ export async function findSignIn(
  * Deletes a link and resolves to the hash of its key; of several requests with one link, one gets
  * it. Undefined when there is none or it has ended.
  */
-export async function takeLink(
+export async function consumeLink(
   db: Rows,
   hash: string,
   { now }: { now: number },

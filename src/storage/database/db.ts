@@ -39,7 +39,7 @@ export type Db = Database & {
 }
 
 /** A row that a transaction refers to was deleted by another one: repeated, it finds out. */
-export class RowGone extends Error {}
+export class RowDeletedError extends Error {}
 
 /** How often a transaction is repeated that failed only because of others. */
 const MAX_TRIES = 6
@@ -57,7 +57,7 @@ export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Pr
     try {
       return await db.sql.transaction().execute((sql) => work({ ...db, sql }))
     } catch (error) {
-      const isPassing = error instanceof RowGone || db.dialect.isConflict(error)
+      const isPassing = error instanceof RowDeletedError || db.dialect.isConflict(error)
       if (!isPassing || tries === MAX_TRIES) throw error
       await delay(Math.random() * PAUSE_MS * 2 ** tries)
     }

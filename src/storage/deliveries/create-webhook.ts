@@ -1,7 +1,7 @@
-import { type Actor, noteAudit } from '../accounts/audit-log.ts'
+import { type Actor, recordAudit } from '../accounts/audit-log.ts'
 import type { Db } from '../database/db.ts'
 import { insertMissingWebhook, type NewWebhook } from './endpoints.ts'
-import { addSecret, makeSecret } from './signing-secrets.ts'
+import { addSecret, generateSecret } from './signing-secrets.ts'
 
 /** Its id, and its signing secret; none when the account already has one with this URL. */
 export type CreatedWebhook = { id: string; secret: string | undefined }
@@ -20,10 +20,10 @@ export function createWebhook(
   return db.sql.transaction().execute(async (sql) => {
     const { id, isNew } = await insertMissingWebhook({ sql }, webhook)
     if (!isNew) return { id, secret: undefined }
-    const secret = makeSecret()
+    const secret = generateSecret()
     await addSecret({ sql }, { account, endpointId: id, secret, at })
     const entry = { action: 'webhook.created' as const, account, subject: id, details: { events } }
-    await noteAudit({ sql }, entry, by)
+    await recordAudit({ sql }, entry, by)
     return { id, secret }
   })
 }

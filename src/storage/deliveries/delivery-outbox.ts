@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
-import { type Db, RowGone } from '../database/db.ts'
+import { type Db, RowDeletedError } from '../database/db.ts'
 import type { DeliveryRow, JobRow } from '../database/tables.ts'
 import { endpointIdOf } from './endpoint-id.ts'
 
@@ -252,7 +252,7 @@ async function whyClosed(
     .where('id', '=', endpointId)
     .modifyEnd(tx.dialect.keepRows)
     .executeTakeFirst()
-  if (!endpoint) throw new RowGone('the endpoint was removed')
+  if (!endpoint) throw new RowDeletedError('the endpoint was removed')
   if (endpoint.disabled_at !== null) return disabledReason(endpoint.disabled_reason)
   if (kind === 'webhook') return null
   const last = await tx.sql

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { addSecret, makeSecret, rotateSecret, signingSecrets } from './signing-secrets.ts'
+import { addSecret, generateSecret, rotateSecret, signingSecrets } from './signing-secrets.ts'
 
 const HOUR = 3_600_000
 
@@ -31,7 +31,7 @@ async function open(t: TestContext) {
 }
 
 test('a secret has the form of Standard Webhooks and 256 bits, another each time', () => {
-  const [one, other] = [makeSecret(), makeSecret()]
+  const [one, other] = [generateSecret(), generateSecret()]
   assert.match(one, /^whsec_[A-Za-z\d+/]{43}=$/)
   assert.notEqual(one, other)
 })

@@ -12,7 +12,7 @@ type Rows = Pick<Db, 'sql'>
 export type SecretOwner = { account: string; endpointId: string | null }
 
 /** Creates a secret in the format of Standard Webhooks, with 256 random bits. */
-export function makeSecret(): string {
+export function generateSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 

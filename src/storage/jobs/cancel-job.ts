@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { noteJobEnd, usageColumns } from '../usage/usage.ts'
+import { recordJobUsage, usageColumns } from '../usage/usage.ts'
 import { ended, type JobFailure } from './end-job.ts'
 import type { JobId } from './jobs.ts'
 
@@ -32,7 +32,7 @@ export function cancelRecordedJob(
       .executeTakeFirst()
     if (!job) return false
     await queueJobEnd(tx, job, { at })
-    await noteJobEnd(tx, job)
+    await recordJobUsage(tx, job)
     return true
   })
 }

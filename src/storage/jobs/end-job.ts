@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../database/db.ts'
 import type { Tables } from '../database/tables.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
 import { deleteFileWithoutJobs } from '../recordings/recordings.ts'
-import { type JobUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
+import { type JobUsage, recordJobUsage, usageColumns } from '../usage/usage.ts'
 import { idle, type Lease, whereLeased } from './queue/lease.ts'
 import { type RedactedAudio, redactedColumns } from './redacted-audio.ts'
 import { dropResult, storeResult, type WrittenResult } from './results.ts'
@@ -75,7 +75,7 @@ function endJob(
     if (!job) return false
     if (job.redacted_object) await deleteFileWithoutJobs(tx, job.file_id!)
     await queueJobEnd(tx, job, { at })
-    await noteJobEnd(tx, job, usage)
+    await recordJobUsage(tx, job, usage)
     return true
   })
 }

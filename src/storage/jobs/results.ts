@@ -4,7 +4,7 @@ import { wallNow } from '../../clock.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import type { JobRow } from '../database/tables.ts'
-import { type LlmUsage, noteTokens } from '../usage/usage.ts'
+import { type LlmUsage, recordTokenUsage } from '../usage/usage.ts'
 
 /** The result of a job as the API returns it. To this module it is only a JSON value. */
 export type JobResult = Record<string, unknown>
@@ -148,7 +148,7 @@ export async function replaceResult(
         .where(read[0], '=', read[1])
         .returning(['account', 'kind', 'key_id'])
         .executeTakeFirst()
-      if (job && llm) await noteTokens(tx, { ...job, at: wallNow() }, llm)
+      if (job && llm) await recordTokenUsage(tx, { ...job, at: wallNow() }, llm)
       return job !== undefined
     })
   } finally {

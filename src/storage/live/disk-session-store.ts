@@ -200,7 +200,7 @@ export async function listLiveFiles(parent: string): Promise<string[]> {
  * The job of a session: `open` if it continues, `ended`, or `unknown`, as after an older database
  * was restored.
  */
-export type SessionFate = 'open' | 'ended' | 'unknown'
+export type SessionStatus = 'open' | 'ended' | 'unknown'
 
 /**
  * Removes from `parent` the folders of ended sessions. Turns folders whose audio may be all that is
@@ -208,7 +208,7 @@ export type SessionFate = 'open' | 'ended' | 'unknown'
  */
 export async function removeStaleLiveFiles(
   parent: string,
-  fates: ReadonlyMap<string, SessionFate>,
+  fates: ReadonlyMap<string, SessionStatus>,
   orphans?: Orphans | undefined,
 ): Promise<void> {
   for (const name of await listLiveFiles(parent)) {

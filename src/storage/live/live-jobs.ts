@@ -15,7 +15,7 @@ import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { isAbandoned } from '../nodes/owners.ts'
 import { insertFile } from '../recordings/recordings.ts'
-import { type JobUsage, type LlmUsage, noteJobEnd, usageColumns } from '../usage/usage.ts'
+import { type JobUsage, type LlmUsage, recordJobUsage, usageColumns } from '../usage/usage.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { deleteBatches } from './session-batches.ts'
 
@@ -197,7 +197,7 @@ export function finishLiveJob(
     if (!job) return false
     await recordEnd(tx, job, { file, at })
     await queueLiveCallbacks(tx, job, callbacks, { at, maxQueued: Number.POSITIVE_INFINITY })
-    await noteJobEnd(tx, job, { ...usageOf(file), llm })
+    await recordJobUsage(tx, job, { ...usageOf(file), llm })
     return true
   })
 }
@@ -249,7 +249,7 @@ export function failLiveJob(
     if (!job) return false
     await recordEnd(tx, job, { file, at })
     await queueEnd(tx, job, { endMessage, at })
-    await noteJobEnd(tx, job, usageOf(file))
+    await recordJobUsage(tx, job, usageOf(file))
     return true
   })
 }

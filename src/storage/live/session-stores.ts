@@ -9,7 +9,7 @@ import {
   openDiskSessionStore,
 } from './disk-session-store.ts'
 import { createBatchWriter } from './session-batches.ts'
-import { copyLeftSession, openSharedStore } from './shared-session-store.ts'
+import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
 
 /** How the log of a session is read, and what happens when another process takes it. */
 export type OpenStoreOptions = {
@@ -64,7 +64,7 @@ function sharedSessions(db: Db, folder: string): SessionStores {
   return {
     folderOf,
     async openLeft(jobId, how) {
-      const copy = await copyLeftSession({ db, jobId, folder: folderOf(jobId) })
+      const copy = await copyAbandonedSession({ db, jobId, folder: folderOf(jobId) })
       return copy ?? openEarlier(earlierFolder(jobId), how)
     },
     open({ id, epoch }, how) {

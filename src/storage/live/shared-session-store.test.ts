@@ -16,7 +16,7 @@ import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import type { Db } from '../database/db.ts'
 import { createDiskSessionStore, type DiskSessionStore } from './disk-session-store.ts'
 import { type BatchWriter, createBatchWriter, deleteStaleBatches } from './session-batches.ts'
-import { copyLeftSession, openSharedStore } from './shared-session-store.ts'
+import { copyAbandonedSession, openSharedStore } from './shared-session-store.ts'
 
 type Opening = { jobId?: string; owner?: string; writer?: BatchWriter; earlierFolder?: string }
 
@@ -147,7 +147,7 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     }
     await deleteStaleBatches(db)
     const left = (jobId: string) =>
-      copyLeftSession({ db, jobId, folder: join(folder, 'left', jobId) })
+      copyAbandonedSession({ db, jobId, folder: join(folder, 'left', jobId) })
     const found = (await left(openId))!
     assert.equal(await assertStored(found), 1)
     await found.close()

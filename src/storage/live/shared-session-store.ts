@@ -73,7 +73,7 @@ export async function openSharedStore(
 }
 
 /** Copies a session whose lease nobody has; undefined if nothing is stored of it. */
-export async function copyLeftSession(
+export async function copyAbandonedSession(
   session: Pick<SharedSessionOptions, 'db' | 'jobId' | 'folder'>,
 ): Promise<DiskSessionStore | undefined> {
   const { local, next } = await copySession(session)

@@ -3,7 +3,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Role } from '../../config/node.ts'
 import type { Log } from '../../log.ts'
 import type { Db } from '../database/db.ts'
-import { hasDied, type OwnerInfo } from './owners.ts'
+import { isDead, type OwnerInfo } from './owners.ts'
 
 /** The live sessions of a node, in sessions of continuous speech. */
 export type NodeLoad = { capacity: number; load: number; sessions: number }
@@ -82,7 +82,7 @@ export async function listNodes(db: Pick<Db, 'sql' | 'dialect'>): Promise<Node[]
   const rows = await db.sql
     .selectFrom('owners')
     .selectAll()
-    .where(sql<SqlBool>`not (${hasDied(db)})`)
+    .where(sql<SqlBool>`not (${isDead(db)})`)
     .orderBy('started_at')
     .orderBy('id')
     .execute()

@@ -36,7 +36,7 @@ export async function registerOwner(
   { log, isAlone, onDeaths, node, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
 ): Promise<() => Promise<void>> {
   await inTransaction(db, async (tx) => {
-    await removeOwners(tx, isAlone ? sql<SqlBool>`true` : hasDied(tx))
+    await removeOwners(tx, isAlone ? sql<SqlBool>`true` : isDead(tx))
     await renewOwner(tx, node)
   })
   node.registered(db)
@@ -57,7 +57,7 @@ export async function registerOwner(
     try {
       await renew()
       await db.tidy?.()
-      const died = await removeOwners(db, hasDied(db))
+      const died = await removeOwners(db, isDead(db))
       if (died === 0) return
       log.warn({ died }, 'other servers on this database have died')
       onDeaths()
@@ -94,7 +94,7 @@ export async function renewOwner(db: Db, node: Pick<OwnerInfo, 'row'>): Promise<
 }
 
 /** Whether an owner has not renewed its heartbeat in time. */
-export function hasDied({ dialect }: Pick<Db, 'dialect'>) {
+export function isDead({ dialect }: Pick<Db, 'dialect'>) {
   return sql<SqlBool>`heartbeat_at < ${dialect.now()} - ${OWNER_TIMEOUT_MS}`
 }
 

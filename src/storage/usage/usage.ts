@@ -36,7 +36,7 @@ const DAY_MS = 86_400_000
  * Counts a job that ends, in the transaction that ends it: exactly once, whatever happens to the
  * server. Of a failed job the add-ons do not count; what it took otherwise does.
  */
-export function noteJobEnd(tx: Db, job: UsageJob, used?: JobUsage): Promise<void> {
+export function recordJobUsage(tx: Db, job: UsageJob, used?: JobUsage): Promise<void> {
   const isDone = job.status === 'done'
   const amounts = new Map([[isDone ? 'jobs' : 'failed_jobs', 1]])
   if (used) {
@@ -50,7 +50,7 @@ export function noteJobEnd(tx: Db, job: UsageJob, used?: JobUsage): Promise<void
 }
 
 /** Counts what a language model took after the end of a job, for an add-on that is made again. */
-export function noteTokens(
+export function recordTokenUsage(
   tx: Db,
   job: Pick<UsageJob, 'account' | 'kind' | 'key_id'> & { at: number },
   llm: LlmUsage,

@@ -1,6 +1,6 @@
 import type { Log } from '../../log.ts'
+import { DedicatedThreads } from './dedicated-threads.ts'
 import { isLarge } from './large-params.ts'
-import { OwnThreads } from './own-threads.ts'
 import {
   type OpenSessionText,
   openSessionText,
@@ -40,7 +40,7 @@ export class LiveText {
   readonly #options: LiveTextOptions
   readonly #shared: TextThread
   readonly #summaries: TextThread
-  readonly #own: OwnThreads
+  readonly #own: DedicatedThreads
   /** Kept ready for the next session that must not share a thread. */
   #spare: TextThread | undefined
   /** The steps prepared in the shared thread. */
@@ -53,7 +53,7 @@ export class LiveText {
     this.#options = options
     this.#shared = this.#createThread({ brief: options.timeout ?? BRIEF })
     this.#summaries = this.#createThread()
-    this.#own = new OwnThreads({
+    this.#own = new DedicatedThreads({
       create: () => this.#takeSpare() ?? this.#createThread(),
       end: (thread) => this.#close(thread),
     })

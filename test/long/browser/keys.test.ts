@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { makeKey } from '../../../src/api/auth/make-key.ts'
+import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
@@ -11,7 +11,7 @@ test('somebody makes a key that may only read, and revokes it', { skip }, async 
   const server = await startServer()
   t.after(() => server.close())
   const options = { account: 'ann', name: 'Ann', scopes: ['read', 'write', 'keys'] as const }
-  const own = await makeKey(server.app.storage.db, options)
+  const own = await generateKey(server.app.storage.db, options)
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
   await page.getByLabel('API key').fill(own.key)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { makeKey } from '../../../src/api/auth/make-key.ts'
+import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import type { ApiLoadReport } from '../../../src/cli/server/api-types.ts'
 import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { call } from '../../support/net/http-client.ts'
@@ -14,7 +14,7 @@ test('an operator sees the load of the last minutes as charts, others do not', {
   const server = await startServer()
   t.after(() => server.close())
   const options = { account: 'ann', name: 'Ann', scopes: ['read', 'admin'] as const }
-  const { key } = await makeKey(server.app.storage.db, options)
+  const { key } = await generateKey(server.app.storage.db, options)
   let load: ApiLoadReport
   do load = (await call<ApiLoadReport>({ url: server.url, key }, '/v2/load')).body
   while (load.items.length === 0)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
-import { makeKey } from '../../../src/api/auth/make-key.ts'
+import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
@@ -53,7 +53,7 @@ test('a page of another origin neither reads nor writes with the sign-in of its 
   const server = await startServer()
   t.after(() => server.close())
   const { db } = server.app.storage
-  const { key } = await makeKey(db, {
+  const { key } = await generateKey(db, {
     account: 'test',
     scopes: ['read', 'write', 'live', 'keys'],
   })
@@ -96,7 +96,7 @@ test('hostile names of files, metadata, speakers, webhooks and keys stay text', 
   t.after(() => server.close())
   const { db } = server.app.storage
   const scopes = ['read', 'write', 'live', 'keys'] as const
-  const { key } = await makeKey(db, { account: 'test', name: markup, scopes })
+  const { key } = await generateKey(db, { account: 'test', name: markup, scopes })
   const fileId = (await upload(server, hum(2))).split('/').at(-1)!
   const id = await addDoneJob(server, [utteranceOf('some words', { speaker: 0 })], { fileId })
   await db.sql

@@ -14,7 +14,7 @@ import {
   type StoredKey,
 } from '../../../storage/accounts/keys.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { makeKey } from '../../auth/make-key.ts'
+import { generateKey } from '../../auth/generate-key.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
 import { toDateTime } from '../../lists/date-time.ts'
@@ -87,7 +87,7 @@ export function keyRoutes({
         throw new AppError('too_many_keys', `${MAX_KEYS} is the limit`)
       }
       const granted = allScopes.filter((scope) => wanted.scopes.includes(scope))
-      const made = await makeKey(
+      const made = await generateKey(
         db,
         { account, name, scopes: granted, expiresAt },
         actorOf(request),

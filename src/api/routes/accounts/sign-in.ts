@@ -69,7 +69,7 @@ export function signInRoutes(
       requireSameOrigin(request.raw, config.http)
       const { key: text, link } = readBody(request.body)
       const key = await identify(request, async () => {
-        return link === undefined ? sha256(text!) : signIns.takeLink(link)
+        return link === undefined ? sha256(text!) : signIns.consumeLink(link)
       })
       const { cookie, ...answer } = await signIns.open(key, request.raw)
       return reply.header('set-cookie', cookie).send(toView(answer))

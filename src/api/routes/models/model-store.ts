@@ -4,7 +4,7 @@ import { AppError } from '../../../errors.ts'
 import type { ListedModel } from '../../../models/model-store.ts'
 import type { PullState } from '../../../models/pull-queue.ts'
 import type { App } from '../../../server-parts.ts'
-import { type AuditAction, noteAudit } from '../../../storage/accounts/audit-log.ts'
+import { type AuditAction, recordAudit } from '../../../storage/accounts/audit-log.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { StoredModel, StoredModelList } from '../../schemas/models/stored-model.ts'
@@ -20,7 +20,7 @@ export function modelStoreRoutes({
   storage: { db },
 }: Pick<App, 'config' | 'models' | 'storage'>): FastifyPluginAsyncTypebox {
   const note = (action: AuditAction, { account, keyId, raw }: FastifyRequest, subject: string) => {
-    return noteAudit(
+    return recordAudit(
       db,
       { action, account, subject },
       { source: 'api', keyId, address: clientAddressOf(raw, config.http) },

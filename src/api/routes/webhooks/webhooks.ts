@@ -4,7 +4,7 @@ import { wallNow } from '../../../clock.ts'
 import { sendTestEvent } from '../../../delivery/send-test-event.ts'
 import { AppError } from '../../../errors.ts'
 import type { App } from '../../../server-parts.ts'
-import { noteAudit } from '../../../storage/accounts/audit-log.ts'
+import { recordAudit } from '../../../storage/accounts/audit-log.ts'
 import { createWebhook } from '../../../storage/deliveries/create-webhook.ts'
 import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
 import { removeEndpoint } from '../../../storage/deliveries/endpoint-removal.ts'
@@ -92,7 +92,7 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
       }
       await removeEndpoint(db, id, { reason: 'the webhook was removed', at: wallNow() })
       const entry = { action: 'webhook.removed' as const, account, subject: id }
-      await noteAudit(db, entry, actorOf(request, config))
+      await recordAudit(db, entry, actorOf(request, config))
       return reply.code(204).send()
     })
 

@@ -1,5 +1,11 @@
 import { type ByteFile, openBytes } from './byte-file.ts'
-import { fromBrainFloat, fromHalf, type Rows, type WeightFile, WeightFileError } from './weights.ts'
+import {
+  fromBfloat16,
+  fromFloat16,
+  type Rows,
+  type WeightFile,
+  WeightFileError,
+} from './weights.ts'
 
 /** Where an array lies in the file; `type` is the number of its element type. */
 type Entry = { sizes: number[]; type: number; offset: number; bytes: number }
@@ -139,8 +145,8 @@ function rowsOf(entry: Entry, rows: Rows | undefined): Entry {
 function readFloats(file: ByteFile, { type, offset, bytes }: Entry): Float32Array {
   const { buffer } = file.read(offset, bytes)
   if (type === FLOAT) return new Float32Array(buffer)
-  if (type === HALF) return fromHalf(new Uint16Array(buffer))
-  if (type === BRAIN_FLOAT) return fromBrainFloat(new Uint16Array(buffer))
+  if (type === HALF) return fromFloat16(new Uint16Array(buffer))
+  if (type === BRAIN_FLOAT) return fromBfloat16(new Uint16Array(buffer))
   if (type === INT8) return Float32Array.from(new Int8Array(buffer))
   if (type === INT16) return Float32Array.from(new Int16Array(buffer))
   return Float32Array.from(new Int32Array(buffer))

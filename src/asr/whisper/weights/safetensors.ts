@@ -5,8 +5,8 @@ import { huggingFaceNames } from './hugging-face-names.ts'
 import { readJson } from './vocabulary.ts'
 import {
   asFields,
-  fromBrainFloat,
-  fromHalf,
+  fromBfloat16,
+  fromFloat16,
   isCount,
   type Rows,
   type WeightFile,
@@ -159,5 +159,5 @@ function readFloats(entry: Entry, rows: Rows | undefined): Float32Array {
   const { buffer } = file.read(from + first * row, (end - first) * row)
   if (type === 'F32') return new Float32Array(buffer)
   const bits = new Uint16Array(buffer)
-  return type === 'F16' ? fromHalf(bits) : fromBrainFloat(bits)
+  return type === 'F16' ? fromFloat16(bits) : fromBfloat16(bits)
 }

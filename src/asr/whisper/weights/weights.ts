@@ -31,7 +31,7 @@ export function asFields(value: unknown): Record<string, unknown> {
 }
 
 /** Converts 16-bit floats (IEEE 754 binary16). */
-export function fromHalf(bits: Uint16Array): Float32Array {
+export function fromFloat16(bits: Uint16Array): Float32Array {
   const table = halfTable()
   const floats = new Float32Array(bits.length)
   for (let i = 0; i < bits.length; i++) floats[i] = table[bits[i]!]!
@@ -39,7 +39,7 @@ export function fromHalf(bits: Uint16Array): Float32Array {
 }
 
 /** Converts brain floats: the upper half of a 32-bit float. */
-export function fromBrainFloat(bits: Uint16Array): Float32Array {
+export function fromBfloat16(bits: Uint16Array): Float32Array {
   return new Float32Array(Uint32Array.from(bits, (value) => value << 16).buffer)
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Actor, noteAudit } from '../../accounts/audit-log.ts'
+import { type Actor, recordAudit } from '../../accounts/audit-log.ts'
 import type { Db } from '../../database/db.ts'
 import type { JobRow } from '../../database/tables.ts'
 import { deleteJobDeliveries } from '../../deliveries/deliveries.ts'
@@ -32,7 +32,7 @@ export async function deleteEndedJob(
   const job = rows[0]
   if (!job) return undefined
   const details = { kind: job.kind, created_at: new Date(job.created_at).toISOString() }
-  await noteAudit(tx, { action: 'job.deleted', account, subject: id, details }, by)
+  await recordAudit(tx, { action: 'job.deleted', account, subject: id, details }, by)
   await forgetMetadata(tx, job)
   await deleteTranscriptEdits(tx, id)
   await deleteSharesOfJob(tx, id)

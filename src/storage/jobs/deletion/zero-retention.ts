@@ -106,7 +106,7 @@ export async function deleteEndedRecordings(
  * Notes that the owner of a job has read its result; returns false, and changes nothing, unless it
  * is an ended job of which nothing is kept.
  */
-export async function noteDelivered(
+export async function markDelivered(
   db: Db,
   { id, account }: Pick<JobId, 'id' | 'account'>,
   { at }: { at: number },

@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../../database/db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/delivery-outbox.ts'
 import { isAbandoned } from '../../nodes/owners.ts'
-import { noteJobEnd, startOfDay, type UsageJob, usageColumns } from '../../usage/usage.ts'
+import { recordJobUsage, startOfDay, type UsageJob, usageColumns } from '../../usage/usage.ts'
 import type { JobFailure } from '../end-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 
@@ -90,9 +90,9 @@ async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<st
       ${tx.dialect.takeRows('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })
-  // In one order, see `noteJobEnd`.
+  // In one order, see `recordJobUsage`.
   for (const job of rows.toSorted((a, b) => (usageOwner(a) < usageOwner(b) ? -1 : 1))) {
-    await noteJobEnd(tx, job)
+    await recordJobUsage(tx, job)
   }
   return rows.map(({ id }) => id)
 }

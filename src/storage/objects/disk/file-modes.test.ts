@@ -7,7 +7,7 @@ import { addFile } from '../../../../test/support/jobs/test-jobs.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openStorage } from '../../storage.ts'
 import { objectPath } from './disk-objects.ts'
-import { closeToOthers, findOpenFiles } from './file-modes.ts'
+import { findAccessibleFiles, restrictAccess } from './file-modes.ts'
 
 const OBJECT = '00000000-0000-4000-8000-000000000000'
 
@@ -30,7 +30,7 @@ async function modeOf(...path: string[]): Promise<number> {
 test('a data folder that was open to others is closed, with what is in it', async (t) => {
   const folder = await makeFolder(t)
   await makeOpenFolder(folder)
-  const open = await closeToOthers(folder)
+  const open = await restrictAccess(folder)
   const names = ['', '/live', '/objects', '/server.lock', '/steno.sqlite', '/work']
   assert.deepEqual(
     open.toSorted(),
@@ -40,7 +40,7 @@ test('a data folder that was open to others is closed, with what is in it', asyn
     assert.equal(await modeOf(folder, name), 0o700)
   for (const name of ['steno.sqlite', 'server.lock'])
     assert.equal(await modeOf(folder, name), 0o600)
-  assert.deepEqual(await findOpenFiles(folder), [])
+  assert.deepEqual(await findAccessibleFiles(folder), [])
 })
 
 test('a folder that holds other things too stays open, what is ours in it does not', async (t) => {
@@ -48,7 +48,7 @@ test('a folder that holds other things too stays open, what is ours in it does n
   await makeOpenFolder(folder)
   await writeFile(join(folder, 'notes.txt'), '')
   await chmod(join(folder, 'notes.txt'), 0o644)
-  await closeToOthers(folder)
+  await restrictAccess(folder)
   assert.equal(await modeOf(folder), 0o755)
   assert.equal(await modeOf(folder, 'notes.txt'), 0o644)
   assert.equal(await modeOf(folder, 'objects'), 0o700)

@@ -18,7 +18,7 @@ const STICKY = 0o1000
  * other things, such as a home folder, is its owner's choice; then each of our entries counts by
  * itself.
  */
-export async function findOpenFiles(folder: string): Promise<string[]> {
+export async function findAccessibleFiles(folder: string): Promise<string[]> {
   const { mode } = await stat(folder).catch(() => ({ mode: 0 }))
   return (mode & OTHERS) === 0 ? [] : findLoose(folder)
 }
@@ -27,8 +27,8 @@ export async function findOpenFiles(folder: string): Promise<string[]> {
  * Closes the data folder and its direct entries to others; resolves to what they could open.
  * Anything that another user owns is left alone.
  */
-export async function closeToOthers(folder: string): Promise<string[]> {
-  const open = await findOpenFiles(folder)
+export async function restrictAccess(folder: string): Promise<string[]> {
+  const open = await findAccessibleFiles(folder)
   for (const path of await findLoose(folder)) await close(path)
   return open
 }
@@ -49,7 +49,7 @@ async function findLoose(folder: string): Promise<string[]> {
  * Closes every file below the folders among `paths`. A start that found them open runs this in the
  * background: there may be millions.
  */
-export async function closeFilesBelow(
+export async function restrictFilesBelow(
   paths: readonly string[],
   { signal }: { signal: AbortSignal },
 ): Promise<void> {

@@ -14,7 +14,7 @@ const SHOWN_LETTERS = 8
  * Creates a key of 256 random bits, stores its hash, and resolves to the key and its id. The key
  * cannot be shown again later.
  */
-export async function makeKey(
+export async function generateKey(
   db: Pick<Db, 'sql'>,
   options: Omit<NewKey, 'hash' | 'prefix' | 'createdAt'>,
   by?: Actor,

@@ -9,7 +9,7 @@ type Own = { thread: TextThread; sessions: number }
  * The threads of accounts whose sessions must not delay others. An account has at most two, which
  * its sessions share. A thread is closed with the last of its sessions.
  */
-export class OwnThreads {
+export class DedicatedThreads {
   readonly #byAccount = new Map<string, Own[]>()
   readonly #create: () => TextThread
   readonly #end: (thread: TextThread) => Promise<void>
