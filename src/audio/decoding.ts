@@ -5,6 +5,7 @@ import { type ChannelOutput, createChannelFiles } from './channels/channel-files
 import { type ByteSource, openFileSource } from './containers/byte-source.ts'
 import { type Container, detectContainer } from './containers/containers.ts'
 import { checkMp4Tables } from './containers/mp4-tables.ts'
+import { findOggLinks } from './containers/ogg-links.ts'
 import {
   describeSamples,
   headerlessLayout,
@@ -24,9 +25,9 @@ import type {
   ShortRequest,
 } from './decoder/decoder-messages.ts'
 import { createWorkCheck } from './decoder/work-check.ts'
+import type { openAudio } from './libav/libav-audio.ts'
 import { type Planes, SAMPLE_RATE } from './pcm.ts'
 import { createResampler } from './resample.ts'
-import { alignStart } from './silence.ts'
 
 type Steps = {
   heartbeat: Heartbeat
@@ -118,7 +119,9 @@ async function withAudio<T>(
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
-    return await withLibav(request, { demuxer, extension, bytes: source.size, heartbeat }, use)
+    const links = demuxer === 'ogg' ? findOggLinks(source) : []
+    const { size: bytes } = source
+    return await withLibav(request, { demuxer, extension, bytes, heartbeat, links }, use)
   } finally {
     source.close()
   }
@@ -132,20 +135,17 @@ function layoutOf(container: Container, source: ByteSource): SampleLayout | unde
 
 /** Loads libav only for files that need it: it is the larger part of a decoder's start. */
 async function withLibav<T>(
-  request: DecoderRequest,
-  options: { demuxer: string; extension: string; bytes: number; heartbeat: Heartbeat },
+  { file, maxSeconds }: DecoderRequest,
+  options: Omit<Parameters<typeof openAudio>[1], 'maxSeconds'>,
   use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
-  const { openMedia } = await import('./libav/libav-open.ts')
-  const { decodeTrack } = await import('./libav/libav-decode.ts')
-  const media = await openMedia(request.file, { ...options, maxSeconds: request.maxSeconds })
+  const { openAudio } = await import('./libav/libav-audio.ts')
+  const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
   try {
-    const blocks = alignStart(decodeTrack(media, options.heartbeat), media)
-    const { info } = media
     const { bytes } = options
     return await use({ info, statedSeconds: info.duration, bytes, rate: SAMPLE_RATE, blocks })
   } finally {
-    media.close()
+    close()
   }
 }
 

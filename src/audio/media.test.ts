@@ -181,6 +181,23 @@ test('a stream may change its rate and its channels on the way', async (t) => {
   assert.ok(Math.abs(lateness(channels[0]!, reference)) < 100)
 })
 
+test('a chained Ogg may change its rate and its channels from link to link', async (t) => {
+  const { channels, duration } = await decode(t, 'irregular/changing.ogg')
+  assert.equal(channels.length, 1)
+  assert.ok(Math.abs(duration - 4) < 0.001, `${duration}`)
+  const reference = (await decode(t, 'speech.wav')).channels[0]!
+  const ends = [channels[0]!, reference].map((own) => own.subarray(28_000))
+  assert.ok(Math.abs(lateness(channels[0]!, reference)) <= 5)
+  assert.ok(Math.abs(lateness(ends[0]!, ends[1]!)) <= 5)
+})
+
+test('a chained Ogg that ends within the headers of a link gives the links before it', async (t) => {
+  const path = join(temporaryFolder(t), 'cut.ogg')
+  const bytes = readFileSync(fixture('irregular/changing.ogg'))
+  writeFileSync(path, bytes.subarray(0, bytes.lastIndexOf('\x01vorbis') + 100))
+  assert.ok(Math.abs((await decode(t, path)).duration - 2) < 0.001)
+})
+
 test('an mp4 without its index is refused in plain words', async (t) => {
   const path = join(temporaryFolder(t), 'cut.mp4')
   writeFileSync(path, readFileSync(fixture('films/late-sound.mp4')).subarray(0, 2000))

@@ -9,12 +9,12 @@ import type { OpenedMedia } from './libav-open.ts'
 import { createFrameResampler, type FrameResampler } from './libav-resample.ts'
 
 /**
- * Decodes a track to blocks of about a second, every channel at 16 kHz. Damaged packets are
- * skipped; silence replaces missing audio.
+ * Decodes a track to blocks of about a second, every channel at 16 kHz; `channels` of them if it
+ * is given. Damaged packets are skipped; silence replaces missing audio.
  */
 export async function* decodeTrack(
   { format, track, info, firstPacket }: OpenedMedia,
-  heartbeat: Heartbeat,
+  { heartbeat, channels }: { heartbeat: Heartbeat; channels?: number },
 ): AsyncGenerator<Planes> {
   const codec = openCodec(track, info.codec)
   const frame = new Frame()
@@ -25,7 +25,7 @@ export async function* decodeTrack(
 
   function* decodeFrames(): Generator<Planes> {
     while (codec.receiveFrameSync(frame) >= 0) {
-      resampler ??= createFrameResampler(frame, SAMPLE_RATE)
+      resampler ??= createFrameResampler(frame, SAMPLE_RATE, channels)
       const { sampleRate } = frame
       firstRate ??= sampleRate
       // Bare streams have time stamps in units of their first rate, wrong after a change.

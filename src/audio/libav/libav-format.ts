@@ -17,6 +17,7 @@ import {
 } from 'node-av/lib'
 import { AppError } from '../../errors.ts'
 import { MAX_TRACKS } from '../audio-limits.ts'
+import type { ByteRange } from '../containers/ogg-links.ts'
 import type { Heartbeat } from '../decoder/decoder-messages.ts'
 
 Log.setLevel(AV_LOG_QUIET)
@@ -35,20 +36,22 @@ const audioDecoders = Codec.getCodecList()
   .join(',')
 
 /**
- * Opens a file with one demuxer and no other. `file:` prevents a colon in the path from being read
- * as a protocol, and no other protocol is allowed. The caller closes with `closeInputSync()`.
+ * Opens a file, or a part of it, with one demuxer and no other. `file:` prevents a colon in the
+ * path from being read as a protocol, and no other protocol is allowed but that of parts. The
+ * caller closes with `closeInputSync()`.
  */
-export function openFormat(path: string, demuxer: string): FormatContext {
+export function openFormat(path: string, demuxer: string, part?: ByteRange): FormatContext {
   const inputFormat = InputFormat.findInputFormat(demuxer)
   if (!inputFormat) throw new AppError('media_undecodable', `the decoder lacks ${demuxer}`)
   const format = new FormatContext()
   const options = Dictionary.fromObject({
-    protocol_whitelist: 'file',
+    protocol_whitelist: part ? 'file,subfile' : 'file',
     codec_whitelist: audioDecoders,
     // One more than is supported, so that the file is rejected for its tracks.
     max_streams: `${MAX_TRACKS + 1}`,
   })
-  check(format.openInputSync(`file:${path}`, inputFormat, options))
+  const prefix = part ? `subfile,,start,${part.start},end,${part.end},,:` : ''
+  check(format.openInputSync(`${prefix}file:${path}`, inputFormat, options))
   return format
 }
 

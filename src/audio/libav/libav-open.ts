@@ -15,6 +15,7 @@ import {
   checkPacketRate,
   MAX_TRACKS,
 } from '../audio-limits.ts'
+import type { ByteRange } from '../containers/ogg-links.ts'
 import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
 import { losesBlock, usualDelay } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
@@ -41,6 +42,8 @@ export type OpenOptions = {
   /** Limit for audio whose length has to be counted; undefined = no limit. */
   maxSeconds: number | undefined
   heartbeat: Heartbeat
+  /** To read a part of the file as if it were a file. */
+  part?: ByteRange
 }
 
 /**
@@ -48,7 +51,7 @@ export type OpenOptions = {
  * file names one, else the first.
  */
 export async function openMedia(path: string, options: OpenOptions): Promise<OpenedMedia> {
-  const format = openFormat(path, options.demuxer)
+  const format = openFormat(path, options.demuxer, options.part)
   try {
     // Values before libav reads any packets are declared; later ones may be guesses.
     const declared = declaredDuration(format)
@@ -124,9 +127,9 @@ function declaredDuration(format: FormatContext): { ofTrack: number; ofFile: num
  */
 async function countDuration(
   path: string,
-  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY }: OpenOptions,
+  { demuxer, heartbeat, maxSeconds = Number.POSITIVE_INFINITY, part }: OpenOptions,
 ): Promise<number> {
-  const format = openFormat(path, demuxer)
+  const format = openFormat(path, demuxer, part)
   try {
     check(format.findStreamInfoSync(null))
     const track = pickTrack(format)

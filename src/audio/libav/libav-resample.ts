@@ -31,13 +31,18 @@ export type FrameResampler = {
 const filter = { filter_type: 'kaiser', kaiser_beta: 8, filter_size: 68, cutoff: 0.935 }
 
 /**
- * Creates a resampler to `sampleRate` that keeps the channels of the first frame. A track may
- * change its rate or layout midway (broadcasts do); its later audio is converted to the layout of
- * the first.
+ * Creates a resampler to `sampleRate` that keeps the channels of the first frame, or makes as many
+ * as are requested. A track may change its rate or layout midway (broadcasts do); its later audio
+ * is converted to the layout of the first.
  */
-export function createFrameResampler(first: Frame, sampleRate: number): FrameResampler {
+export function createFrameResampler(
+  first: Frame,
+  sampleRate: number,
+  channels = first.channels,
+): FrameResampler {
   nameChannels(first)
-  const { channelLayout, channels } = first
+  const keeps = channels === first.channels
+  const channelLayout = keeps ? first.channelLayout : avChannelLayoutDefault(channels)
   checkAudioFormat(first) // the header may have declared another format
   const output = new Frame()
   output.alloc()

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { bytesSource } from './byte-source.ts'
+import { findOggLinks } from './ogg-links.ts'
+
+function page(serial: number, content: string, { isBeginning = false } = {}): Buffer {
+  const header = Buffer.alloc(28)
+  header.write('OggS')
+  header[5] = isBeginning ? 2 : 0
+  header.writeUInt32LE(serial, 14)
+  header[26] = 1
+  header[27] = content.length
+  return Buffer.concat([header, Buffer.from(content)])
+}
+
+/** A link of one stream per format, each with a page of audio. */
+function link(serial: number, ...formats: string[]): Buffer {
+  const beginnings = formats.map((own, i) => page(serial + i, own, { isBeginning: true }))
+  return Buffer.concat([...beginnings, ...formats.map((_, i) => page(serial + i, 'audio'))])
+}
+
+const linksOf = (...links: Buffer[]) => findOggLinks(bytesSource(Buffer.concat(links)))
+
+test('a chain is divided where its format changes', () => {
+  const [a, b, c] = [link(1, 'mono'), link(2, 'mono'), link(3, 'stereo')]
+  const size = a.length + b.length + c.length
+  assert.deepEqual(linksOf(a, b, c), [
+    { start: 0, end: a.length + b.length },
+    { start: a.length + b.length, end: size },
+  ])
+})
+
+test('a file of one link, of links of one format, or of several streams stays whole', () => {
+  assert.deepEqual(linksOf(link(1, 'mono')), [])
+  assert.deepEqual(linksOf(link(1, 'mono'), link(2, 'mono')), [])
+  assert.deepEqual(linksOf(link(1, 'picture', 'mono')), [])
+  assert.deepEqual(linksOf(Buffer.from('no Ogg')), [])
+})
+
+test('a chain that is damaged has the parts before the damage', () => {
+  const [a, b] = [link(1, 'mono'), link(2, 'stereo')]
+  const parts = linksOf(a, b, Buffer.from('xxx'), link(3, 'mono'))
+  assert.deepEqual(
+    parts.map(({ start }) => start),
+    [0, a.length],
+  )
+})
+
+test('a file of endless empty pages is given up', () => {
+  for (const isBeginning of [false, true]) {
+    const [first, empty] = [page(1, 'mono', { isBeginning: true }), page(1, '', { isBeginning })]
+    let reads = 0
+    const read = (at: number) => {
+      reads++
+      return at === 0 ? first : at < 2 ** 39 ? empty : page(2, '')
+    }
+    assert.deepEqual(findOggLinks({ size: 2 ** 40, read }), [])
+    assert.ok(reads < 600_000, `${reads}`)
+  }
+})
+
+test('whatever the bytes, the parts follow each other to the end', () => {
+  const good = Buffer.concat([link(1, 'mono'), link(2, 'stereo'), link(3, 'mono')])
+  const edits = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 8 })
+  fc.assert(
+    fc.property(edits, (changes) => {
+      const bytes = Buffer.from(good)
+      for (const [at, value] of changes) bytes[at] = value
+      const parts = findOggLinks(bytesSource(bytes))
+      for (const [i, { start, end }] of parts.entries()) {
+        assert.ok(start < end && end === (parts[i + 1]?.start ?? bytes.length))
+      }
+    }),
+  )
+})

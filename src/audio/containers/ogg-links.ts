@@ -1,0 +1,74 @@
+import type { ByteSource } from './byte-source.ts'
+
+/** A part of a file, in bytes. */
+export type ByteRange = { start: number; end: number }
+
+/** A page: 27 bytes of header with the number of its segments, and their sizes (RFC 3533). */
+const [HEADER, MAX_SEGMENTS] = [27, 255]
+const MAX_PAGE = HEADER + MAX_SEGMENTS + MAX_SEGMENTS * 255
+/** Two gigabytes of usual pages; a file of more tiny ones would keep the reader busy. */
+const MAX_PAGES = 500_000
+/** Recordings of a radio station have a link per song. */
+const MAX_LINKS = 1000
+/** A link begins with a page per stream: sound, pictures, subtitles. */
+const MAX_STREAMS = 100
+/** Rate and channels are at the beginning of each codec's header. */
+const FORMAT_BYTES = 64
+
+type Page = { serial: number; isBeginning: boolean; content: ByteRange }
+
+/**
+ * Returns the parts of a chained Ogg file that differ in codec, rate or channels: libav decodes a
+ * chain as long as these stay. Returns no part for any other file.
+ */
+export function findOggLinks(source: ByteSource): ByteRange[] {
+  if (!isChained(source)) return []
+  const starts: { at: number; format: string }[] = []
+  let isStart = false
+  let at = 0
+  for (let pages = 0; pages < MAX_PAGES && starts.length < MAX_LINKS; pages++) {
+    const page = readPage(source, at)
+    if (!page) break
+    const { content, isBeginning } = page
+    if (isBeginning) {
+      const length = Math.min(FORMAT_BYTES, content.end - content.start)
+      const format = Buffer.from(source.read(content.start, length))
+      if (!isStart) starts.push({ at, format: '' })
+      starts.at(-1)!.format += format.toString('latin1')
+    }
+    isStart = isBeginning
+    at = content.end
+  }
+  const parts = starts.filter(({ format }, i) => format !== starts[i - 1]?.format)
+  if (parts.length < 2) return []
+  return parts.map(({ at: start }, i) => ({ start, end: parts[i + 1]?.at ?? source.size }))
+}
+
+/** Every link has other serial numbers than the one before it. */
+function isChained(source: ByteSource): boolean {
+  const from = Math.max(0, source.size - MAX_PAGE)
+  const tail = Buffer.from(source.read(from, MAX_PAGE))
+  const last = readPage(source, from + tail.lastIndexOf('OggS'))
+  if (!last) return false
+  let at = 0
+  for (let streams = 0; streams < MAX_STREAMS; streams++) {
+    const page = readPage(source, at)
+    if (!page?.isBeginning) return true
+    if (page.serial === last.serial) return false
+    at = page.content.end
+  }
+  return false
+}
+
+function readPage(source: ByteSource, at: number): Page | undefined {
+  const header = Buffer.from(source.read(at, HEADER + MAX_SEGMENTS))
+  if (header.length < HEADER || header.toString('latin1', 0, 4) !== 'OggS') return undefined
+  const segments = header.subarray(HEADER, HEADER + header[26]!)
+  const start = at + HEADER + header[26]!
+  const end = start + segments.reduce((sum, size) => sum + size, 0)
+  return {
+    serial: header.readUInt32LE(14),
+    isBeginning: (header[5]! & 2) > 0,
+    content: { start, end },
+  }
+}

@@ -1,0 +1,58 @@
+import type { ByteRange } from '../containers/ogg-links.ts'
+import type { MediaInfo } from '../decoder/decoder-messages.ts'
+import type { Planes } from '../pcm.ts'
+import { alignStart } from '../silence.ts'
+import { decodeTrack } from './libav-decode.ts'
+import { type OpenOptions, openMedia } from './libav-open.ts'
+
+/** What libav reads of a file: its description, and its audio at 16 kHz. */
+export type LibavAudio = { info: MediaInfo; blocks: AsyncIterable<Planes>; close(): void }
+
+/**
+ * Opens a file. Its `links`, if there are any, are decoded one after the other, to the channels of
+ * the first. The caller closes it.
+ */
+export async function openAudio(
+  path: string,
+  { links, ...options }: OpenOptions & { links: readonly ByteRange[] },
+): Promise<LibavAudio> {
+  const { heartbeat } = options
+  if (links.length > 0) return openLinks(path, options, links)
+  const media = await openMedia(path, options)
+  const blocks = alignStart(decodeTrack(media, { heartbeat }), media)
+  return { info: media.info, blocks, close: media.close }
+}
+
+async function openLinks(
+  path: string,
+  options: OpenOptions,
+  links: readonly ByteRange[],
+): Promise<LibavAudio> {
+  const readable: { part: ByteRange; info: MediaInfo }[] = []
+  for (const part of links) {
+    const media = await openMedia(path, { ...options, part }).catch((error: unknown) => {
+      // A recording of a stream may end within the headers of its last link.
+      if (readable.length === 0) throw error
+    })
+    if (!media) continue
+    readable.push({ part, info: media.info })
+    media.close()
+  }
+  const [{ info }] = readable as [(typeof readable)[0]]
+  const duration = readable.reduce((sum, one) => sum + one.info.duration, 0)
+  const { heartbeat } = options
+  const { channels } = info
+
+  async function* decodeLinks(): AsyncGenerator<Planes> {
+    for (const { part } of readable) {
+      const media = await openMedia(path, { ...options, part })
+      try {
+        yield* alignStart(decodeTrack(media, { heartbeat, channels }), media)
+      } finally {
+        media.close()
+      }
+    }
+  }
+
+  return { info: { ...info, duration }, blocks: decodeLinks(), close() {} }
+}
