@@ -4,7 +4,9 @@ import {
   createLeakGate,
   createLeakMeter,
   createMeasurement,
+  type FrameBands,
   findLeaks,
+  frameBands,
   LEAK_BLOCK,
   LEAK_FRAMES,
   LEAK_HOPS,
@@ -208,8 +210,8 @@ function silenceLeaks(planes: Planes, found: readonly boolean[][]): void {
   }
 }
 
-function framesOf(planes: Planes, n: number): Planes {
-  return planes.map((plane) => frameOf(plane, n))
+function framesOf(planes: Planes, n: number): FrameBands[] {
+  return planes.map((plane) => frameBands(frameOf(plane, n)))
 }
 
 function frameOf(plane: Float32Array<ArrayBuffer>, n: number): Float32Array<ArrayBuffer> {

@@ -2,8 +2,11 @@ import {
   createLeakGate,
   createLeakMeter,
   createMeasurement,
+  type FrameBands,
   findLeaks,
+  frameBands,
   LEAK_BLOCK,
+  type Leak,
   type LeakMeasurement,
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
@@ -14,8 +17,23 @@ import { FRAME_SAMPLES } from '../live-engine.ts'
 const HOP_FRAMES = SPECTRUM_HOP / FRAME_SAMPLES
 const LOOK_FRAMES = 8
 
-/** Takes the frames of all channels in order; returns which hold only what leaks from another. */
-export type LiveCrosstalk = (frame: number, samples: Planes) => boolean[]
+/**
+ * A leak is found up to a second after it begins, and may have been taken for speech until then: so
+ * many frames (2 s) are looked at again.
+ */
+const LOOK_BACK = 62
+/** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
+const NEAR = 6
+
+/** Which channels hold only what leaks from another. */
+export type Leaked = {
+  now: boolean[]
+  /** Earlier frames that held nothing else, of channels into which a leak was found only now. */
+  earlier: { channel: number; frame: number }[]
+}
+
+/** Takes the frames of all channels in order. */
+export type LiveCrosstalk = (frame: number, samples: Planes) => Leaked
 
 /**
  * Creates the crosstalk detection of a session. It looks back over the current block and the one
@@ -23,10 +41,11 @@ export type LiveCrosstalk = (frame: number, samples: Planes) => boolean[]
  * `LEVEL_FRAMES` frames.
  */
 export function createLiveCrosstalk(channels: number): LiveCrosstalk {
-  if (channels === 1) return () => [false]
+  if (channels === 1) return () => ({ now: [false], earlier: [] })
   const isLeaked = createLeakGate(channels)
   const measureLeaks = createLeakMeter({ findsEarlier: false })
   const recent: Planes = Array.from({ length: channels }, () => new Float32Array(SPECTRUM_SAMPLES))
+  const before: FrameBands[][] = []
   let blocks: LeakMeasurement[] = [createMeasurement()]
   let leaks = findLeaks(blocks)
   return (frame, samples) => {
@@ -36,7 +55,43 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
       own.set(samples[channel]!, SPECTRUM_SAMPLES - FRAME_SAMPLES)
     }
     if (frame % HOP_FRAMES === 0) measureLeaks(blocks[0]!, recent)
-    if (frame % LOOK_FRAMES === 0) leaks = findLeaks(blocks)
-    return isLeaked(samples, leaks)
+    const earlier: Leaked['earlier'] = []
+    if (frame % LOOK_FRAMES === 0) {
+      const known = leaks
+      leaks = findLeaks(blocks)
+      const targets = leaks.filter((leak) => !known.some((one) => isSamePair(one, leak)))
+      for (const channel of new Set(targets.map(({ target }) => target))) {
+        const found = findEarlier(before, { channel, leaks })
+        earlier.push(...found.map((n) => ({ channel, frame: frame - before.length + n })))
+      }
+    }
+    const bands = samples.map(frameBands)
+    before.push(bands)
+    if (before.length > LOOK_BACK) before.shift()
+    return { now: isLeaked(bands, leaks), earlier }
   }
+}
+
+function isSamePair(a: Leak, b: Leak): boolean {
+  return a.source === b.source && a.target === b.target
+}
+
+/**
+ * Returns the frames in which a channel held only a leak, unless its own speech is the louder part
+ * around: cutting words does more harm than a leak.
+ */
+function findEarlier(
+  frames: readonly FrameBands[][],
+  { channel, leaks }: { channel: number; leaks: readonly Leak[] },
+): number[] {
+  const isLeaked = createLeakGate(frames[0]?.length ?? 0)
+  // Positive where a frame is a leak.
+  const signed = frames.map((bands) => {
+    const energy = bands[channel]!.reduce((sum, own) => sum + own, 0)
+    return isLeaked(bands, leaks)[channel] ? energy : -energy
+  })
+  return signed.flatMap((own, n) => {
+    const near = signed.slice(Math.max(0, n - NEAR), n + NEAR + 1)
+    return own > 0 && near.reduce((sum, one) => sum + one, 0) > 0 ? [n] : []
+  })
 }

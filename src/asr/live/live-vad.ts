@@ -11,7 +11,7 @@ import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
 import { CONTEXT, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoised-samples.ts'
-import { createLiveCrosstalk, type LiveCrosstalk } from './live-crosstalk.ts'
+import { createLiveCrosstalk, type Leaked, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'
 
 /**
@@ -159,19 +159,23 @@ async function advance(
       const input = prepare(channel, own)
       if (frame >= detectFrom)
         probabilities[n] = await detectFrame(detector, channel, { frame, input })
-      if (leaked[n]![i]) probabilities[n] = 0
+      if (leaked[n]!.now[i]) probabilities[n] = 0
       channel.inputs.push(input)
       channel.inputs.shift()
     }
     recognized.probabilities.push(probabilities)
     recognized.levels.push(levels)
   }
+  // Finals are recognized from the files: what was taken for speech there must not become words.
+  for (const { channel, frame } of leaked.flatMap(({ earlier }) => earlier)) {
+    writeChannel(audio.channels[channel]!, frame * FRAME_SAMPLES, new Int16Array(FRAME_SAMPLES))
+  }
   state.frame += frames
   return recognized
 }
 
 /** Returns for each frame the channels that hold only what leaks from another. */
-function findLeaked({ frame, isLeaked }: Kept, planes: Planes, frames: number): boolean[][] {
+function findLeaked({ frame, isLeaked }: Kept, planes: Planes, frames: number): Leaked[] {
   return Array.from({ length: frames }, (_, n) => {
     const own = planes.map((plane) => {
       const samples = new Float32Array(FRAME_SAMPLES)

@@ -5,6 +5,7 @@ import {
   createLeakMeter,
   createMeasurement,
   findLeaks,
+  frameBands,
   LEAK_BLOCK,
   LEAK_FRAMES,
   LEAK_HOPS,
@@ -39,7 +40,8 @@ function leakedShare(first: Float32Array, second: Float32Array, findsEarlier = f
   const isLeaked = createLeakGate(2, ahead)
   let leaked = 0
   for (let at = 0; at < SAMPLES + ahead * FRAME; at += FRAME) {
-    if (isLeaked([first.slice(at, at + FRAME), second.slice(at, at + FRAME)], leaks)[1]) leaked++
+    const frames = [first, second].map((own) => frameBands(own.slice(at, at + FRAME)))
+    if (isLeaked(frames, leaks)[1]) leaked++
   }
   return leaked / LEAK_BLOCK
 }

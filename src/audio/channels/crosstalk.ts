@@ -151,7 +151,11 @@ function spectrumBands({ re, im }: Spectrum): Float64Array {
   return bandEnergies(re, im, SPECTRUM_EDGES)
 }
 
-function frameBands(frame: Float32Array): Float64Array {
+/** The energy of a frame, by band. */
+export type FrameBands = Float64Array
+
+/** Returns what the gate compares of a frame. */
+export function frameBands(frame: Float32Array): FrameBands {
   const re = Float64Array.from(frame)
   const im = new Float64Array(FRAME)
   transformFrame(re, im)
@@ -173,15 +177,15 @@ function bandEnergies(re: Float64Array, im: Float64Array, edges: readonly number
  * may a leak come.
  */
 export function createLeakGate(channels: number, ahead = 0) {
-  const history: Float64Array[][] = []
+  const history: (readonly FrameBands[])[] = []
   const longest = ahead + LEAK_FRAMES + 1
   const echoes = new Map<string, Float64Array>()
 
   /**
    * Takes the next frame of each channel; returns which held only a leak, `ahead` frames before.
    */
-  return function isLeaked(frames: readonly Float32Array[], leaks: readonly Leak[]): boolean[] {
-    history.unshift(frames.map(frameBands))
+  return function isLeaked(frames: readonly FrameBands[], leaks: readonly Leak[]): boolean[] {
+    history.unshift(frames)
     if (history.length > longest + 1) history.pop()
     const predicted = Array.from({ length: channels }, () => new Float64Array(BANDS))
     const louder = new Float64Array(channels)
