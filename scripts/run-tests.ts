@@ -48,7 +48,7 @@ if (values.help) {
 }
 
 /** Test files that take longer together have hung. */
-const TIMEOUT_MS = 600_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
+const TIMEOUT_MS = 900_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
 /** How long a process may take to name its hung tests. */
 const REPORT_MS = 5000
