@@ -283,7 +283,7 @@ test('a body that trickles is given up', async (t) => {
     }, 20)
     response.on('close', () => clearInterval(timer))
   })
-  await assert.rejects(fetchText(origin), { code: 'source_timeout', message: /slower/ })
+  await assert.rejects(fetchText(origin), { code: 'source_timeout', message: /more slowly/ })
 })
 
 test('a fetch leaves no connection behind', { timeout: 2000 }, async (t) => {

@@ -265,7 +265,7 @@ test('answers that may pass are tried again, others are not', async () => {
   rmSync(path)
   const error = await download([refuse(403)]).catch((one: DownloadError) => one)
   assert.ok(error instanceof DownloadError)
-  assert.match(error.message, /the server answers 403; access is refused: .* HF_TOKEN/)
+  assert.match(error.message, /the server responds with 403; access is refused: .* HF_TOKEN/)
   assert.equal(server.seen.length, 4)
   await assert.rejects(download([], { url: `${server.url}/gone` }), /responds with 404; .*MIRROR/)
   await assert.rejects(download([refuse(503), refuse(503), refuse(503)]), /responds with 503$/)
