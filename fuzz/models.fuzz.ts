@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readSherpaLayout, readTokens } from '../src/asr/sherpa/layout.ts'
 import { convertWhisper } from '../src/asr/whisper/convert.ts'
 import { openCTranslate2 } from '../src/asr/whisper/weights/ctranslate2.ts'
-import { describeModel } from '../src/asr/whisper/weights/describe.ts'
+import { describeWhisperModel } from '../src/asr/whisper/weights/describe.ts'
 import { openSafetensors } from '../src/asr/whisper/weights/safetensors.ts'
 import type { WeightFile } from '../src/asr/whisper/weights/weights.ts'
 import { readStoredRecord } from '../src/models/install/installed-models.ts'
@@ -86,7 +86,7 @@ function readRecord(bytes: Buffer): void {
 /** What a conversion begins with; the rest of it is slow. */
 function describe(source: string, weights: WeightFile | undefined): void {
   if (!weights) return
-  const { description, vocabulary } = describeModel(source, weights)
+  const { description, vocabulary } = describeWhisperModel(source, weights)
   assert.ok(description.alignmentHeads.flat().every((n) => Number.isInteger(n) && n >= 0))
   const named = [...description.suppressed, ...description.suppressedAtBegin]
   const ids = [

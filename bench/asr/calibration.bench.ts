@@ -10,7 +10,11 @@ import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/moonshine/words.ts'
 import { alignTokens } from '../../src/asr/recognition/token-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segmentation/segments.ts'
+import {
+  cutSegments,
+  detectSpeechInRange,
+  fileSegments,
+} from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
@@ -67,7 +71,7 @@ report({ bench: 'calibration', corpus: name, fittedOn: 'all', ...fit([...fitted,
 
 async function recognize(audio: Float32Array): Promise<Sample[]> {
   const signal = new AbortController().signal
-  const segments = cutSegments(await detectSpeech(detector, audio), audio.length, {
+  const segments = cutSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: 15,
   })

@@ -10,7 +10,11 @@ import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { joinRecognitions } from '../../src/asr/recognition/fusion.ts'
 import { recognizeInPieces } from '../../src/asr/recognition/recognize-in-pieces.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segmentation/segments.ts'
+import {
+  cutSegments,
+  detectSpeechInRange,
+  fileSegments,
+} from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { convertWhisper } from '../../src/asr/whisper/convert.ts'
 import { readConfig } from '../../src/config.ts'
@@ -57,7 +61,7 @@ const { decoded, dispose } = await decodeCorpus(sample)
 for (const [{ group, transcript }, { path, samples }] of decoded) {
   if (samples > LONGEST * 16_000) continue
   const audio = readSamples(path, 0, samples)
-  const speech = await detectSpeech(detector, audio)
+  const speech = await detectSpeechInRange(detector, audio)
   const segments = cutSegments(speech, audio.length, { ...fileSegments, maxSeconds })
   const pieces = segments.map(({ start, end, pauses = [] }) => ({
     audio: audio.subarray(start, end),

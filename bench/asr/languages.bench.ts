@@ -11,7 +11,11 @@ import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { recognizeInPieces } from '../../src/asr/recognition/recognize-in-pieces.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { cutSegments, detectSpeech, fileSegments } from '../../src/asr/segmentation/segments.ts'
+import {
+  cutSegments,
+  detectSpeechInRange,
+  fileSegments,
+} from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { convertWhisper } from '../../src/asr/whisper/convert.ts'
@@ -81,7 +85,7 @@ function sample(all: readonly Recording[]): Recording[] {
 async function hear({ path, samples }: PcmFile, language: string | undefined): Promise<Heard> {
   const audio = readSamples(path, 0, samples)
   const from = cpuSeconds()
-  const segments = cutSegments(await detectSpeech(detector, audio), audio.length, {
+  const segments = cutSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: recognizer.capabilities.maxSeconds,
   })

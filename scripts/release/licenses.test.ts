@@ -53,8 +53,8 @@ test('only the decoder loads the GPL build of FFmpeg, as its review says', () =>
     loading.filter((file) => !/^src\/audio\/libav\//.test(file)),
     [],
   )
-  assert.deepEqual(importersOf('libav-', files), ['src/audio/decoding.ts'])
-  assert.deepEqual(importersOf('decoding.ts', files), ['src/audio/decoder/decoder-process.ts'])
+  assert.deepEqual(importersOf('libav-', files), ['src/audio/decoder/decode-file.ts'])
+  assert.deepEqual(importersOf('decode-file.ts', files), ['src/audio/decoder/decoder-process.ts'])
   assert.deepEqual(importersOf('decoder-process.ts', files), [])
 })
 

@@ -5,6 +5,7 @@ import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
 import { BodyReader } from './bodies/body-reader.ts'
+import { createFastify } from './fastify.ts'
 import { allowOrigins } from './middleware/cors.ts'
 import { clientSecretRoutes } from './openai/realtime/client-secret-routes.ts'
 import { type ClientSecrets, createClientSecrets } from './openai/realtime/client-secrets.ts'
@@ -40,7 +41,6 @@ import { endpointRoutes } from './routes/webhooks/endpoints.ts'
 import { eventRoutes } from './routes/webhooks/events.ts'
 import { resendingRoutes } from './routes/webhooks/resending.ts'
 import { webhookRoutes } from './routes/webhooks/webhooks.ts'
-import { createServer } from './server.ts'
 import { createLiveSocketServer } from './sockets/live-socket.ts'
 
 declare module 'fastify' {
@@ -76,7 +76,7 @@ export type HttpParts = Pick<
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
 export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
-  const http = createServer(parts)
+  const http = createFastify(parts)
   const bodies = new BodyReader(parts)
   http.addHook('onClose', () => bodies.close())
   const app = { ...parts, bodies }

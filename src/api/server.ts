@@ -2,8 +2,8 @@ import type { IncomingMessage as RawRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import Fastify, { LogController } from 'fastify'
-import { AppError } from '../errors.ts'
 import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { App } from '../server-parts.ts'
 import { clientAddressOf } from './auth/client-address.ts'
@@ -46,7 +46,7 @@ export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
  * Creates the framework instance that the contract requires, before any route: an id for each
  * request, one form for every error on every path, JSON bodies, no work accepted during shutdown.
  */
-export function createServer(app: ServerParts): FastifyInstance {
+export function createFastify(app: ServerParts): FastifyInstance {
   const { config } = app
   const idHeaders = ['x-request-id', ...config.http.requestIdHeaderNames]
   const refuse = (socket: Socket, problem: string) => {
@@ -57,7 +57,7 @@ export function createServer(app: ServerParts): FastifyInstance {
     refuse(socket, 'the chunks of its body are too small')
   })
   const turns = requestTurns(ChunkLimitedRequest)
-  const http = createFramework(app, { turns, idHeaders })
+  const http = newFastify(app, { turns, idHeaders })
   observeRequests(http, app)
   const isStopping = closeConnectionsOnStop(http)
   turns.handle(http.server, (socket) => refuse(socket, 'too many requests wait on one connection'))
@@ -88,11 +88,11 @@ export function createServer(app: ServerParts): FastifyInstance {
   return http
 }
 
-type Framework = { turns: RequestTurns; idHeaders: string[] }
+type FastifyParts = { turns: RequestTurns; idHeaders: string[] }
 
-function createFramework(
+function newFastify(
   { config, log }: ServerParts,
-  { turns, idHeaders }: Framework,
+  { turns, idHeaders }: FastifyParts,
 ): FastifyInstance {
   return Fastify({
     loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,

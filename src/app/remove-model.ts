@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeModel as removeSpeakerModel } from '../asr/models/install-speaker-model.ts'
+import { removeSpeakerModel } from '../asr/models/install-speaker-model.ts'
 import { readCatalog } from '../models/catalog.ts'
 import { embeddedModelList } from '../models/embedded-models.ts'
 import { removeStoredModel } from '../models/install/install.ts'

@@ -1,19 +1,22 @@
-import { AppError } from '../errors.ts'
-import { checkLength } from './audio-limits.ts'
-import { createChannelBuffers } from './channels/channel-buffers.ts'
-import { type ChannelOutput, createChannelFiles } from './channels/channel-files.ts'
-import { type ByteSource, openFileSource } from './containers/byte-source.ts'
-import { type Container, detectContainer } from './containers/containers.ts'
-import { checkMp4Tables } from './containers/mp4-tables.ts'
-import { findOggLinks } from './containers/ogg-links.ts'
+import { AppError } from '../../errors.ts'
+import { checkLength } from '../audio-limits.ts'
+import { createChannelBuffers } from '../channels/channel-buffers.ts'
+import { type ChannelOutput, createChannelFiles } from '../channels/channel-files.ts'
+import { type ByteSource, openFileSource } from '../containers/byte-source.ts'
+import { type Container, detectContainer } from '../containers/containers.ts'
+import { checkMp4Tables } from '../containers/mp4-tables.ts'
+import { findOggLinks } from '../containers/ogg-links.ts'
 import {
   describeSamples,
   headerlessLayout,
   readSamples,
   type SampleLayout,
   secondsOf,
-} from './containers/stored-samples.ts'
-import { readWavLayout } from './containers/wav.ts'
+} from '../containers/stored-samples.ts'
+import { readWavLayout } from '../containers/wav.ts'
+import type { openAudio } from '../libav/libav-audio.ts'
+import { type Planes, SAMPLE_RATE } from '../pcm.ts'
+import { createResampler } from '../resample.ts'
 import type {
   DecodedMedia,
   DecodeRequest,
@@ -23,11 +26,8 @@ import type {
   ProbeRequest,
   ShortMedia,
   ShortRequest,
-} from './decoder/decoder-messages.ts'
-import { createWorkCheck } from './decoder/work-check.ts'
-import type { openAudio } from './libav/libav-audio.ts'
-import { type Planes, SAMPLE_RATE } from './pcm.ts'
-import { createResampler } from './resample.ts'
+} from './decoder-messages.ts'
+import { createWorkCheck } from './work-check.ts'
 
 type Steps = {
   heartbeat: Heartbeat
@@ -139,7 +139,7 @@ async function withLibav<T>(
   options: Omit<Parameters<typeof openAudio>[1], 'maxSeconds'>,
   use: (audio: AudioSummary) => Promise<T>,
 ): Promise<T> {
-  const { openAudio } = await import('./libav/libav-audio.ts')
+  const { openAudio } = await import('../libav/libav-audio.ts')
   const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
   try {
     const { bytes } = options

@@ -23,7 +23,7 @@ import { viewLiveUtterance } from '../transcript/utterance-view.ts'
 import { routingOf } from './messages/server-messages.ts'
 import { writeRecord } from './recovery/session-log.ts'
 import { recoverSession } from './recovery/session-recovery.ts'
-import { LeaseLostError } from './result/finish-live-job.ts'
+import { SessionLeaseLostError } from './result/finish-live-job.ts'
 
 test('a session goes from open to over, and tells it in the order of the contract', async (t) => {
   const { session, ended, outcomes } = await open(t)
@@ -176,7 +176,7 @@ test('a session that another server has taken stops at once, and writes no more'
 })
 
 test('a session whose end finds that another server has taken it sends no error', async (t) => {
-  const finish = () => Promise.reject(new LeaseLostError())
+  const finish = () => Promise.reject(new SessionLeaseLostError())
   const { session, ended, sent, files } = await open(t, { finish })
   const connection = await connect(session)
   connection.receive(Buffer.from('{"type":"stop_recording"}'), false)

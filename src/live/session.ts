@@ -15,7 +15,7 @@ import type { RecognitionLoop } from './recognition/recognition-loop.ts'
 import type { Appended, Journal } from './recovery/journal.ts'
 import { type LogRecord, type StopReason, writeRecord } from './recovery/session-log.ts'
 import { limitText, warningTexts } from './recovery/session-warnings.ts'
-import { LeaseLostError } from './result/finish-live-job.ts'
+import { SessionLeaseLostError } from './result/finish-live-job.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
 
@@ -140,8 +140,8 @@ export class LiveSession {
       await Promise.race([this.#work(), this.#followJournal()])
       return 'done'
     } catch (error) {
-      if (error instanceof LeaseLostError) this.#lose()
-      if (error instanceof LeaseLostError || this.#options.lost?.aborted) return 'lost'
+      if (error instanceof SessionLeaseLostError) this.#lose()
+      if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lost'
       if (this.#leaving.signal.aborted) return 'left'
       this.#log.error({ err: error }, 'live session failed')
       return await this.#fail()

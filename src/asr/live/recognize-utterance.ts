@@ -12,7 +12,7 @@ import type {
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { cutSegments, detectSpeech, fileSegments } from '../segmentation/segments.ts'
+import { cutSegments, detectSpeechInRange, fileSegments } from '../segmentation/segments.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Recognizes an utterance that has ended, like a recording of its own. */
@@ -51,7 +51,7 @@ async function cutLong(
 ): Promise<Segment[]> {
   const { maxSeconds } = recognizer.capabilities
   if (audio.length <= maxSeconds * SAMPLE_RATE) return [{ start: 0, end: audio.length }]
-  return cutSegments(await detectSpeech(detector, audio), audio.length, {
+  return cutSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds,
   })

@@ -26,7 +26,7 @@ import {
   readInstalledModel,
   type SpeakerModelKind,
 } from '../../models/speaker-models.ts'
-import { installModel, removeModel } from './install-speaker-model.ts'
+import { installSpeakerModel, removeSpeakerModel } from './install-speaker-model.ts'
 
 const { signal } = new AbortController()
 
@@ -35,7 +35,7 @@ async function makeFolder(t: TestContext) {
   t.after(() => rm(folder, { recursive: true }))
   const source = join(folder, 'source.onnx')
   const add = (kind: SpeakerModelKind, from = source) => {
-    return installModel(folder, { kind, source: from, name: 'mine', signal })
+    return installSpeakerModel(folder, { kind, source: from, name: 'mine', signal })
   }
   const files = () => readdirSync(join(folder, 'added')).sort()
   return { folder, source, add, files }
@@ -61,10 +61,10 @@ test('a removed model leaves nothing, and a second removal says so', async (t) =
   const { folder, source, add, files } = await makeFolder(t)
   writeMeanSquareModel(source)
   await add('speaker-embedding')
-  assert.equal(await removeModel(folder, 'speaker-embedding'), true)
+  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), true)
   assert.deepEqual(files(), [])
   assert.equal(readInstalledModel(folder, 'speaker-embedding'), undefined)
-  assert.equal(await removeModel(folder, 'speaker-embedding'), false)
+  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), false)
 })
 
 test('a file that is no speaker-embedding is refused with the reason, and nothing changes', async (t) => {
@@ -141,7 +141,7 @@ test('an aborted addition leaves nothing', async (t) => {
   const controller = new AbortController()
   const reason = new Error('enough')
   const kind = 'speaker-embedding'
-  const adding = installModel(folder, { kind, source, name: 'x', signal: controller.signal })
+  const adding = installSpeakerModel(folder, { kind, source, name: 'x', signal: controller.signal })
   controller.abort(reason)
   await assert.rejects(adding, (error: Error) => error.cause === reason)
   assert.deepEqual(files(), [])
@@ -171,5 +171,5 @@ test('a record that cannot be read is an error with the remedy', async (t) => {
       /remove it with 'steno models remove speaker-embedding' and add it again/,
     )
   }
-  assert.equal(await removeModel(folder, 'speaker-embedding'), true)
+  assert.equal(await removeSpeakerModel(folder, 'speaker-embedding'), true)
 })

@@ -27,7 +27,7 @@ export type ModelInstallation = {
  * process is killed, not at all. Rejects with `Error` when the file is missing or is not a suitable
  * model; nothing has changed then.
  */
-export async function installModel(
+export async function installSpeakerModel(
   folder: string,
   addition: ModelInstallation,
 ): Promise<InstalledModel> {
@@ -60,7 +60,7 @@ export async function installModel(
 }
 
 /** Removes the model of a kind, its record first; returns whether there was one. */
-export async function removeModel(folder: string, kind: SpeakerModelKind): Promise<boolean> {
+export async function removeSpeakerModel(folder: string, kind: SpeakerModelKind): Promise<boolean> {
   const added = installedFolder(folder)
   const record = recordFile(folder, kind)
   const found = await stat(record).catch(() => undefined)

@@ -12,7 +12,7 @@ import { VAD_FRAME } from './vad-frames.ts'
 export type DetectedSpeech = { probabilities: Float32Array; noisy: Uint8Array }
 
 /** Detects the speech of `audio`, and the noise that may hide it. */
-export async function detectSpeech(
+export async function detectSpeechInRange(
   detector: Pick<VoiceDetector, 'detect'>,
   audio: Float32Array,
 ): Promise<DetectedSpeech> {

@@ -17,7 +17,7 @@ import { hashFile } from '../../models/files/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import { installModel } from '../models/install-speaker-model.ts'
+import { installSpeakerModel } from '../models/install-speaker-model.ts'
 import {
   type KeepEmbeddings,
   type PcmFile,
@@ -37,7 +37,7 @@ async function makeModels(t: TestContext) {
   async function add(kind: SpeakerModelKind, write: (file: string) => void) {
     const source = join(folder, 'source.onnx')
     write(source)
-    await installModel(folder, { kind, source, name: 'mine', signal })
+    await installSpeakerModel(folder, { kind, source, name: 'mine', signal })
   }
   return { folder, add }
 }

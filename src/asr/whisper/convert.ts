@@ -7,7 +7,7 @@ import { writeDecoder } from './graphs/decoder.ts'
 import { writeEncoder } from './graphs/encoder.ts'
 import { startGraph } from './graphs/graph-writer.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'
-import { describeModel } from './weights/describe.ts'
+import { describeWhisperModel } from './weights/describe.ts'
 import { openSafetensors } from './weights/safetensors.ts'
 import { type WeightFile, WeightFileError } from './weights/weights.ts'
 
@@ -35,7 +35,7 @@ export async function convertWhisper(
 ): Promise<void> {
   const weights = openWeights(source)
   try {
-    const { description, vocabulary } = describeModel(source, weights)
+    const { description, vocabulary } = describeWhisperModel(source, weights)
     const whole: WhisperDescription = { ...description, weights: precision }
     await mkdir(target, { recursive: true })
     const layers = whole.encoderLayers + whole.decoderLayers

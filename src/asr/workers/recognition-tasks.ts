@@ -11,7 +11,7 @@ import { normalizeLevel } from '../segmentation/gain.ts'
 import { NOISE_REACH } from '../segmentation/noise.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { type DetectedSpeech, detectSpeech } from '../segmentation/segments.ts'
+import { type DetectedSpeech, detectSpeechInRange } from '../segmentation/segments.ts'
 import type { VoiceDetector } from '../segmentation/vad.ts'
 import { VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
@@ -174,7 +174,7 @@ async function detect(
   const to = Math.min(samples, end + NOISE_REACH * VAD_FRAME)
   const audio = normalizeLevel(readSamples(path, start - before * VAD_FRAME, to))
   const frames = Math.ceil((end - start) / VAD_FRAME)
-  const { probabilities, noisy } = await detectSpeech(detector, audio)
+  const { probabilities, noisy } = await detectSpeechInRange(detector, audio)
   const own = [before, before + frames] as const
   return { probabilities: probabilities.slice(...own), noisy: noisy.slice(...own) }
 }

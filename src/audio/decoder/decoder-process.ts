@@ -1,7 +1,7 @@
 import { readSync, writeFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { toPlain } from '../../errors.ts'
-import { decodeFile, probeAndDecodeShort, probeFile } from '../decoding.ts'
+import { decodeFile, probeAndDecodeShort, probeFile } from './decode-file.ts'
 import type { DecoderMessage, DecoderRequest } from './decoder-messages.ts'
 
 type DoneResult = Extract<DecoderMessage, { type: 'done' }>['result']

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { decodeFile } from '../decoding.ts'
+import { decodeFile } from './decode-file.ts'
 import { createWorkCheck } from './work-check.ts'
 
 test('work may grow with the sound that comes out and with the file, and no further', () => {

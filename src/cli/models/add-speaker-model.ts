@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { installModel } from '../../asr/models/install-speaker-model.ts'
+import { installSpeakerModel } from '../../asr/models/install-speaker-model.ts'
 import { readConfig } from '../../config.ts'
 import {
   readInstalledModel,
@@ -23,7 +23,7 @@ export async function add(args: string[], { env, stderr, signal }: Terminal): Pr
   }
   const name = readLabel(values.name ?? basename(source), { name: 'name' })
   const { folder } = readSettings(readConfig, env).models
-  const { bytes } = await installModel(folder, { kind, source, name, signal })
+  const { bytes } = await installSpeakerModel(folder, { kind, source, name, signal })
   stderr.write(`${name} is the ${kind} model now, ${inMegabytes(bytes)}.\n`)
   if (kind === 'speaker-segmentation' && !readInstalledModel(folder, 'speaker-embedding')) {
     stderr.write('It is used once there is a speaker-embedding model too.\n')

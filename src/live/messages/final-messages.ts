@@ -14,7 +14,7 @@ import type { Journal } from '../recovery/journal.ts'
 import type { ReadLog } from '../recovery/session-log.ts'
 import { readWarnings, warningTexts } from '../recovery/session-warnings.ts'
 import { collectAddOnResults } from '../result/add-on-results.ts'
-import { buildResult, buildTranscription, type TranscriptionText } from '../result/result.ts'
+import { buildLiveResult, buildTranscription, type TranscriptionText } from '../result/result.ts'
 import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
@@ -115,7 +115,7 @@ export async function sendFinalMessages(
   }
   const usage = sumUsage([collected.usage, summaryUsage, promptUsage])
   const metadata = { duration, channels, work: total, warnings, usage }
-  const built = buildResult(transcription, { ...metadata, addOns })
+  const built = buildLiveResult(transcription, { ...metadata, addOns })
   // A result that an earlier process sent is binding: it measured another processing time.
   const type = 'post_final_transcript'
   const earlier = emitter.sentBefore(type)

@@ -29,7 +29,7 @@ const RETRY_MS = 2000
 const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 
 /** The session no longer owns its job: another process took it over, or it has ended. */
-export class LeaseLostError extends Error {}
+export class SessionLeaseLostError extends Error {}
 
 /** A running session: its job, the lease on it, and its files. */
 export type ActiveSession = { job: LiveJob; lease: Lease; files: DiskSessionStore }
@@ -88,7 +88,7 @@ export class FinishLiveJob {
     const fail = async () => {
       await feed?.feed()
       const failed = { job, files, failure: sessionFailed, only: lease }
-      if (!(await failRecorded(storage, failed))) throw new LeaseLostError()
+      if (!(await failRecorded(storage, failed))) throw new SessionLeaseLostError()
       log.warn(
         { sessionId: job.id, account: job.account, ...sessionFailed },
         'live session ended with an error',
@@ -98,7 +98,7 @@ export class FinishLiveJob {
     try {
       if (!this.#isLost) await this.#retryStore(fail, signal)
     } catch (error) {
-      if (!(error instanceof LeaseLostError)) throw error
+      if (!(error instanceof SessionLeaseLostError)) throw error
     }
   }
 
@@ -108,7 +108,7 @@ export class FinishLiveJob {
     try {
       await untilStored(store, { signal, log, sessionId: job.id })
     } catch (error) {
-      if (error instanceof LeaseLostError) {
+      if (error instanceof SessionLeaseLostError) {
         this.#isLost = true
         log.error({ sessionId: job.id }, 'a live session has lost its job')
       }
@@ -132,7 +132,7 @@ export class FinishLiveJob {
       callbacks = (await feed?.finish()) ?? []
       const { llm } = outcome
       isDone = await finishLiveJob(db, lease, { result, file, llm, at: wallNow(), callbacks })
-      if (!isDone) throw new LeaseLostError()
+      if (!isDone) throw new SessionLeaseLostError()
     } finally {
       if (!isDone) await Promise.all([dropResult(db, result), dropBodies(db, callbacks)])
     }
@@ -201,7 +201,7 @@ export async function untilStored<T>(
     try {
       return await store()
     } catch (error) {
-      if (error instanceof LeaseLostError) throw error
+      if (error instanceof SessionLeaseLostError) throw error
       signal.throwIfAborted()
       log.error({ err: error, sessionId }, 'cannot store the end of a live session, retrying')
       await delay(RETRY_MS, undefined, { signal })

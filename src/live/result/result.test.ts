@@ -9,7 +9,7 @@ import {
   type ReadLog,
   writeRecord,
 } from '../recovery/session-log.ts'
-import { buildResult, buildTranscription } from './result.ts'
+import { buildLiveResult, buildTranscription } from './result.ts'
 import { withMessages } from './result-messages.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
@@ -52,7 +52,7 @@ function chunk(received: number): { kind: 'chunk'; chunk: ChunkRecord } {
 async function resultOf(readLog: ReadLog, addOns: Record<string, string> = {}) {
   const { transcription } = await buildTranscription(readLog)
   const measures = { duration: 12.3456789, channels: 2, work: 0.5, warnings: [], addOns }
-  return { transcription, whole: buildResult(transcription, measures) }
+  return { transcription, whole: buildLiveResult(transcription, measures) }
 }
 
 async function messagesOf(
@@ -176,10 +176,10 @@ test('with too many bytes of messages the same are left out, but none that holds
 
 test('a result tells what it lacks, if it lacks anything', async () => {
   const measures = { duration: 1, channels: 1, work: 0, addOns: {} }
-  const { metadata } = JSON.parse(buildResult('{}', { ...measures, warnings: ['cut'] }))
+  const { metadata } = JSON.parse(buildLiveResult('{}', { ...measures, warnings: ['cut'] }))
   assert.deepEqual(metadata.warnings, ['cut'])
   assert.deepEqual(
-    JSON.parse(buildResult('{}', { ...measures, warnings: [] })).metadata.warnings,
+    JSON.parse(buildLiveResult('{}', { ...measures, warnings: [] })).metadata.warnings,
     [],
   )
 })

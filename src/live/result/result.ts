@@ -42,7 +42,7 @@ export async function buildTranscription(readLog: ReadLog): Promise<Transcriptio
 }
 
 /** Builds the result of a session as JSON text (contract 4.1), without its messages. */
-export function buildResult(
+export function buildLiveResult(
   transcription: string,
   { duration, channels, work, warnings, usage, addOns }: ResultOptions,
 ): string {

@@ -40,7 +40,7 @@ const MICROSECONDS = 1e6
  * Adds up what was used, ordered by the fields of the group in their given order. Without any there
  * is one sum, also of nothing.
  */
-export async function sumUsage(
+export async function reportUsage(
   { readonly }: Pick<Db, 'readonly'>,
   { account, from, to, by }: UsageQuery,
 ): Promise<UsageSum[]> {

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
-import { installModel } from '../../../src/asr/models/install-speaker-model.ts'
+import { installSpeakerModel } from '../../../src/asr/models/install-speaker-model.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/log.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
@@ -35,7 +35,7 @@ async function add(folder: string, kind: SpeakerModelKind, write: (file: string)
   const source = join(folder, 'source.onnx')
   write(source)
   const { signal } = new AbortController()
-  await installModel(folder, { kind, source, name: 'mine', signal })
+  await installSpeakerModel(folder, { kind, source, name: 'mine', signal })
 }
 
 /** The result of a job with diarization, on a server with these models. */

@@ -5,7 +5,7 @@ import type { App } from '../../../server-parts.ts'
 import { readMonthUsage } from '../../../storage/usage/month-quota.ts'
 import { readMonthTokens } from '../../../storage/usage/month-tokens.ts'
 import { startOfDay } from '../../../storage/usage/usage.ts'
-import { sumUsage, type UsageSum } from '../../../storage/usage/usage-report.ts'
+import { reportUsage, type UsageSum } from '../../../storage/usage/usage-report.ts'
 import { roundTo } from '../../../transcript/rounding.ts'
 import { requireAccount } from '../../auth/require-account.ts'
 import { DAY_MS, parseDateTime, toDateTime } from '../../lists/date-time.ts'
@@ -38,8 +38,8 @@ export function usageRoutes({
       const { from, to } = readDays(query, wallNow())
       const by = [...new Set(query.by ?? ['day' as const])]
       const period = { account, from, to: to + DAY_MS }
-      const items = await sumUsage(db, { ...period, by })
-      const [total] = await sumUsage(db, { ...period, by: [] })
+      const items = await reportUsage(db, { ...period, by })
+      const [total] = await reportUsage(db, { ...period, by: [] })
       return {
         ...{ from: toDay(from), to: toDay(to), by },
         items: items.map(viewItem),

@@ -21,7 +21,7 @@ export type DescribedModel = {
  * Describes the model of a folder from the sizes of its weights, its configuration and its
  * vocabulary. Throws `WeightFileError` when it is no Whisper model.
  */
-export function describeModel(folder: string, weights: WeightFile): DescribedModel {
+export function describeWhisperModel(folder: string, weights: WeightFile): DescribedModel {
   const sizes = readSizes(weights, folder)
   const configuration = readConfiguration(folder, sizes)
   checkShapes(weights, sizes)
