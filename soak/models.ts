@@ -23,7 +23,7 @@ const PULLED = 'whisper-tiny'
 const content = Buffer.from('weights of nothing')
 const own: CatalogModel = {
   ...{ id: 'own', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
-  ...{ licence: 'MIT', memoryBytes: 100, summary: 'for the soak', revision: 'r1' },
+  ...{ license: 'MIT', memoryBytes: 100, summary: 'for the soak', revision: 'r1' },
   files: [
     {
       url: 'https://example.test/weights.onnx',

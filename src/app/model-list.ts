@@ -25,7 +25,7 @@ import {
 export type Depth = { hashes: boolean; signal: AbortSignal }
 
 const unknown = {
-  ...{ engine: undefined, licence: undefined, credit: undefined, memoryBytes: undefined },
+  ...{ engine: undefined, license: undefined, credit: undefined, memoryBytes: undefined },
   measured: undefined,
 }
 
@@ -46,10 +46,10 @@ export function listAvailableModels(folder: string): ListedModel[] {
   const present = new Set(readStoredModels(folder).map(({ id }) => id))
   return readCatalog()
     .filter(({ id }) => !present.has(id))
-    .map(({ id, kind, engine, languages, licence, credit, memoryBytes, files, measured }) => {
+    .map(({ id, kind, engine, languages, license, credit, memoryBytes, files, measured }) => {
       const bytes = downloadBytes({ files })
       const names = { name: id, origin: 'store' as const, kind, purpose: kind }
-      const about = { engine, languages, licence, credit, memoryBytes, measured }
+      const about = { engine, languages, license, credit, memoryBytes, measured }
       return { ...names, ...about, bytes, state: 'available' }
     })
 }
@@ -123,12 +123,12 @@ async function listStored(folder: string, depth: Depth): Promise<ListedModel[]> 
   const listed: ListedModel[] = []
   for (const model of readStoredModels(folder)) {
     const { id, kind, engine, languages, memoryBytes } = model
-    const { licence, credit, files = {} } = readStoredRecord(model.folder) ?? {}
+    const { license, credit, files = {} } = readStoredRecord(model.folder) ?? {}
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
     const state = await checkStored(folder, model, depth)
     const names = { name: id, origin: 'store' as const, kind, purpose: kind }
     const measured = readCatalog().find((one) => one.id === id)?.measured
-    const about = { engine, languages, licence, credit, memoryBytes, measured }
+    const about = { engine, languages, license, credit, memoryBytes, measured }
     listed.push({ ...names, ...about, bytes, state })
   }
   const readable = new Set(listed.map(({ name }) => name))

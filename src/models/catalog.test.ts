@@ -61,10 +61,10 @@ test('files have plain names, one each; only archives have members', () => {
   }
 })
 
-test('every entry names its licence, and whom to credit where the licence demands it', () => {
-  for (const { id, licence, credit } of models) {
-    assert.match(licence, /^[A-Za-z0-9.-]+$/, id)
-    assert.ok(!licence.startsWith('CC-BY') || (credit ?? '').length > 20, id)
+test('every entry names its license, and whom to credit where the license demands it', () => {
+  for (const { id, license, credit } of models) {
+    assert.match(license, /^[A-Za-z0-9.-]+$/, id)
+    assert.ok(!license.startsWith('CC-BY') || (credit ?? '').length > 20, id)
   }
 })
 

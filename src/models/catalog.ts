@@ -66,9 +66,9 @@ export type CatalogModel = {
   engine: EngineName
   /** Codes as the API uses them, best first. */
   languages: readonly string[]
-  /** SPDX id of the licence. */
-  licence: string
-  /** Whom the licence wants to be named, and what was changed. */
+  /** SPDX id of the license. */
+  license: string
+  /** Whom the license wants to be named, and what was changed. */
   credit?: string
   /** What a process that has loaded it takes, in bytes. */
   memoryBytes: number

@@ -9,7 +9,7 @@ export type EmbeddedModel = {
   engine: EngineName | undefined
   /** Empty when it works on any. */
   languages: readonly string[]
-  licence: string
+  license: string
   /** Who made it. */
   credit: string
 }
@@ -24,7 +24,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     purpose: 'recognition of files and of finals',
     engine: 'moonshine',
     languages: ['en'],
-    licence: 'MIT',
+    license: 'MIT',
     credit: 'Copyright (c) Useful Sensors; the graphs are changed when they are installed',
   },
   {
@@ -33,7 +33,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     purpose: 'recognition of partials',
     engine: 'moonshine',
     languages: ['en'],
-    licence: 'MIT',
+    license: 'MIT',
     credit: 'Copyright (c) Useful Sensors; the graphs are changed when they are installed',
   },
   {
@@ -42,7 +42,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     purpose: 'voice detection',
     engine: undefined,
     languages: [],
-    licence: 'MIT',
+    license: 'MIT',
     credit: 'Copyright (c) Silero Team',
   },
   {
@@ -51,7 +51,7 @@ export const embeddedModelList: readonly EmbeddedModel[] = [
     purpose: 'speaker-embedding, built in',
     engine: undefined,
     languages: [],
-    licence: 'Apache-2.0',
+    license: 'Apache-2.0',
     credit: 'Trained by David Snyder with Kaldi, from vosk-model-spk-0.4; converted to ONNX',
   },
 ]

@@ -28,7 +28,7 @@ export type ListedModel = {
   engine: EngineName | undefined
   /** Empty when it works on any. */
   languages: readonly string[]
-  licence: string | undefined
+  license: string | undefined
   credit: string | undefined
   /** Of its files; of its downloads while it is not installed. */
   bytes: number

@@ -25,7 +25,7 @@ type List = { items: Model[] }
 const content = Buffer.from('weights')
 const own: CatalogModel = {
   ...{ id: 'own', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
-  ...{ licence: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
+  ...{ license: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
   files: [
     {
       url: 'https://example.test/weights.onnx',

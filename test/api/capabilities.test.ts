@@ -68,7 +68,7 @@ test('models are told that are there, and that could be', () => {
   for (const { id } of readCatalog()) assert.ok(names.includes(id))
 })
 
-test('every model has a licence, and those that are there their makers', () => {
+test('every model has a license, and those that are there their makers', () => {
   const own = reported.models.installed.filter(({ version }) => version === null)
   for (const { license, credit, name } of own) {
     assert.ok(license && credit, name)

@@ -140,9 +140,9 @@ async function showing(
   }
 }
 
-/** Some licences want the makers named wherever a model is passed on. */
-function sayCredit({ licence, credit }: CatalogModel, progress: Progress): void {
-  if (credit !== undefined) progress.say(`  ${credit} (${licence})`)
+/** Some licenses want the makers named wherever a model is passed on. */
+function sayCredit({ license, credit }: CatalogModel, progress: Progress): void {
+  if (credit !== undefined) progress.say(`  ${credit} (${license})`)
 }
 
 function findModel(name: string): CatalogModel {

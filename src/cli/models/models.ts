@@ -100,9 +100,9 @@ function exitCodeOf(models: readonly ListedModel[]): number {
 }
 
 function asTable(models: readonly ListedModel[]): string {
-  const rows = models.map(({ name, purpose, languages, licence, bytes, state, ...model }) => {
+  const rows = models.map(({ name, purpose, languages, license, bytes, state, ...model }) => {
     const size = state === 'configured' ? '' : inMegabytes(bytes)
-    return [name, purpose, shortList(languages), size, licence ?? '', accuracyOf(model), state]
+    return [name, purpose, shortList(languages), size, license ?? '', accuracyOf(model), state]
   })
   return formatTable(['model', 'for', 'languages', 'size', 'license', 'accuracy', 'state'], rows)
 }
@@ -124,7 +124,7 @@ function asJson(models: readonly ListedModel[]): string {
     kind: model.kind,
     engine: model.engine ?? null,
     languages: model.languages,
-    license: model.licence ?? null,
+    license: model.license ?? null,
     credit: model.credit ?? null,
     bytes: model.bytes,
     memory_bytes: model.memoryBytes ?? null,

@@ -60,7 +60,7 @@ const model: CatalogModel = {
   kind: 'recognition',
   engine: 'parakeet',
   languages: ['en', 'de'],
-  licence: 'CC-BY-4.0',
+  license: 'CC-BY-4.0',
   credit: 'Somebody made it',
   memoryBytes: 1e9,
   summary: 'for tests',

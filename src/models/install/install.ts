@@ -158,10 +158,10 @@ async function assemble(
   }
   const finished = model.conversion ? converted : source
   onStep({ stage: 'checking' })
-  const { id, kind, engine, languages, licence, credit, revision, memoryBytes } = model
+  const { id, kind, engine, languages, license, credit, revision, memoryBytes } = model
   const files = await describeFiles(finished, signal)
   const record: StoredRecord = {
-    ...{ id, kind, engine, languages, licence, ...(credit !== undefined && { credit }) },
+    ...{ id, kind, engine, languages, license, ...(credit !== undefined && { credit }) },
     ...{ revision, memoryBytes, files },
     ...(model.conversion && { conversionVersion: conversionVersions[model.conversion] }),
   }

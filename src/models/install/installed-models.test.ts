@@ -13,7 +13,7 @@ const record: StoredRecord = {
   kind: 'recognition',
   engine: 'whisper',
   languages: ['en', 'de'],
-  licence: 'MIT',
+  license: 'MIT',
   revision: '1',
   memoryBytes: 5,
   files: {},
@@ -28,7 +28,8 @@ function place(name: string, content: string | undefined): void {
 test('installed models are those with a record that this version understands', () => {
   assert.deepEqual(readStoredModels(folder), [])
   place('whisper-small', JSON.stringify({ ...record, id: 'whisper-small' }))
-  place('whisper-base', JSON.stringify(record))
+  const { license, ...early } = record
+  place('whisper-base', JSON.stringify({ ...early, licence: license }))
   place('unfinished', undefined)
   place('damaged', '{')
   place('no-object', 'null')
@@ -41,7 +42,7 @@ test('installed models are those with a record that this version understands', (
     place(name, JSON.stringify({ ...record, id: name, files }))
   }
   place('.installing-1', JSON.stringify({ ...record, id: '.installing-1' }))
-  const { licence: _licence, files: _files, ...model } = record
+  const { files: _files, ...model } = early
   const store = storeFolder(folder)
   assert.deepEqual(readStoredModels(folder), [
     { ...model, folder: join(store, 'whisper-base') },

@@ -13,7 +13,7 @@ export type StoredRecord = {
   kind: ModelKind
   engine: EngineName
   languages: readonly string[]
-  licence: string
+  license: string
   credit?: string
   revision: string
   /** Of the conversion that made the files, if one did. */
@@ -61,8 +61,11 @@ export function readStoredModels(modelsFolder: string): StoredModel[] {
 /** Returns the record in the folder of a model; undefined when there is none that can be used. */
 export function readStoredRecord(folder: string): StoredRecord | undefined {
   try {
-    const record: unknown = JSON.parse(readFileSync(join(folder, RECORD_FILE), 'utf8'))
-    return isRecord(record) ? record : undefined
+    const text = readFileSync(join(folder, RECORD_FILE), 'utf8')
+    // Early versions spelled it `licence`.
+    const { licence, license = licence, ...record } = JSON.parse(text)
+    const read: unknown = { ...record, license }
+    return isRecord(read) ? read : undefined
   } catch {
     return undefined
   }
@@ -78,10 +81,10 @@ function namesIn(folder: string): string[] {
 
 function isRecord(value: unknown): value is StoredRecord {
   if (typeof value !== 'object' || value === null) return false
-  const { id, kind, engine, languages, licence, revision, memoryBytes, files } =
+  const { id, kind, engine, languages, license, revision, memoryBytes, files } =
     value as Partial<StoredRecord>
   return (
-    [id, licence, revision].every((text) => typeof text === 'string') &&
+    [id, license, revision].every((text) => typeof text === 'string') &&
     modelKinds.includes(kind as ModelKind) &&
     engineNames.includes(engine as EngineName) &&
     Array.isArray(languages) &&

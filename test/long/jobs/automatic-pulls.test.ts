@@ -21,7 +21,7 @@ import { sharedParts } from '../../support/server/shared-parts.ts'
 const content = Buffer.from(Uint32Array.from({ length: 100_000 }, (_, i) => i * 2654435761).buffer)
 const model: CatalogModel = {
   ...{ id: 'german', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
-  ...{ licence: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
+  ...{ license: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
   files: [
     {
       url: 'https://huggingface.co/owner/weights.onnx',

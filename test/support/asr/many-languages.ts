@@ -27,7 +27,7 @@ export async function installTones(models: string, model: TestModel): Promise<vo
   const folder = join(models, 'store', id)
   await mkdir(folder, { recursive: true })
   const record = {
-    ...{ id, languages, engine, memoryBytes, kind: 'recognition', licence: 'MIT' },
+    ...{ id, languages, engine, memoryBytes, kind: 'recognition', license: 'MIT' },
     ...{ revision: 'r1', files: {} },
   }
   await writeFile(join(folder, 'model.json'), JSON.stringify(record))

@@ -66,20 +66,20 @@ export function capabilityRoutes({
 /** Reads what is installed at each request: models come and go while the server runs. */
 function describeModels(folder: string, remote: App['speech']['remote']) {
   const stored = readStoredModels(folder)
-  const base = embeddedModelList.map(({ id, kind, engine = null, languages, licence, credit }) => {
+  const base = embeddedModelList.map(({ id, kind, engine = null, languages, license, credit }) => {
     const languageCodes = [...languages]
-    const fields = { name: id, kind, engine, languages: languageCodes, license: licence }
+    const fields = { name: id, kind, engine, languages: languageCodes, license }
     return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }
   })
   const added = stored.map(({ id, kind, engine, languages, revision, folder: own }) => {
-    const { licence = '', credit } = readStoredRecord(own) ?? {}
-    const fields = { name: id, kind, engine, languages: [...languages], license: licence }
+    const { license = '', credit } = readStoredRecord(own) ?? {}
+    const fields = { name: id, kind, engine, languages: [...languages], license }
     return { ...fields, version: revision, credit: credit ?? null, ...wordTimesOf({ kind }) }
   })
   const missing = readCatalog().filter(({ id }) => !stored.some((model) => model.id === id))
   const available = missing.map((model) => {
-    const { id, kind, engine, languages, licence, memoryBytes, measured = null } = model
-    const fields = { name: id, kind, engine, languages: [...languages], license: licence }
+    const { id, kind, engine, languages, license, memoryBytes, measured = null } = model
+    const fields = { name: id, kind, engine, languages: [...languages], license }
     const sizes = { download_bytes: downloadBytes(model), memory_bytes: memoryBytes }
     return { ...fields, ...sizes, accuracy_measured: measured }
   })
@@ -91,7 +91,7 @@ function wordTimesOf({ kind }: { kind: string }) {
   return { word_times: kind.endsWith('recognition') ? true : null }
 }
 
-/** Models that the operator added from files; their licence is not known. */
+/** Models that the operator added from files; their license is not known. */
 function describeSpeakerModels(folder: string) {
   return readSpeakerModels(folder).map(({ kind, name, sha256: version }) => {
     const fields = { name, kind, engine: null, languages: [], license: 'unknown', credit: null }

@@ -94,13 +94,13 @@ export function modelStoreRoutes({
 }
 
 function toView(model: ListedModel, pull: PullState | undefined): StoredModel {
-  const { name, kind, engine, languages, licence, credit, bytes, memoryBytes, state } = model
+  const { name, kind, engine, languages, license, credit, bytes, memoryBytes, state } = model
   const running = pull && 'progress' in pull ? pull.progress : undefined
   return {
     ...{ name, kind, bytes, state },
     engine: engine ?? null,
     languages: [...languages],
-    license: licence ?? null,
+    license: license ?? null,
     credit: credit ?? null,
     memory_bytes: memoryBytes ?? null,
     is_removable: model.origin === 'store' || model.origin === 'file',
