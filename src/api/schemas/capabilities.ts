@@ -8,10 +8,10 @@ const EntityType = OneOf(...piiSingleTypes)
 
 const AddOn = Type.Object(
   {
-    name: Type.String({ description: 'The switch that asks for it' }),
+    name: Type.String({ description: 'The switch that requests it' }),
     kind: OneOf('transform', 'add-on'),
     is_configured: Type.Boolean({ description: 'If false, it returns `NotConfigured`' }),
-    is_repeatable: Type.Boolean({ description: 'Whether it can be made again when it failed' }),
+    is_repeatable: Type.Boolean({ description: 'Whether it can be retried after a failure' }),
     languages: Type.Union([Languages, Type.Null()], { description: 'Null when it knows all' }),
     config_schema: Nullable(
       FreeObject('JSON Schema of its `…_config`, with the limits and defaults of this server'),
@@ -46,7 +46,7 @@ const InstalledModel = Type.Object(
   {
     ...modelFields,
     version: Nullable(Type.String({ description: 'The commit or version of its source' })),
-    credit: Nullable(Type.String({ description: 'Whom the license wants to be named' })),
+    credit: Nullable(Type.String({ description: 'Whom the license requires to be credited' })),
     word_times: Nullable(
       Type.Boolean({ description: 'Whether it measures word times; null when it has no words' }),
     ),

@@ -14,7 +14,7 @@ function Label(description: string) {
 /** What a new key is to be. */
 export const KeyRequest = Type.Object(
   {
-    name: Type.Optional(Label('What people call it')),
+    name: Type.Optional(Label('Its display name')),
     account: Type.Optional(
       Label('The account whose jobs it opens; without the scope `admin` only the own one'),
     ),
@@ -25,7 +25,7 @@ export const KeyRequest = Type.Object(
     expires_in_s: Type.Optional(
       Type.Integer({
         ...{ minimum: 60, maximum: 10 * YEAR_S },
-        description: 'Seconds until it ends; it does not by itself without this',
+        description: 'Seconds until it expires; without this it never does',
       }),
     ),
   },

@@ -23,7 +23,7 @@ const LoadPoint = Type.Object(
       'Within which 95 % of the finals came after their utterance, since the point before',
     ),
     failed_requests: Count('Responses with a status of 500 or more, since the point before'),
-    failed_jobs: Count('Jobs that failed by the fault of the server, since the point before'),
+    failed_jobs: Count('Jobs that failed because of the server, since the point before'),
     failed_deliveries: Count('Deliveries that were given up, since the point before'),
     worker_restarts: Count('Processes that ended and were replaced, since the point before'),
   },

@@ -17,12 +17,12 @@ export type ApiAddOnAnswer =
 
 /** A transform changes the words, an add-on never does */
 export type ApiAddOnCapability = {
-  /** The switch that asks for it */
+  /** The switch that requests it */
   name: string
   kind: 'transform' | 'add-on'
   /** If false, it returns `NotConfigured` */
   is_configured: boolean
-  /** Whether it can be made again when it failed */
+  /** Whether it can be retried after a failure */
   is_repeatable: boolean
   /** Null when it knows all */
   languages: string[] | null
@@ -496,7 +496,7 @@ export type ApiLoadPoint = {
   final_seconds: number | null
   /** Responses with a status of 500 or more, since the point before */
   failed_requests: number
-  /** Jobs that failed by the fault of the server, since the point before */
+  /** Jobs that failed because of the server, since the point before */
   failed_jobs: number
   /** Deliveries that were given up, since the point before */
   failed_deliveries: number
@@ -909,7 +909,7 @@ export type ApiStoredModel = {
   languages: string[]
   /** SPDX id. */
   license: string | null
-  /** Whom the license wants to be named. */
+  /** Whom the license requires to be credited. */
   credit: string | null
   /** Of its files; of its downloads until it is installed. */
   bytes: number

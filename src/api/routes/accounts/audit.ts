@@ -17,9 +17,9 @@ export function auditRoutes({
   const schema = {
     tags: ['Server'],
     operationId: 'listAudit',
-    summary: 'The audit log',
+    summary: 'List the audit log',
     description:
-      'Keys that were made and revoked, jobs that were deleted, and starts of servers, newest first. ' +
+      'Keys that were created and revoked, jobs that were deleted, and starts of servers, newest first. ' +
       'Needs a key with the scope `admin`.',
     querystring: AuditQuery,
     response: { 200: AuditList, ...errorResponses(400) },

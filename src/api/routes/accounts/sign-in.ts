@@ -78,7 +78,7 @@ export function signInRoutes(
     const get = {
       ...open,
       operationId: 'getSignIn',
-      summary: 'Who is signed in',
+      summary: 'Get the account that is signed in',
       description: 'By the cookie alone.',
       response: { 200: View, ...errorResponses(401, 403) },
     }

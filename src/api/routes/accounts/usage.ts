@@ -23,7 +23,7 @@ export function usageRoutes({
   const schema = {
     tags: ['Server'],
     operationId: 'getUsage',
-    summary: 'What was used',
+    summary: 'Get the usage of an account',
     description:
       'Jobs, seconds of audio, add-ons and tokens of language models, added up by the UTC day on which a job ended, ' +
       'by the key that requested it, or by its kind. What was used stays counted when the job is deleted. A failed ' +

@@ -9,7 +9,7 @@ import { Type } from '../../schemas/type.ts'
 /** Accepts any text: what is not an id or an add-on is simply not found. */
 const AddOnParams = Type.Object({
   id: Type.String(),
-  name: Type.String({ description: 'The switch that asks for the add-on, such as `subtitles`' }),
+  name: Type.String({ description: 'The switch that requests the add-on, such as `subtitles`' }),
 })
 
 /** Retries a failed add-on of a recorded job, without recognition. Our extension of the API. */
@@ -23,7 +23,7 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
         schema: {
           tags: ['Pre-recorded'],
           operationId: 'retryPreRecordedAddOn',
-          summary: 'Make a failed add-on again',
+          summary: 'Retry a failed add-on',
           description:
             'Of a job that is `done`, from the words of its result, without recognition; returns what then stands in ' +
             'the result, also when it failed again. Nothing else of the job changes, and no callback or ' +

@@ -23,7 +23,7 @@ export function capabilityRoutes({
         schema: {
           tags: ['Server'],
           operationId: 'getCapabilities',
-          summary: 'What this server can do',
+          summary: 'Get the capabilities of the server',
           description:
             'Languages and models of recognition; which models are installed and could be; the limits of one recording; of each add-on its languages, its configuration, and whether this server ' +
             'has it; what translates; how well each type of entity is found, and what the groups of types stand for.',

@@ -39,7 +39,7 @@ export function modelStoreRoutes({
         schema: {
           tags: ['Server'],
           operationId: 'listStoredModels',
-          summary: 'The models of this machine',
+          summary: 'List the models of this machine',
           description: `What is installed and what the catalog offers, on the node that handles the request. ${ADMIN}`,
           response: { 200: StoredModelList },
         },

@@ -26,7 +26,7 @@ export function modelRoutes({
         schema: {
           tags: ['OpenAI-compatible'],
           operationId: 'listModels',
-          summary: 'The models that requests may name',
+          summary: 'List the models that requests may name',
           description:
             'In the form of OpenAI’s API, with the languages that are installed. `GET /v2/capabilities` shows which ' +
             'models stand behind them.',

@@ -17,7 +17,7 @@ export function loadRoutes({
     const schema = {
       tags: ['Server'],
       operationId: 'getLoad',
-      summary: 'The load of the last half hour',
+      summary: 'Get the load of the last half hour',
       description:
         'Of the process that handles the request, since it started; the queue and the deliveries are those of all that share ' +
         'its database. For people; `/metrics` is for programs. Needs a key with the scope `admin`.',

@@ -24,7 +24,7 @@ export function metricsRoutes({
       tags: ['Server'],
       security: [],
       operationId: 'getMetrics',
-      summary: 'The metrics of the server',
+      summary: 'Get the metrics of the server',
       description:
         'In the text format of Prometheus. Needs no key; when the operator has set a token, ' +
         'it has to come as `Authorization: Bearer …`.',

@@ -9,7 +9,7 @@ export function nodeRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyPl
     const schema = {
       tags: ['Server'],
       operationId: 'listNodes',
-      summary: 'The nodes of this server',
+      summary: 'List the nodes of this server',
       description:
         'All processes that share the database, oldest first, with their roles and how many live ' +
         'sessions they run. Needs a key with the scope `admin`.',

@@ -98,7 +98,7 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
         max_speakers: Type.Optional(Type.Integer({ minimum: 0 })),
         speaker_confidence: Type.Optional(
           Type.Boolean({
-            description: 'Tells with each utterance how sure its speaker is; our extension',
+            description: 'Adds the confidence of the speaker to each utterance; our extension',
           }),
         ),
         enhanced: Ignored(),

@@ -35,7 +35,7 @@ export const liveCreationOperation: Operation = {
 export const patchOperation: Operation = {
   tags: ['Live'],
   operationId: 'patchLive',
-  summary: 'Tell about a live session',
+  summary: 'Set the metadata of a live session',
   description:
     'Replaces its `post_session_metadata` by the field of that name or, where there is none, by the whole body. In every state.',
 }

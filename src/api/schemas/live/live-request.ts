@@ -54,7 +54,7 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
     }),
     language_config: Type.Optional(configs.LanguageConfig),
     pre_processing: Filled('PreProcessing', {
-      audio_enhancer: Switch({ description: 'Recognize after noise was cleaned away' }),
+      audio_enhancer: Switch({ description: 'Remove noise before recognition' }),
       speech_threshold: Type.Number({
         minimum: 0,
         maximum: 1,

@@ -22,7 +22,7 @@ export const StoredModel = Type.Object(
     engine: nullable(Type.String(), 'What runs it; null where that is the program itself.'),
     languages: Type.Array(Type.String(), { description: 'Empty when it works on any.' }),
     license: nullable(Type.String(), 'SPDX id.'),
-    credit: nullable(Type.String(), 'Whom the license wants to be named.'),
+    credit: nullable(Type.String(), 'Whom the license requires to be credited.'),
     bytes: Type.Integer({ description: 'Of its files; of its downloads until it is installed.' }),
     memory_bytes: nullable(Type.Integer(), 'What a process that has loaded it takes.'),
     state: OneOf(...modelStates),

@@ -71,7 +71,7 @@ const errors = errorResponses(413, 415)
 export const clientSecretOperation = {
   tags: ['OpenAI-compatible'],
   operationId: 'createOpenAiClientSecret',
-  summary: 'Make a short-lived secret for a web page',
+  summary: 'Create a short-lived secret for a web page',
   description:
     'The secret opens `GET /v1/realtime?intent=transcription` with the rights of this key (scope `live`) and nothing else. ' +
     'It ends by its time, or with the key.',
@@ -83,7 +83,7 @@ export const clientSecretOperation = {
 export const transcriptionSessionOperation = {
   ...clientSecretOperation,
   operationId: 'createOpenAiTranscriptionSession',
-  summary: 'Make a short-lived secret for a web page, in the older form',
+  summary: 'Create a short-lived secret for a web page, in the older form',
   body: TranscriptionSessionRequest,
   response: { 200: TranscriptionSessionView, ...errors },
 }

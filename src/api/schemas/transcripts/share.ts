@@ -24,7 +24,7 @@ const fields = {
   created_at: DateTime,
   expires_at: DateTime,
   edited: Type.Boolean(),
-  key_name: Nullable(Type.String({ description: 'The name of the key that made it' })),
+  key_name: Nullable(Type.String({ description: 'The name of the key that created it' })),
 }
 
 /** A new link. */

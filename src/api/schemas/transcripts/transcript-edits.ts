@@ -29,10 +29,10 @@ const Operation = Type.Object(
       Type.Integer({ ...index, description: 'Of the words: its index in the result, from 0' }),
     ),
     from: Type.Optional(
-      Type.Integer({ ...index, description: 'The first word, from 0; 0 when left out' }),
+      Type.Integer({ ...index, description: 'The first word, from 0; default 0' }),
     ),
     to: Type.Optional(
-      Type.Integer({ ...index, description: 'The word behind the last one; all when left out' }),
+      Type.Integer({ ...index, description: 'The word after the last one; default: all' }),
     ),
     expected: Type.Optional(
       Type.String({
@@ -107,7 +107,7 @@ export const TranscriptVersionView = Type.Object(
     version: Type.Integer({ minimum: 1 }),
     created_at: DateTime,
     key_name: Nullable(
-      Type.String({ description: 'The name of the key that made it, or how the key begins' }),
+      Type.String({ description: 'The name of the key that created it, or how the key begins' }),
     ),
     operations: Type.Integer({ minimum: 0 }),
     restored: Nullable(Type.Integer({ minimum: 0, description: 'The version it brings back' })),

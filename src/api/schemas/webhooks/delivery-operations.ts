@@ -25,7 +25,7 @@ export const deliveryOperations = {
   resendFailed: operation(
     'resendFailedDeliveries',
     'Send again what failed',
-    'All deliveries that failed since a moment, but for those whose endpoint is disabled or was removed. ' +
+    'All deliveries that failed since a time, but for those whose endpoint is disabled or was removed. ' +
       'The events of a job keep their order.',
   ),
 }

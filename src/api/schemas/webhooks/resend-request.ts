@@ -7,7 +7,7 @@ export const ResendRequest = Type.Object(
     since: Type.String({
       format: 'moment',
       maxLength: MAX_DATE_TIME_CHARS,
-      description: 'Those that failed at this moment or later; a date stands for its midnight, UTC',
+      description: 'Those that failed at this time or later; a date stands for its midnight, UTC',
     }),
     endpoint_id: Type.Optional(
       Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those to this endpoint' }),

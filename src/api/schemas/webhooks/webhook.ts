@@ -15,7 +15,7 @@ export const WebhookRequest = Type.Object(
     name: Type.Optional(
       Type.String({
         ...{ minLength: 1, maxLength: MAX_NAME, format: 'label' },
-        description: 'What people call it',
+        description: 'Its display name',
       }),
     ),
     events: Type.Optional(
