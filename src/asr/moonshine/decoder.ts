@@ -75,7 +75,7 @@ export type MoonshineDecoder = {
   close(): Promise<void>
 }
 
-/** Loads the three graphs of `folder` (see `models/write-moonshine-decoder.ts`). */
+/** Loads the three graphs of `folder` (see `asr/models/write-moonshine-decoder.ts`). */
 export async function loadMoonshine(
   folder: string,
   shape: MoonshineShape,

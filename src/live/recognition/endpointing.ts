@@ -69,7 +69,8 @@ const KNOWN_FRAMES = 12
  */
 const MARGIN_FRAMES = 8
 /**
- * A VAD threshold that suits recordings (see `asr/segments.ts`), and the setting that maps to it.
+ * A VAD threshold that suits recordings (see `asr/segmentation/segments.ts`), and the setting that
+ * maps to it.
  */
 const USUAL = { detector: 0.5, setting: 0.6 }
 /** Speech continues down to this share of the threshold that opens it. */
