@@ -14,7 +14,9 @@ const set: EvaluationSet = {
   prompts: [{ of: 'call', prompt: 'Who called?', has: ['Lena'], lacks: ['Tom'] }],
   extractions: [{ of: 'call', values: { name: ['Lena'], phone: [] } }],
   summaries: [{ of: 'call', style: 'concise', facts: ['lamp'], lacks: ['banana'] }],
-  translations: [{ from: 'en', target: 'de', text: 'Hello [NAME_1].', has: ['Hallo'] }],
+  translations: [
+    { from: 'en', target: 'de', text: 'Hello [NAME_1], your lamp is on its way.', has: ['Hallo'] },
+  ],
   moderation: [
     ['I will hit you.', 'threat'],
     ['Hello.', null],
@@ -45,7 +47,8 @@ async function failuresOf(reply: (request: ChatRequest) => string) {
 }
 
 function answerWell({ system, user, schema }: ChatRequest): string {
-  if (schema?.name === 'translation') return '{"translations": ["Hallo [NAME_1]."]}'
+  if (schema?.name === 'translation')
+    return '{"translations": ["Hallo [NAME_1], die Lampe kommt."]}'
   if (schema?.name === 'extraction') return '{"name": ["Lena"], "phone": []}'
   if (user.includes('Meyer')) return '{"changes": [{"from": "Maier", "to": "Meyer"}]}'
   if (system.includes('threat')) return '{"flags": [{"sentence": 1, "category": "threat"}]}'
@@ -67,7 +70,7 @@ test('a model that answers nothing passes no check', async () => {
 test('inventions, other forms and other languages fail', async () => {
   const wrong: Record<string, string> = {
     extraction: '{"name": ["Lena", "Tom"], "phone": ["555"]}',
-    translation: '{"translations": ["Hello [NAME_1]."]}',
+    translation: '{"translations": ["Hello [NAME_1], your lamp is on its way."]}',
   }
   const { failed } = await failuresOf((request) => {
     if (request.user.includes('Summarize')) return 'Eins. Zwei. 18 mal banana. Lena will eine lamp.'
@@ -89,6 +92,11 @@ test('inventions, other forms and other languages fail', async () => {
     moderation: ['threat', 'null'],
     names: ['true', 'false'],
   })
+})
+
+test('a translation that lost most of its text is too short', async () => {
+  const { failed } = await failuresOf(() => '{"translations": ["[NAME_1]"]}')
+  assert.deepEqual(failed.translations, ['has about its length', 'has Hallo'])
 })
 
 test('the set asks for nothing that its transcripts do not say', () => {

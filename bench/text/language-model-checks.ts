@@ -142,10 +142,11 @@ async function* judgeTranslations({ translations }: EvaluationSet, options: AskO
   for (const { from, target, text, has, terms = [] } of translations) {
     const task = { target, texts: [text], context: '', before: [], informal: false, terms }
     const answer = await tryTo(async () => (await translateTexts(task, options)).texts[0]!)
+    const hasLength = answer.length < text.length * 4 + 20 && answer.length > text.length / 5
     const kept = text.match(/\[[A-Z_\d]+\]/g) ?? []
     yield judge('translations', `${from} to ${target}: ${text}`, answer, [
       ['is another text', answer !== '' && answer !== text],
-      ['has about its length', answer.length < text.length * 4 + 20 && answer !== ''],
+      ['has about its length', hasLength],
       ...kept.map((marker): Check => [`has ${marker}`, answer.includes(marker)]),
       ...patterns(answer, has),
     ])

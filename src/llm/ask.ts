@@ -16,6 +16,8 @@ export type Question = {
   partInstruction: string
   transcript: string
   schema?: { name: string; schema: object } | undefined
+  /** Most tokens that an answer needs; small models go on for as long as they may. */
+  mostTokens?: number
   /**
    * Says what is wrong with an answer; it is then asked for once more. Undefined when it is right.
    */
@@ -53,8 +55,8 @@ export async function askAboutTranscript(
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
-  const ask = async (one: Omit<Ask, 'maxTokens'>) => {
-    const answer = await complete({ ...one, maxTokens }, options)
+  const ask = async (one: Omit<Ask, 'maxTokens'>, most = maxTokens) => {
+    const answer = await complete({ ...one, maxTokens: Math.min(most, maxTokens) }, options)
     addUsage(usage, answer.usage)
     return answer
   }
@@ -74,11 +76,11 @@ export async function askAboutTranscript(
     }
     text = shorter
   }
-  let answer = await ask({ text, instruction, schema })
+  let answer = await ask({ text, instruction, schema }, question.mostTokens)
   const problem = answer.isCut ? undefined : question.problemOf?.(answer.text)
   if (problem !== undefined) {
     const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
-    answer = await ask({ text, instruction: mend, schema })
+    answer = await ask({ text, instruction: mend, schema }, question.mostTokens)
   }
   if (answer.text === '' && !answer.isCut) {
     throw new LlmFailure('the language model returned no text')

@@ -159,3 +159,42 @@ test('a text that is too long for the provider is said to be, and not asked for 
   }
   assert.equal(calls.length, refusals.length)
 })
+
+test('a model that thinks until its tokens are used up gets some for its thoughts, from then on', async (t) => {
+  const think = deltaOf('', { delta: { reasoning_content: 'Who was it? ' } })
+  const cut = deltaOf('', { finish_reason: 'length' })
+  const lost = [
+    [think, cut],
+    [deltaOf('<think>Who was it?'), cut],
+  ]
+  for (const pieces of lost) {
+    const { calls, complete } = await open(t, ({ max_tokens: most }) => {
+      return most < 1000 ? { pieces: [...pieces, eventOf('[DONE]')] } : 'Lena.'
+    })
+    const { text, isCut, usage } = await complete()
+    assert.deepEqual([text, isCut, usage.requests], ['Lena.', false, 2])
+    assert.equal((await complete()).usage.requests, 1)
+    const room = 4096 - 100 - 3 - 4
+    assert.deepEqual(
+      calls.map((call) => call.max_tokens),
+      [100, 100 + room, 100 + room],
+    )
+  }
+})
+
+test('without room for thoughts, or a provider that takes them, the cut answer stands', async (t) => {
+  const pieces = [deltaOf('<think>Who was it?', { finish_reason: 'length' }), eventOf('[DONE]')]
+  const small = await open(t, ({ max_tokens: most }) => (most < 1000 ? { pieces } : 400))
+  const { text, isCut } = await small.complete()
+  assert.deepEqual([text, isCut, small.calls.length], ['', true, 2])
+  const full = await open(t, () => ({ pieces }))
+  await full.complete({ user: 'word '.repeat(3000) })
+  assert.equal(full.calls.length, 1)
+})
+
+test('a model that was cut off otherwise is not asked again', async (t) => {
+  const begun = [deltaOf('<think>Hm.</think>Lena'), deltaOf('', { finish_reason: 'length' })]
+  const { calls, complete } = await open(t, () => ({ pieces: [...begun, eventOf('[DONE]')] }))
+  assert.deepEqual((await complete()).text, 'Lena')
+  assert.equal(calls.length, 1)
+})

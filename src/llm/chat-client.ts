@@ -79,8 +79,14 @@ const MOST_TOKEN_LETTERS = 10
 /** What is asked for beside the plain answer; `schema` where there is one. */
 type Manner = { stream: boolean; usage: boolean; schema: boolean }
 
-/** What a provider takes of a model. `isKnown`: it answered a request to stream. */
-type Taken = Manner & { isKnown: boolean }
+/**
+ * What a provider takes of a model. `isKnown`: it answered a request to stream. `thinks`: its
+ * thoughts took all tokens of an answer.
+ */
+type Taken = Manner & { isKnown: boolean; thinks: boolean }
+
+/** Tokens for thoughts before an answer, as far as the context has room for them. */
+const THOUGHT_TOKENS = 4096
 
 /**
  * Creates a client of `POST {url}/chat/completions`. Answers are made without chance, and streamed
@@ -99,14 +105,20 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         usage: true,
         schema: true,
         isKnown: false,
+        thinks: false,
       }
-      let answer = await post({ ...request, model }, taken, options)
+      const thoughts = thoughtTokens(request, contextTokens)
+      const ask = (manner: Manner, thinks: boolean) => {
+        const maxTokens = request.maxTokens + (thinks ? thoughts : 0)
+        return post({ ...request, model, maxTokens }, manner, options)
+      }
+      let answer = await ask(taken, taken.thinks)
       const others = wasRefused(answer) ? simplerManners(taken, request, answer.refusal) : []
       let manner: Manner = taken
       for (const other of others) {
         if (!wasRefused(answer)) break
         manner = other
-        answer = await post({ ...request, model }, manner, options)
+        answer = await ask(manner, taken.thinks)
       }
       if ('refusal' in answer) {
         if (isTooLong(answer)) {
@@ -115,8 +127,15 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         }
         throw new LlmFailure(`the language model refused the request with ${answer.status}`)
       }
-      takenBy.set(model, { ...manner, isKnown: taken.isKnown || manner.stream })
-      return toChatAnswer(answer, request)
+      const isKnown = taken.isKnown || manner.stream
+      const thinks = taken.thinks || isThoughtOnly(answer)
+      takenBy.set(model, { ...manner, isKnown, thinks })
+      const first = toChatAnswer(answer, request)
+      if (taken.thinks || !thinks || thoughts === 0) return first
+      const second = await ask(manner, true)
+      if ('refusal' in second) return first
+      const { usage, ...rest } = toChatAnswer(second, request)
+      return { ...rest, usage: sumUsage(first.usage, usage) }
     },
     close: () => client.close(),
   }
@@ -203,6 +222,25 @@ async function post(
   const problem = 'problem' in answer ? answer.problem : failed
   if ('status' in outcome || outcome.problem === problem) throw new LlmFailure(problem)
   throw new LlmFailure(`${failed}: ${outcome.problem}`, { status: 503 })
+}
+
+/** Returns how many tokens a model may think beside a request and its answer. */
+function thoughtTokens({ system, user, maxTokens }: ChatRequest, contextTokens: number): number {
+  const rest = contextTokens - estimateTokens(system) - estimateTokens(user) - maxTokens
+  return Math.max(0, Math.min(THOUGHT_TOKENS, rest))
+}
+
+function isThoughtOnly({ content, thoughtLetters, isCut }: ProviderAnswer): boolean {
+  const hasThoughts = thoughtLetters > 0 || content.includes('<think>')
+  return isCut && hasThoughts && withoutReasoning(content).trim() === ''
+}
+
+function sumUsage(one: Usage, other: Usage): Usage {
+  return {
+    requests: one.requests + other.requests,
+    prompt_tokens: one.prompt_tokens + other.prompt_tokens,
+    completion_tokens: one.completion_tokens + other.completion_tokens,
+  }
 }
 
 function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer {

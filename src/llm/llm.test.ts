@@ -7,7 +7,7 @@ import {
   textsToTranslate,
 } from '../../test/support/llm/chat-provider.ts'
 import { askAboutTranscript, readJson } from './ask.ts'
-import { extractData, summarizeTranscript } from './tasks.ts'
+import { describeChapter, extractData, summarizeTranscript } from './tasks.ts'
 import { estimateTokens, splitText } from './tokens.ts'
 import { translateTexts } from './translate.ts'
 
@@ -131,6 +131,17 @@ test('data that is no JSON is asked for once more', async (t) => {
   assert.match(calls[1]!.messages[1]!.content, /it was no JSON object/)
   await assert.rejects(extractData(task, options), /no JSON object/)
   assert.equal(calls.length, 4)
+})
+
+test('data of a short transcript takes few tokens: small models write for as long as they may', async (t) => {
+  const { options, calls } = await openChatModel(t, () => '{"Name": ["Lena"]}')
+  await extractData({ classes: ['Name'], transcript: 'Lena called.' }, options)
+  await extractData({ classes: ['Name'], transcript: 'Lena called. '.repeat(400) }, options)
+  await describeChapter({ transcript: 'Lena called.' }, options)
+  assert.deepEqual(
+    calls.map((call) => call.max_tokens),
+    [2 * 6 + 3 * 40, 1024, 768],
+  )
 })
 
 test('notes and answers that were cut off are of use, JSON is not', async (t) => {

@@ -1,5 +1,6 @@
 import { type AskOptions, askAboutTranscript, readJson } from './ask.ts'
 import { type ChatAnswer, LlmFailure, type Usage } from './chat-client.ts'
+import { estimateTokens } from './tokens.ts'
 
 /** Styles of a summary (contract 2.3.1). */
 export type SummaryStyle = 'general' | 'bullet_points' | 'concise'
@@ -13,6 +14,11 @@ const styles: Record<SummaryStyle, string> = {
 const MOST_POINTS = 10
 /** Most values of one class. */
 const MOST_VALUES = 50
+/** Tokens around the values of a class, and how often a word of a transcript is a value at most. */
+const CLASS_TOKENS = 40
+const MOST_USES = 2
+/** Four sentences and some words, in scripts with a token for each letter. */
+const CHAPTER_TOKENS = 768
 const IN_ITS_LANGUAGE = 'Write in the language of the transcript.'
 const NOTES = `Note the main facts, decisions and names of this part in a few short lines. ${IN_ITS_LANGUAGE}`
 
@@ -66,7 +72,9 @@ export async function extractData(
     'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
   const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${named}.`
   const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
-  const question = { instruction, partInstruction, transcript, schema, problemOf }
+  const mostTokens =
+    MOST_USES * estimateTokens(transcript + named) + CLASS_TOKENS * (classes.length + 2)
+  const question = { instruction, partInstruction, transcript, schema, mostTokens, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
   const found = readObject(text)
   if (!found) throw new LlmFailure('the language model returned no JSON object')
@@ -103,7 +111,15 @@ export async function describeChapter(
     'words, "gist" is one sentence, "summary" is two or three sentences, "keywords" is a list of at most five words. ' +
     IN_ITS_LANGUAGE
   const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
-  const question = { instruction, partInstruction: NOTES, transcript, schema, problemOf }
+  const mostTokens = CHAPTER_TOKENS
+  const question = {
+    instruction,
+    partInstruction: NOTES,
+    transcript,
+    schema,
+    mostTokens,
+    problemOf,
+  }
   const answer = await askAboutTranscript(question, options)
   const found = readObject(answer.text)
   if (!found) throw new LlmFailure('the language model returned no JSON object')

@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fakeLlamaEnvironment } from '../../../test/support/llm/fake-llama.ts'
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import type { ChatRequest } from '../chat-client.ts'
 import { createEmbeddedModel } from './embedded-model.ts'
 
 function open(
@@ -14,14 +15,8 @@ function open(
     ...{ idleSeconds: 60, ...limits, env: { ...bareEnvironment(), ...fakeLlamaEnvironment } },
   })
   t.after(() => model.close())
-  return (user: string, signal = new AbortController().signal, cacheKey?: string) => {
-    return model.complete({
-      system: '',
-      user,
-      maxTokens: 100,
-      signal,
-      ...(cacheKey && { cacheKey }),
-    })
+  return (user: string, signal = new AbortController().signal, more: Partial<ChatRequest> = {}) => {
+    return model.complete({ system: '', user, maxTokens: 100, signal, ...more })
   }
 }
 
@@ -71,6 +66,10 @@ test('a model that repeats itself is stopped, and its answer cut', async (t) => 
   const { text, isCut } = await complete('100000x0 loop')
   assert.match(text, /^\d+$/)
   assert.ok(isCut)
+  // Equal texts in JSON may be meant, and the schema says how many there are.
+  const schema = { name: 'x', schema: {} }
+  const { text: json } = await complete('100x0 loop', undefined, { schema })
+  assert.equal(json.split(' ').length, 100)
 })
 
 test('requests with one key share what the model computed, others do not', async (t) => {
@@ -78,7 +77,7 @@ test('requests with one key share what the model computed, others do not', async
   const { signal } = new AbortController()
   const answers: string[] = []
   for (const key of ['one', 'one', 'two', undefined, undefined]) {
-    const { text, usage } = await complete('0x0 held', signal, key)
+    const { text, usage } = await complete('0x0 held', signal, key ? { cacheKey: key } : {})
     answers.push(text)
     assert.equal(usage.prompt_tokens, 7)
   }

@@ -19,7 +19,10 @@ type Options = {
 /** The part of the package that is used. */
 export async function getLlama() {
   const context = { getSequence: () => sequence }
-  return { loadModel: async () => ({ createContext: async () => context }) }
+  return {
+    loadModel: async () => ({ createContext: async () => context }),
+    createGrammarForJsonSchema: async () => ({}),
+  }
 }
 
 let holds = false
