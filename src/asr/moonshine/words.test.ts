@@ -29,6 +29,15 @@ test('lone punctuation joins the word before it', () => {
   )
 })
 
+test('signs alone, such as notes for music, are no word and join none', () => {
+  const notes = [0xe2, 0x99, 0xaa].map((byte) => byte + 3)
+  const starts = Array.from({ length: 12 }, (_, i) => i / 10)
+  const said = (...tokens: number[]) => wordsOf(tokens, starts).map(({ text }) => text)
+  assert.deepEqual(said(...ids('_'), ...notes, ...notes), [])
+  assert.deepEqual(said(...ids('_ok', '_'), ...notes, ...ids('_here')), ['ok', 'here'])
+  assert.deepEqual(said(...ids('_ok'), 0xc3 + 3, 0xa9 + 3), ['oké'])
+})
+
 test('byte tokens form characters', () => {
   assert.equal(textOf([0xc3 + 3, 0xa9 + 3, ...ids('_ok')]), 'é ok')
 })

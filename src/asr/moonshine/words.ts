@@ -13,7 +13,8 @@ export type RoughWord = {
 /**
  * Joins tokens into words. `starts` holds the start of each token and of the end token, in seconds.
  * A word starts with its first spoken piece and ends where the token after its last spoken piece
- * starts: the pause after a comma belongs to no word. Lone punctuation joins the word before it.
+ * starts: the pause after a comma belongs to no word. Lone punctuation joins the word before it;
+ * other lone signs, such as the notes that stand for music in subtitles, are left out.
  */
 export function wordsOf(tokens: readonly number[], starts: readonly number[]): RoughWord[] {
   const words: RoughWord[] = []
@@ -23,7 +24,9 @@ export function wordsOf(tokens: readonly number[], starts: readonly number[]): R
     const word = wordOf(tokens, starts, { first, last: next - 1 })
     const previous = words.at(-1)
     if (word) words.push(word)
-    else if (previous) previous.text += textOf(tokens.slice(first, next))
+    else if (previous) {
+      previous.text += textOf(tokens.slice(first, next)).replaceAll(/\p{So}/gu, '')
+    }
     first = next
   }
   return words
@@ -37,7 +40,8 @@ function wordOf(
   const own = tokens.slice(range.first, range.last + 1)
   const text = textOf(own)
   const firstWordToken = own.findIndex(isSpoken)
-  if (firstWordToken < 0 || text === '') return undefined
+  // Bytes count as spoken: they may be letters.
+  if (firstWordToken < 0 || !/[\p{L}\p{N}]/u.test(text)) return undefined
   const lastWordAt = own.findLastIndex(isSpoken)
   const start = starts[range.first + firstWordToken]!
   const end = Math.max(start, starts[range.first + lastWordAt + 1]!)

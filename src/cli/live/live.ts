@@ -8,6 +8,7 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, formatAddOns } from '../transcribe/add-on-text.ts'
 import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
 import { prepareOutputs } from '../transcribe/results.ts'
+import { stageName } from '../transcribe/stage-names.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openAudio } from './live-audio.ts'
 import { LiveConnection, type LiveEnd } from './live-connection.ts'
@@ -53,7 +54,7 @@ export const liveCommand: Command = {
     await prepareOutputs([options.output])
     const progress = createProgress(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
-    if (options.source.kind === 'file') progress.show(options.name, { stage: 'decode' })
+    if (options.source.kind === 'file') progress.show(options.name, { stage: stageName('decode') })
     await using audio = await openAudio(options.source, terminal)
     progress.end(options.name)
     await using connected = await connectServer(server, { terminal, progress, live: true })
