@@ -33,7 +33,7 @@ test('without a terminal it recommends and downloads nothing', async () => {
 test('with --yes it pulls', async () => {
   const { code, stderr } = await runHere(['setup', '--yes', '--languages', 'ja'], env)
   assert.equal(code, 1)
-  assert.match(stderr, /Cannot fetch .* of whisper-.* answers 404/)
+  assert.match(stderr, /Cannot fetch .* of whisper-.* responds with 404/)
 })
 
 test('on a terminal it asks for the languages, and before it downloads', {
