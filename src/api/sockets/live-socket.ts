@@ -70,7 +70,7 @@ export function createLiveSocketServer(
   ): Promise<Connection | number | 'forwarded'> {
     const avoid: string[] = []
     for (;;) {
-      const connection = await connect(upgrade.request, { ...ids, avoid })
+      const connection = await connect(upgrade.request, { ...ids, avoid }, { live, log })
       if (typeof connection === 'number' || !('nodeId' in connection)) return connection
       if (!upgrade.socket.writable) return 1001
       const { jobId, nodeId, url } = connection
@@ -87,23 +87,6 @@ export function createLiveSocketServer(
     }
   }
 
-  async function connect(
-    { url = '', headers }: IncomingMessage,
-    ids: { requestId: string; address: string; avoid: readonly string[] },
-  ): Promise<Connection | SessionNode | number> {
-    const query = new URL(url, 'http://localhost').searchParams
-    const offset = query.get('offset')
-    if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
-    try {
-      const place = offset === null ? undefined : Number(offset)
-      const isForwarded = FORWARDED_HEADER in headers
-      return await live.connect(query.get('token') ?? '', { offset: place, isForwarded, ...ids })
-    } catch (error) {
-      log.error({ err: error, ...ids }, 'cannot connect to a live session')
-      return 1011
-    }
-  }
-
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!isLiveUpgrade(request)) return
     if (!socket.writable) return // Refused, because too many requests wait.
@@ -113,6 +96,24 @@ export function createLiveSocketServer(
       socket.destroy()
     })
   })
+}
+
+async function connect(
+  { url = '', headers }: IncomingMessage,
+  ids: { requestId: string; address: string; avoid: readonly string[] },
+  { live, log }: Pick<LiveSocketParts, 'live' | 'log'>,
+): Promise<Connection | SessionNode | number> {
+  const query = new URL(url, 'http://localhost').searchParams
+  const offset = query.get('offset')
+  if (offset !== null && !/^\d{1,15}$/.test(offset)) return 4400
+  try {
+    const place = offset === null ? undefined : Number(offset)
+    const isForwarded = FORWARDED_HEADER in headers
+    return await live.connect(query.get('token') ?? '', { offset: place, isForwarded, ...ids })
+  } catch (error) {
+    log.error({ err: error, ...ids }, 'cannot connect to a live session')
+    return 1011
+  }
 }
 
 type LiveSocketParts = Pick<App, 'config' | 'live' | 'log'>

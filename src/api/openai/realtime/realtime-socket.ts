@@ -43,7 +43,7 @@ export function createRealtimeSocketServer(
   http: FastifyInstance,
   app: Pick<App, 'config' | 'live' | 'log'> & RealtimeParts,
 ): void {
-  const { config, live, log, bodies, admission, clientSecrets, turns } = app
+  const { config, live, log, bodies, turns } = app
   const { maxFrameBytes } = config.live
   const sockets = createSocketServer({
     maxPayload: maxFrameBytes,
@@ -68,7 +68,7 @@ export function createRealtimeSocketServer(
     const url = '/v1/realtime'
     const headers = withProtocolKey(request)
     const asked = { headers, raw: request, routeOptions: { url }, log: log as FastifyBaseLogger }
-    const { settings, ...key } = await findKey(asked)
+    const { settings, ...key } = await findKey(asked, app)
     requireScope(key.scopes, { method: 'POST', route: '/v2/live' })
     const others = [...connections].filter(({ account }) => account === key.account).length
     if (others >= MAX_SOCKETS) {
@@ -89,21 +89,6 @@ export function createRealtimeSocketServer(
       webSocket.on('error', () => {})
       serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
     })
-  }
-
-  /** Finds the key of a request, or that of a client secret with the settings of its session. */
-  async function findKey(
-    asked: AdmittedRequest,
-  ): Promise<AdmittedKey & { settings?: RealtimeSettings }> {
-    const secret = /^Bearer +(\S+)$/i.exec(asked.headers.authorization ?? '')?.[1]
-    if (!secret || !isClientSecret(secret)) return admission.admit(asked)
-    let settings: RealtimeSettings | undefined
-    const key = await admission.identify(asked, async () => {
-      const holder = await clientSecrets.find(secret)
-      settings = holder.settings
-      return holder.keyHash
-    })
-    return { ...key, ...(settings && { settings }) }
   }
 
   async function openSession(
@@ -133,6 +118,22 @@ export function createRealtimeSocketServer(
       refuse(socket, known)
     })
   })
+}
+
+/** Finds the key of a request, or that of a client secret with the settings of its session. */
+async function findKey(
+  asked: AdmittedRequest,
+  { admission, clientSecrets }: Pick<RealtimeParts, 'admission' | 'clientSecrets'>,
+): Promise<AdmittedKey & { settings?: RealtimeSettings }> {
+  const secret = /^Bearer +(\S+)$/i.exec(asked.headers.authorization ?? '')?.[1]
+  if (!secret || !isClientSecret(secret)) return admission.admit(asked)
+  let settings: RealtimeSettings | undefined
+  const key = await admission.identify(asked, async () => {
+    const holder = await clientSecrets.find(secret)
+    settings = holder.settings
+    return holder.keyHash
+  })
+  return { ...key, ...(settings && { settings }) }
 }
 
 function withProtocolKey({ headers }: IncomingMessage): IncomingMessage['headers'] {
