@@ -247,6 +247,17 @@ test('a translation has the times of its utterances, with sentences and subtitle
   assert.equal(english!.full_transcript, textsOf(result).join(' '))
 })
 
+test('a translation that came back as it was is delivered with a warning', async (t) => {
+  const copy = (one: ChatCall) => JSON.stringify({ translations: textsToTranslate(one) })
+  const { transcribe } = await start(t, copy, 'We sent the lamp today.')
+  const config = { target_languages: ['de', 'en'] }
+  const { result } = await transcribe({ translation: true, translation_config: config })
+  assert.equal(result.translation.success, true)
+  const count = result.transcription.utterances.length
+  const warning = `translation into de: ${count} of ${count} utterances came back as they were`
+  assert.deepEqual(result.metadata.warnings, [warning])
+})
+
 test('only redacted text leaves the server, and markers come back', async (t) => {
   const { provider, transcribe } = await start(t)
   const { result } = await transcribe({

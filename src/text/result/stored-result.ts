@@ -3,6 +3,7 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Params } from '../add-on.ts'
 import { readMarkers } from '../redaction/read-markers.ts'
 import { renewWarnings } from '../subtitles-warnings.ts'
+import { renewTranslationWarnings } from '../translation-warnings.ts'
 import type { Envelope } from './steps/envelope.ts'
 import type { Answered } from './steps/run-service-add-on.ts'
 import { sumUsage, type Usage, usageOf } from './token-usage.ts'
@@ -38,6 +39,11 @@ export function putEnvelope(result: StoredResult, name: string, envelope: Envelo
     const { metadata } = result
     if (metadata?.warnings) metadata.warnings = renewWarnings(metadata.warnings, envelope)
     return files
+  }
+  const { metadata, transcription } = result
+  if (name === 'translation' && metadata?.warnings) {
+    const { warnings } = metadata
+    metadata.warnings = renewTranslationWarnings(warnings, envelope, transcription.utterances)
   }
   result[name] = envelope
   if (name === 'sentences') result.transcription.sentences = [envelope]

@@ -6,7 +6,11 @@ import { checkLanguageServices } from '../../../src/cli/doctor/check-language-se
 import { readConfig } from '../../../src/config.ts'
 import type { ChatModel } from '../../../src/llm/chat-client.ts'
 import { createLog } from '../../../src/log.ts'
-import { type LlamaServer, noLlamaServer, startLlamaServer } from '../../support/llama-server.ts'
+import {
+  type LlamaServer,
+  noLlamaServer,
+  startLlamaServer,
+} from '../../support/llm/llama-server.ts'
 
 const CONTEXT = 2048
 const skip = noLlamaServer
