@@ -33,12 +33,14 @@ test('with -o a slash at the end or an existing folder takes one recording too',
 })
 
 test('two results in one file are refused', () => {
-  assert.throws(() => plan(['x/a\n.mp3', 'y/a\n.wav'], 'out'), /^UsageError: out.a\?\.txt would ov/)
+  const twice =
+    /^UsageError: Two results would be written to out.a\?\.txt: run one with another -o$/
+  assert.throws(() => plan(['x/a\n.mp3', 'y/a\n.wav'], 'out'), twice)
   assert.throws(() => plan(['x/a.mp3', 'y/a.wav'], 'out'), UsageError)
 })
 
 test('a result over a recording is refused', () => {
-  assert.throws(() => plan(['out/a.txt'], 'out/'), UsageError)
+  assert.throws(() => plan(['out/a.txt'], 'out/'), /out.a\.txt would overwrite a recording$/)
 })
 
 test('several subtitle files on stdout are refused', () => {

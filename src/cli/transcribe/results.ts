@@ -62,12 +62,15 @@ export function planSideFiles<F extends string>(
  * of them.
  */
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
-  const taken = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
+  const sources = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
+  const taken = new Set<string>()
   for (const path of paths) {
-    if (taken.has(resolve(path))) {
-      throw new UsageError(`${sanitize(path)} would overwrite another file`)
+    const [file, shown] = [resolve(path), sanitize(path)]
+    if (sources.has(file)) throw new UsageError(`${shown} would overwrite a recording`)
+    if (taken.has(file)) {
+      throw new UsageError(`Two results would be written to ${shown}: run one with another -o`)
     }
-    taken.add(resolve(path))
+    taken.add(file)
   }
 }
 
