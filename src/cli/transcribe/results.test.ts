@@ -54,6 +54,15 @@ test('the folder of an output is made before the work', async (t) => {
   assert.ok(statSync(join(folder, 'a/b')).isDirectory())
 })
 
+test('a folder that cannot be made is refused at once', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, async () => {
+  await assert.rejects(prepareOutputs(['/proc/steno/out/a.txt']), {
+    name: 'UsageError',
+    message: /^Cannot write \/proc\/steno/,
+  })
+})
+
 test('a folder where a file is to be written is refused before the work', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
   t.after(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { extname, join, parse, resolve } from 'node:path'
+import { makeWithParents } from '../../models/files/make-folder.ts'
 import { UsageError } from '../arguments.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Format } from './formats.ts'
@@ -90,7 +91,7 @@ export async function prepareOutputs(paths: readonly (string | undefined)[]): Pr
   }
   const folders = new Set(files.map((path) => resolve(path, '..')))
   try {
-    for (const folder of folders) await mkdir(folder, { recursive: true })
+    for (const folder of folders) await makeWithParents(folder)
   } catch (error) {
     const path = (error as NodeJS.ErrnoException).path ?? files[0]!
     throw new UsageError(explainWriting(path, error))

@@ -1,11 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/**
- * Makes a folder for models with those above it; rejects with `Error` that names the remedy. Node's
- * own recursive `mkdir` never ends where the system answers that a folder does not exist although
- * its parent does, as in `/proc`.
- */
+/** Makes a folder for models with those above it; rejects with `Error` that names the remedy. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await makeWithParents(path)
@@ -20,7 +16,11 @@ export function refusedFolder(path: string, cause: Error): Error {
   return new Error(`Cannot write to ${path}: ${cause.message}; ${remedy}`, { cause })
 }
 
-async function makeWithParents(path: string): Promise<void> {
+/**
+ * Makes a folder with those above it. Node's own recursive `mkdir` never ends where the system
+ * answers that a folder does not exist although its parent does, as in `/proc`.
+ */
+export async function makeWithParents(path: string): Promise<void> {
   const code = await tryMake(path)
   if (code !== 'ENOENT') return
   await makeWithParents(dirname(path))
