@@ -116,7 +116,10 @@ test('a file that cannot be written is refused before the work, and none is chan
   await prepareOutputs([old, join(folder, 'new.txt')])
   assert.deepEqual([readdirSync(folder), readFileSync(old, 'utf8')], [['old.txt'], 'text'])
   await assert.rejects(prepareOutputs([join(old, 'x.txt')]), {
-    ...{ name: 'UsageError', message: `Cannot write ${old}: a part of the path is no folder` },
+    ...{
+      name: 'UsageError',
+      message: `Cannot write ${old}/x.txt: a part of the path is not a folder`,
+    },
   })
 })
 

@@ -115,8 +115,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'your quota is used up',
-  ENOTDIR: 'a part of the path is no folder',
-  EEXIST: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
+  EEXIST: 'a part of the path is not a folder',
   ENOENT: 'its folder is gone',
   EISDIR: 'it is a folder',
 }
