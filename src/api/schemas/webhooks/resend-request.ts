@@ -5,7 +5,7 @@ import { Type } from '../type.ts'
 export const ResendRequest = Type.Object(
   {
     since: Type.String({
-      format: 'moment',
+      format: 'date-or-date-time',
       maxLength: MAX_DATE_TIME_CHARS,
       description: 'Those that failed at this time or later; a date stands for its midnight, UTC',
     }),
