@@ -16,7 +16,8 @@ export function renewTranslationWarnings(
 ): string[] {
   const others = warnings.filter((one) => !(one.startsWith(START) && one.endsWith(END)))
   const languages = new Map(spoken.map(({ text, language }) => [text.trim(), language]))
-  const own = ((results ?? []) as Target[]).flatMap(({ languages: [target], utterances }) => {
+  const targets: Target[] = Array.isArray(results) ? results : []
+  const own = targets.flatMap(({ languages: [target], utterances }) => {
     const copies = utterances.filter(({ text }) => {
       const language = languages.get(text.trim())
       const isLong = text.trim().split(/\s+/).length >= LEAST_WORDS
