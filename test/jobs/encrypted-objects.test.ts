@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import test from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { noise, waveOf } from '../support/audio/noise.ts'
@@ -38,5 +38,11 @@ test('recordings and long results are stored encrypted, and fetched as they are'
   assert.deepEqual(new Uint8Array(await part.arrayBuffer()), recording.slice(100_000, 200_001))
 
   const sound = Buffer.from(samples.slice(80_000, 80_064).buffer)
-  assert.deepEqual(await filesHolding(server.folder, [sound, Buffer.from('Umbriel')]), [])
+  assert.deepEqual(await filesHolding(server.folder, [sound]), [])
+  // The database has the words for searches, and is not encrypted.
+  const readable = await filesHolding(server.folder, [Buffer.from('Umbriel')])
+  assert.deepEqual(
+    readable.filter((path) => !basename(path).startsWith('steno.sqlite')),
+    [],
+  )
 })
