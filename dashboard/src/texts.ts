@@ -3,7 +3,8 @@ type FieldTexts = { label: string; hint?: string; values?: Record<string, string
 
 /**
  * Every text of the dashboard, in one place for translators: copy this file, translate the values,
- * keep the names. Functions insert numbers and names.
+ * keep the names. Functions insert numbers and names. It is long, so that a translation is one
+ * file.
  */
 export const texts = {
   language: 'en',

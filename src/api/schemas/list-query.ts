@@ -1,19 +1,16 @@
 import type { Static, TSchema } from 'typebox'
 import {
-  MAX_DATE_TIME_CHARS,
   MAX_METADATA_KEY_CHARS,
   MAX_METADATA_KEYS,
   MAX_NAME_CHARS,
   MAX_QUERY_VALUES,
 } from './limits.ts'
 import { Type } from './type.ts'
-import { FreeObject, Nullable, Uri } from './values.ts'
+import { DateOrDateTime, FreeObject, Nullable, Uri } from './values.ts'
 
 /** Defines a parameter that holds a date or a date-time. */
 export function DateFilter(description: string) {
-  return Type.Optional(
-    Type.String({ format: 'date-or-date-time', maxLength: MAX_DATE_TIME_CHARS, description }),
-  )
+  return Type.Optional(DateOrDateTime(description))
 }
 
 /** A parameter that names whose things are wanted. */

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { MAX_DATE_TIME_CHARS } from './limits.ts'
 import { Type } from './type.ts'
 
 /** Defines an object with arbitrary keys. */
@@ -31,6 +32,12 @@ export const DateTime = Type.String({
   format: 'date-time',
   description: 'ISO 8601, UTC, with milliseconds',
 })
+
+/** Defines a date or a date-time of a request. */
+export function DateOrDateTime(description: string) {
+  const bounds = { maxLength: MAX_DATE_TIME_CHARS }
+  return Type.String({ format: 'date-or-date-time', ...bounds, description })
+}
 
 /** A time or a duration. */
 export const Seconds = Type.Number({ minimum: 0, description: 'Seconds' })

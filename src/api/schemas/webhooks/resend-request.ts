@@ -1,14 +1,13 @@
-import { MAX_DATE_TIME_CHARS, MAX_NAME_CHARS } from '../limits.ts'
+import { MAX_NAME_CHARS } from '../limits.ts'
 import { Type } from '../type.ts'
+import { DateOrDateTime } from '../values.ts'
 
 /** Which failed deliveries to resend. */
 export const ResendRequest = Type.Object(
   {
-    since: Type.String({
-      format: 'date-or-date-time',
-      maxLength: MAX_DATE_TIME_CHARS,
-      description: 'Those that failed at this time or later; a date stands for its midnight, UTC',
-    }),
+    since: DateOrDateTime(
+      'Those that failed at this time or later; a date stands for its midnight, UTC',
+    ),
     endpoint_id: Type.Optional(
       Type.String({ maxLength: MAX_NAME_CHARS, description: 'Only those to this endpoint' }),
     ),
