@@ -14,13 +14,29 @@ const maxSeconds = 60
 const fixture = (name: string) =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url))
 
-/** The ids of the decoders that this process has started. */
-function decoderIds(): number[] {
+function allProcesses() {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
   return table.split('\n').flatMap((line) => {
     const [, pid, parent, args] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
-    return Number(parent) === process.pid && args?.includes('decoder-process') ? [Number(pid)] : []
+    return args ? [{ pid: Number(pid), parent: Number(parent), args }] : []
   })
+}
+
+/** The ids of the decoders that this process has started. */
+function decoderIds(): number[] {
+  return allProcesses()
+    .filter(({ parent, args }) => parent === process.pid && args.includes('decoder-process'))
+    .map(({ pid }) => pid)
+}
+
+/** Stops the decoders and what they have started, until they are killed. */
+function suspendDecoders(): void {
+  const ids = decoderIds()
+  const processes = allProcesses()
+  for (const id of ids) {
+    process.kill(id, 'SIGSTOP')
+    ids.push(...processes.filter(({ parent }) => parent === id).map(({ pid }) => pid))
+  }
 }
 
 function temporaryFolder(t: TestContext): string {
@@ -44,9 +60,9 @@ test('short files of one account share a process, those of two do not', unixOnly
 })
 
 test('a process that fails is replaced, and its file read by another one', unixOnly, async () => {
-  const reads = ['irregular/recorder.webm', 'irregular/recorder.webm'].map((name) =>
-    read(name, 'one'),
-  )
+  assert.ok(await read('irregular/recorder.webm', 'one'))
+  suspendDecoders()
+  const reads = [1, 2].map(() => read('irregular/recorder.webm', 'one'))
   // One of them finds the process busy.
   assert.equal(await Promise.race(reads), undefined)
   const before = decoderIds()
