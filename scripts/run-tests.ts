@@ -50,6 +50,9 @@ if (values.help) {
 /** Test files that take longer together have hung. */
 const TIMEOUT_MS = 900_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
+/** A process starts for so many files at least: its start costs a second. */
+const LEAST_FILES = 4
+
 /** How long a process may take to name its hung tests. */
 const REPORT_MS = 5000
 
@@ -74,7 +77,6 @@ if (files.length === 0) {
   console.error(`No test file matches ${positionals.join(', ')}`)
   process.exit(2)
 }
-const groups = group(files)
 const counts = new Map<string, number>()
 const failed: string[] = []
 const details: string[] = []
@@ -98,28 +100,30 @@ async function findFiles(): Promise<string[]> {
   const named = all.sort().filter((file) => {
     return positionals.length === 0 || positionals.some((part) => file.includes(part))
   })
-  return named.filter((file) => file.startsWith('test/long/') === values.long)
+  const wanted = named.filter((file) => file.startsWith('test/long/') === values.long)
+  return [
+    ...wanted.filter((file) => file.startsWith('test/')),
+    ...wanted.filter((file) => !file.startsWith('test/')),
+  ]
 }
 
 /**
- * Groups neighboring files, so that they share a process. Whole-server tests come first, in smaller
- * groups, since they take longest.
+ * Takes neighboring files that share a process. Whole-server tests come first, in smaller groups,
+ * since they take longest. Towards the end groups get smaller, so that all processes end at about
+ * the same time (guided self-scheduling, https://doi.org/10.1109/TC.1987.5009495).
  */
-function group(files: readonly string[]): string[][] {
-  const groups: string[][] = []
-  for (const file of files) {
-    const last = groups.at(-1) ?? []
-    const isWholeServer = file.startsWith('test/')
-    const limit = Number(values.files ?? (values.long ? 12 : 36)) / (isWholeServer ? 3 : 1)
-    const isAlike = last[0]?.startsWith('test/') === isWholeServer
-    if (isAlike && last.length < limit) last.push(file)
-    else groups.push([file])
-  }
-  return groups.sort(([a], [b]) => Number(b!.startsWith('test/')) - Number(a!.startsWith('test/')))
+function takeGroup(files: string[]): string[] {
+  const isWholeServer = (file: string) => file.startsWith('test/')
+  const most = Number(values.files ?? (values.long ? 12 : 36))
+  const limit = isWholeServer(files[0]!) ? most / 3 : most
+  const share = Math.ceil(files.length / (2 * Number(values.processes)))
+  const group = files.slice(0, Math.max(LEAST_FILES, Math.min(limit, share)))
+  const other = group.findIndex((file) => isWholeServer(file) !== isWholeServer(files[0]!))
+  return files.splice(0, other < 0 ? group.length : other)
 }
 
 async function runGroups(): Promise<void> {
-  for (let next = groups.shift(); next; next = groups.shift()) await run(next)
+  while (files.length > 0) await run(takeGroup(files))
 }
 
 /** Runs test files in one process, and prints its report when it ends. */
