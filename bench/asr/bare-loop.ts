@@ -25,8 +25,8 @@ process.on('message', async ({ pcm, part, segments }: BareTask) => {
   await detector.detect(readSamples(pcm.path, part.start, part.end))
   for (const { start, end } of segments) {
     const maxTokens = Math.ceil(((end - start) / 16_000) * 6.5)
-    const encoded = await model.encode(readSamples(pcm.path, start, end))
-    await model.decode([encoded], [{ maxTokens, minTokens: 0 }], signal)
+    const states = await model.encode(readSamples(pcm.path, start, end))
+    await model.decode([{ states, bounds: { maxTokens, minTokens: 0 }, draft: [] }], signal)
   }
   process.send?.('done')
 })

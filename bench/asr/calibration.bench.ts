@@ -79,8 +79,9 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
   for (const { start, end } of segments) {
     const piece = new Float32Array(Math.max(end - start, 8000))
     piece.set(audio.subarray(start, end))
-    const bounds = [{ maxTokens: Math.ceil((piece.length / 16_000) * 6.5) + 3, minTokens: 0 }]
-    const [found] = await model.decode([await model.encode(piece)], bounds, signal)
+    const bounds = { maxTokens: Math.ceil((piece.length / 16_000) * 6.5) + 3, minTokens: 0 }
+    const states = await model.encode(piece)
+    const [found] = await model.decode([{ states, bounds, draft: [] }], signal)
     if (!found || found.tokens.length === 0) continue
     const starts = alignTokens(found.attention, {
       heads: moonshineShapes.base.alignmentHeads,

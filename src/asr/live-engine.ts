@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
-import type { RecognitionSettings, Segment } from './recognizer.ts'
+import type { DraftText, RecognitionSettings, Segment } from './recognizer.ts'
 import type { LanguageIdentification } from './routing/routing.ts'
 
 /**
@@ -46,7 +46,7 @@ export type Partial = {
   /** The id of the recognizer. */
   model: string
   language: string
-  /** Pass it with the next partial of the same utterance: it makes that one cheaper. */
+  /** Pass it with the next partial of the same utterance, or its final: it makes them cheaper. */
   draft: readonly number[]
 }
 
@@ -86,7 +86,8 @@ export type LiveUtterance = {
 
 /**
  * Recognizes speech while it is being spoken. All results depend on audio and position alone: a
- * session that resumes after a crash gets the same results as an undisturbed one. A worker that
+ * session that resumes after a crash gets the same results as an undisturbed one, but for rounding
+ * where a draft was at hand (decision 0106). A worker that
  * crashes rejects the call with `engine_failed`; the caller may retry.
  */
 export type LiveEngine = {
@@ -119,6 +120,8 @@ export type LiveEngine = {
     options: LiveTaskOptions &
       RecognitionSettings & {
         wantsSpeaker?: boolean
+        /** What its last partial said. */
+        draft?: DraftText | undefined
         identification?: LanguageIdentification | undefined
         languageBefore?: (() => Promise<string | null>) | undefined
       },

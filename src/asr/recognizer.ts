@@ -101,12 +101,23 @@ export type LanguageProbability = { language: string; probability: number }
 /** Processor seconds: `begin` to encode a piece of audio, `token` for each token of its text. */
 export type RecognizerCosts = { begin: number; token: number }
 
+/** The tokens of a text, by the vocabulary of a recognizer, whose id is `model`. */
+export type DraftText = { model: string; tokens: readonly number[] }
+
 /** Options of one call. */
 export type RecognizeOptions = Omit<RecognitionSettings, 'model' | 'fusedWith'> & {
   /** Forbids an empty result: for speech that came back without words. */
   forceNonEmpty?: boolean
+  /**
+   * What a single segment may say. A recognizer with the same vocabulary checks it, which costs
+   * less than to write the text anew; others ignore it.
+   */
+  draft?: DraftText | undefined
   signal: AbortSignal
 }
+
+/** Options of one call for speech that goes on; `draft` are the tokens of the call before. */
+export type OpenRecognizeOptions = Omit<RecognizeOptions, 'draft'> & { draft: readonly number[] }
 
 /**
  * A loaded model that turns speech into words, in a worker process. It takes several segments of 16
@@ -120,10 +131,7 @@ export type Recognizer = RecognizerInfo & {
    * Recognizes speech that goes on; the tokens of the previous recognition as `draft` make it
    * cheaper.
    */
-  recognizeOpen(
-    audio: Float32Array,
-    options: RecognizeOptions & { draft: readonly number[] },
-  ): Promise<OpenRecognition>
+  recognizeOpen(audio: Float32Array, options: OpenRecognizeOptions): Promise<OpenRecognition>
   /**
    * Returns the languages that the speech may be in, the most probable first. Considers `languages`
    * only; an empty list stands for all that the model knows. `isRough` is for one of many windows

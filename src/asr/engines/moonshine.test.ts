@@ -1,18 +1,57 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import ort from 'onnxruntime-node'
 import { embeddedModels } from '../models/embedded-packages.ts'
+import type { DraftText, Recognition } from '../recognizer.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { createMoonshine } from './moonshine.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const { signal } = new AbortController()
+const { InferenceSession } = ort as unknown as {
+  InferenceSession: { prototype: ort.InferenceSession }
+}
 /** Samples that the header of the file takes. */
 const HEADER = 22
 
+const tiny = () => createMoonshine(embeddedModels(join(root, 'models')).moonshineTiny, 'tiny')
+const speech = readSamples(join(root, 'test/fixtures/two-voices.wav'), HEADER, 8 * 16_000)
+
+test('a draft, right or wrong in parts, saves calls of the model and changes no text', async (t) => {
+  const model = await tiny()
+  const { mock } = t.mock.method(InferenceSession.prototype, 'run')
+  const options = { language: 'en', languages: [], vocabulary: [], signal }
+  const recognize = async (draft?: DraftText) => {
+    mock.resetCalls()
+    const [{ words }] = (await model.recognize([speech], { ...options, draft })) as [Recognition]
+    return {
+      text: words.map(({ text, start, end }) => [text, start, end]),
+      calls: mock.callCount(),
+    }
+  }
+  const { tokens } = await model.recognizeOpen(speech, { ...options, draft: [] })
+  const plain = await recognize()
+  assert.ok(plain.calls > tokens.length)
+  const place = tokens.length >> 1
+  for (const draft of [
+    tokens,
+    tokens.toSpliced(place, 1),
+    tokens.toSpliced(place, 1, 5000),
+    tokens.toSpliced(place, 0, 5000),
+  ]) {
+    const drafted = await recognize({ model: 'moonshine-base', tokens: draft })
+    assert.deepEqual(drafted.text, plain.text)
+    assert.ok(drafted.calls < plain.calls / 2, `${drafted.calls} of ${plain.calls} calls`)
+  }
+  const foreign = await recognize({ model: 'whisper-base', tokens })
+  assert.deepEqual(foreign, plain)
+  await model.close()
+})
+
 test('listed words are preferred while the model writes, in batches too', async () => {
-  const model = await createMoonshine(embeddedModels(join(root, 'models')).moonshineTiny, 'tiny')
-  const audio = readSamples(join(root, 'test/fixtures/two-voices.wav'), HEADER, 8 * 16_000)
+  const model = await tiny()
+  const audio = speech
   const other = audio.subarray(0, 5 * 16_000)
   const hear = async (segments: Float32Array[], vocabulary: string[]) => {
     const options = { language: 'en', languages: [], vocabulary, signal }

@@ -9,6 +9,7 @@ import {
 } from '../moonshine/decoder.ts'
 import {
   describeMoonshine,
+  isMoonshine,
   type MoonshineSize,
   moonshineProfile,
 } from '../moonshine/description.ts'
@@ -51,7 +52,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
   return {
     ...describeMoonshine(size),
     profile: moonshineProfile,
-    async recognize(segments, { forceNonEmpty = false, vocabulary, signal }) {
+    async recognize(segments, { forceNonEmpty = false, vocabulary, draft, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {
         signal.throwIfAborted()
@@ -59,10 +60,12 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       }
       const minTokens = forceNonEmpty ? 1 : 0
       const bias = biasTo(vocabulary)
-      const bounds = segments.map((audio) => {
-        return { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
+      const drafted = draft && isMoonshine(draft.model) ? draft.tokens : []
+      const pieces = segments.map((audio, i) => {
+        const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
+        return { states: encoded[i]!, bounds, draft: drafted }
       })
-      const decodings = await model.decode(encoded, bounds, signal)
+      const decodings = await model.decode(pieces, signal)
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, shape))
     },
     async recognizeOpen(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
@@ -71,8 +74,8 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const bias = biasTo(vocabulary)
       const minTokens = forceNonEmpty ? 1 : 0
       const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
-      const decoding = await model.decodeDraft({ states, bounds, tokens: draft }, signal)
-      return toOpenRecognition(decoding, { audio, draft, shape })
+      const [decoding] = await model.decode([{ states, bounds, draft }], signal)
+      return toOpenRecognition(decoding!, { audio, draft, shape })
     },
     measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => model.close(),
@@ -93,17 +96,18 @@ async function measureCost(
   )
   const { signal } = new AbortController()
   const tokens = Array.from({ length: drafted }, (_, i) => 300 + i)
-  const write = async (count: number) => {
+  const write = async (count: number, draft: readonly number[]) => {
     const from = cpuSeconds()
     const states = await model.encode(audio)
     const bounds = { maxTokens: count, minTokens: count }
-    await model.decodeDraft({ states, bounds, tokens }, signal)
+    await model.decode([{ states, bounds, draft }], signal)
     return cpuSeconds() - from
   }
-  await write(REHEARSED_TOKENS) // The first call of a session allocates its memory.
-  const begin = await write(1)
-  const all = await write(REHEARSED_TOKENS)
-  return { begin, token: Math.max(0, all - begin) / (REHEARSED_TOKENS - 1) }
+  await write(REHEARSED_TOKENS, []) // The first call of a session allocates its memory.
+  const one = await write(1, [])
+  const all = await write(REHEARSED_TOKENS, [])
+  const begin = drafted > 0 ? await write(1, tokens) : one
+  return { begin, token: Math.max(0, all - one) / (REHEARSED_TOKENS - 1) }
 }
 
 function mostTokens(audio: Float32Array): number {

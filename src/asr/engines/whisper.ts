@@ -5,8 +5,8 @@ import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type {
   OpenRecognition,
+  OpenRecognizeOptions,
   Recognition,
-  RecognizeOptions,
   Recognizer,
   RecognizerCosts,
   RecognizerProfile,
@@ -109,12 +109,10 @@ async function translate(
   return found.map(({ decoding }) => model.tokenizer.textOf(decoding.tokens).trim())
 }
 
-type OpenOptions = RecognizeOptions & { draft: readonly number[] }
-
 async function recognizeOpen(
   model: WhisperModel,
   audio: Float32Array,
-  { draft, signal, ...wanted }: OpenOptions,
+  { draft, signal, ...wanted }: OpenRecognizeOptions,
 ): Promise<OpenRecognition> {
   const { network, tokenizer } = model
   const encoded = await encode(model, [audio], signal)

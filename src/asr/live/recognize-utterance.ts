@@ -15,7 +15,10 @@ import { readSamples } from '../segmentation/read-samples.ts'
 import { cutSegments, detectSpeechInRange, fileSegments } from '../segmentation/segments.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
-/** Recognizes an utterance that has ended, like a recording of its own. */
+/**
+ * Recognizes an utterance that has ended, like a recording of its own. The text of its last partial
+ * as `options.draft` makes it cheaper.
+ */
 export async function recognizeFinal(
   models: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
@@ -23,13 +26,14 @@ export async function recognizeFinal(
 ): Promise<Omit<Final, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const pieces = await cutLong(models, audio)
+  const draft = pieces.length === 1 ? options.draft : undefined
   const words: Word[] = []
   const warnings = new Set<string>()
   let language = options.language ?? models.recognizer.capabilities.languages[0]!
   for (const piece of pieces) {
     const { start, end } = piece
     const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(piece) }
-    const [recognized] = await recognizeInPieces(models, [spoken], options)
+    const [recognized] = await recognizeInPieces(models, [spoken], { ...options, draft })
     words.push(...moved(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language

@@ -153,7 +153,7 @@ async function recognizeFinal(
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
   { processesOf, counted }: Finals,
 ): Promise<Final> {
-  const { signal, isBehind = false, wantsSpeaker = false } = requested
+  const { signal, isBehind = false, wantsSpeaker = false, draft } = requested
   const rank = isBehind ? priority.finalBehind : priority.final
   const how = {
     ...{ signal, timeout: timeoutFor(utterance), priority: rank },
@@ -168,7 +168,7 @@ async function recognizeFinal(
       languageBefore,
     }))
   const chosen = identified?.settings ?? requested
-  const task = { kind: 'final' as const, utterance, wantsSpeaker, ...settingsOf(chosen) }
+  const task = { kind: 'final' as const, utterance, draft, wantsSpeaker, ...settingsOf(chosen) }
   const first = counted(processesOf(task.model).run(task, how), { isBehind })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.found }

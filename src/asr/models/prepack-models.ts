@@ -167,11 +167,8 @@ async function tryModel(folder: string, shape: MoonshineShape): Promise<string> 
   })
   const states = await model.encode(audio)
   const bounds = { minTokens: TRIED_TOKENS, maxTokens: TRIED_TOKENS }
-  const decodings = await model.decode(
-    [states, states],
-    [bounds, bounds],
-    new AbortController().signal,
-  )
+  const piece = { states, bounds, draft: [] }
+  const decodings = await model.decode([piece, piece], new AbortController().signal)
   await model.close()
   return JSON.stringify({ states: [...states], decodings })
 }

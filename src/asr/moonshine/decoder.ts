@@ -10,6 +10,7 @@ import {
 } from '../onnx-runtime.ts'
 import { findRepetition } from '../recognition/repetition.ts'
 import { type BiasedText, followBias, type VocabularyBias } from '../recognition/vocabulary-bias.ts'
+import { resumeDraft } from './draft.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */
@@ -45,8 +46,12 @@ export type Decoding = {
  */
 export type DecodeBounds = { maxTokens: number; minTokens: number; bias?: VocabularyBias }
 
-/** An encoded piece to decode alone, with a guess of how its text begins. */
-export type Draft = { states: Float32Array; bounds: DecodeBounds; tokens: readonly number[] }
+/** An encoded piece to decode, and a draft of its text, which may be empty. */
+export type EncodedPiece = {
+  states: Float32Array
+  bounds: DecodeBounds
+  draft: readonly number[]
+}
 
 const VOCABULARY = 32_768
 /** Tokens that are never text (32000 and up) are excluded from the choice. */
@@ -61,17 +66,12 @@ export type MoonshineDecoder = {
    * samples.
    */
   encode(audio: Float32Array): Promise<Float32Array>
-  /** Decodes several encoded pieces at once; the pieces do not affect each other. */
-  decode(
-    encoded: readonly Float32Array[],
-    bounds: readonly DecodeBounds[],
-    signal: AbortSignal,
-  ): Promise<Decoding[]>
   /**
-   * Decodes one piece. Reads the tokens of the draft in one call and keeps those that the model
-   * would have written itself, so the text is that of `decode` at less cost.
+   * Decodes several encoded pieces at once; the pieces do not affect each other. Of a single piece,
+   * reads several tokens of the draft per call and keeps those that the model would have written
+   * itself: the text is the same at less cost.
    */
-  decodeDraft(draft: Draft, signal: AbortSignal): Promise<Decoding>
+  decode(pieces: readonly EncodedPiece[], signal: AbortSignal): Promise<Decoding[]>
   close(): Promise<void>
 }
 
@@ -91,46 +91,47 @@ export async function loadMoonshine(
       })
       return floatsOf(last_hidden_state)
     },
-    async decode(encoded, bounds, signal) {
-      const drafts = encoded.map((states, i) => ({ states, bounds: bounds[i]!, tokens: [] }))
-      return decodeAll(graphs, drafts, signal)
-    },
-    async decodeDraft(draft, signal) {
-      const [decoding] = await decodeAll(graphs, [draft], signal)
-      return decoding!
-    },
+    decode: (pieces, signal) => decodeAll(graphs, pieces, signal),
     async close() {
       await Promise.all([encoder.release(), cross.release(), decoder.release()])
     },
   }
 }
 
+/**
+ * So many tokens of a draft are read per call, fewer behind a wrong one: each costs a third of a
+ * call for a single token.
+ */
+const MOST_GUESSED = 8
+const LEAST_GUESSED = 3
 /** So many listed words are begun in vain in one piece before it is written without the list. */
 const MAX_TAKEN_BACK = 6
 
 /**
- * Decodes all drafts together. A piece in which a listed word was begun in vain is decoded again
+ * Decodes all pieces together. A piece in which a listed word was begun in vain is decoded again
  * from there, alone.
  */
 async function decodeAll(
   graphs: Graphs,
-  drafts: readonly Draft[],
+  pieces: readonly EncodedPiece[],
   signal: AbortSignal,
 ): Promise<Decoding[]> {
   const rows: Row[] = []
-  for (const draft of drafts) {
-    const encoded = await readEncoded(graphs, draft.states)
-    rows.push(await openRow(graphs, encoded, draft))
+  for (const piece of pieces) {
+    const encoded = await readEncoded(graphs, piece.states)
+    // Rows that go on together must have read equally much.
+    const draft = pieces.length === 1 ? piece.draft : []
+    rows.push(await openRow(graphs, encoded, { ...piece, draft }))
   }
   await decodeTogether(graphs, rows.filter(isOpen), signal)
-  for (const [i, draft] of drafts.entries()) {
+  for (const [i, piece] of pieces.entries()) {
     const barred = new Set<number>()
     for (let at = rows[i]!.takeBack; at !== undefined; at = rows[i]!.takeBack) {
       barred.add(at)
-      const { bias: _, ...alone } = draft.bounds
-      const bounds = barred.size > MAX_TAKEN_BACK ? alone : draft.bounds
-      const tokens = rows[i]!.decoding.tokens.slice(0, at)
-      rows[i] = await openRow(graphs, rows[i]!.encoded, { ...draft, bounds, tokens }, barred)
+      const { bias: _, ...alone } = piece.bounds
+      const bounds = barred.size > MAX_TAKEN_BACK ? alone : piece.bounds
+      const draft = rows[i]!.decoding.tokens.slice(0, at)
+      rows[i] = await openRow(graphs, rows[i]!.encoded, { ...piece, bounds, draft }, barred)
       await decodeTogether(graphs, [rows[i]].filter(isOpen), signal)
     }
   }
@@ -172,34 +173,62 @@ function isOpen(row: Row): boolean {
 }
 
 /**
- * Reads the start token, followed only by the draft of the same piece: the attention keys of a
- * piece do not depend on its neighbors.
+ * Opens the row of a piece, alone: the attention keys of a piece do not depend on its neighbors.
+ * Reads the start token and the draft, a few tokens per call, as far as the model would have
+ * written them itself. Where it writes another token, the draft goes on behind the place where it
+ * says the same (speculative decoding, https://arxiv.org/abs/2211.17192, greedy).
  */
 async function openRow(
-  { decoder, shape }: Graphs,
+  graphs: Graphs,
   encoded: Tensors,
-  { states, bounds, tokens }: Draft,
+  { states, bounds, draft }: EncodedPiece,
   barred: ReadonlySet<number> = new Set(),
 ): Promise<Row> {
+  const { shape } = graphs
   const frames = states.length / shape.hidden
-  const read = [START_TOKEN, ...tokens.slice(0, bounds.maxTokens)]
-  const outputs = await decoder.run({
-    input_ids: integers(read, [1, read.length]),
-    position: integers([0], [1]),
-    encoder_mask: floats(new Float32Array(frames), [1, 1, 1, frames]),
-    ...encoded,
-    ...noText(shape),
-  })
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
   const biased = bounds.bias && followBias(bounds.bias, barred)
   const state = { open: true, biased, takeBack: undefined }
-  const row: Row = { decoding, bounds, encoded, caches: asPast(outputs), ...state }
-  const size = { width: frames, heads: shape.alignmentHeads, tokens: read.length }
-  for (let i = 0; row.open && i < read.length; i++) {
-    choose(row, outputs, i, size)
-    if (decoding.tokens[i] !== read[i + 1]) break
-  }
+  const row: Row = { decoding, bounds, encoded, caches: noText(shape), ...state }
+  let [at, size] = [0, MOST_GUESSED]
+  do {
+    const right = await readGuess(graphs, row, draft.slice(at, at + size))
+    // Behind what was right the model has written one token more.
+    const own = decoding.tokens.at(-1) ?? END_TOKEN
+    const isRight = own === draft[at + right]
+    at = resumeDraft(draft, at + right, own)
+    size = isRight ? MOST_GUESSED : Math.max(LEAST_GUESSED, right)
+  } while (row.open && at < draft.length)
   return row
+}
+
+/**
+ * Reads the last token of the row and a guess of the next ones in one call, and writes the tokens
+ * that follow as long as the guess is right. Returns how many of it were.
+ */
+async function readGuess(
+  { decoder, shape }: Graphs,
+  row: Row,
+  guess: readonly number[],
+): Promise<number> {
+  const { decoding, encoded } = row
+  const { frames } = decoding
+  const position = decoding.tokens.length
+  const read = [decoding.tokens.at(-1) ?? START_TOKEN, ...guess]
+  const outputs = await decoder.run({
+    input_ids: integers(read, [1, read.length]),
+    position: integers([position], [1]),
+    encoder_mask: floats(new Float32Array(frames), [1, 1, 1, frames]),
+    ...encoded,
+    ...stackDecoderCaches([row], shape),
+  })
+  row.caches = asPast(outputs)
+  const size = { width: frames, heads: shape.alignmentHeads, tokens: read.length }
+  for (let i = 0; i < read.length; i++) {
+    choose(row, outputs, i, size)
+    if (!row.open || decoding.tokens.at(-1) !== guess[i]) return i
+  }
+  return guess.length
 }
 
 /** The keys and values before the first token. */

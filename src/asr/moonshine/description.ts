@@ -14,6 +14,11 @@ export const moonshineProfile: RecognizerProfile = {
   partialSeconds: 20,
 }
 
+/** Whether a recognizer is a Moonshine model: all sizes have one vocabulary. */
+export function isMoonshine(model: string): boolean {
+  return model === 'moonshine-base' || model === 'moonshine-tiny'
+}
+
 /** Returns the id and the capabilities of a Moonshine model, without loading it. */
 export function describeMoonshine(size: MoonshineSize): RecognizerInfo {
   const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: true }

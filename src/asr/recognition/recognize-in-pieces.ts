@@ -60,7 +60,7 @@ async function recognizeAlone(
     }
   })
   const pieces = wide.map(({ start, end }) => audio.subarray(start, end))
-  const found = await recognizeWithRepair(models, pieces, options)
+  const found = await recognizeWithRepair(models, pieces, { ...options, draft: undefined })
   const words = found.flatMap((piece, i) => {
     const offset = wide[i]!.start / SAMPLE_RATE
     return piece.words.map((word) => {

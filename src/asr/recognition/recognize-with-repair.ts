@@ -63,7 +63,7 @@ export async function recognizeWithRepair(
 ): Promise<RecognizedPiece[]> {
   const first = await recognizeListed(models, pieces, options)
   // What is recognized again is doubtful: there, listed words would be heard in anything.
-  const unlisted = { ...options, vocabulary: [] }
+  const unlisted = { ...options, vocabulary: [], draft: undefined }
   const recognized: RecognizedPiece[] = []
   for (const [i, recognition] of first.entries()) {
     const audio = pieces[i]!

@@ -10,7 +10,7 @@ import type {
   Partial,
   SpeechFrames,
 } from '../live-engine.ts'
-import type { RecognitionSettings } from '../recognizer.ts'
+import type { DraftText, RecognitionSettings } from '../recognizer.ts'
 import type { DetectedSpeech } from '../segmentation/segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {
@@ -49,7 +49,7 @@ export type Task =
   /** Embeds the speaker of an utterance whose words another program recognized. */
   | { kind: 'speaker'; utterance: LiveUtterance; words: Word[] }
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
-  | (RecognitionSettings & { kind: 'final'; utterance: LiveUtterance; wantsSpeaker: boolean })
+  | (RecognitionSettings & { kind: 'final' } & EndedUtterance)
   | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
   | { kind: 'measure' }
   | { kind: 'check' }
@@ -70,6 +70,13 @@ export type TaskResult = {
   partial: Partial
   measure: MeasuredCosts
   check: null
+}
+
+/** An utterance that has ended, and what its last partial said. */
+type EndedUtterance = {
+  utterance: LiveUtterance
+  draft?: DraftText | undefined
+  wantsSpeaker: boolean
 }
 
 /** A task, or the request to cancel one. */

@@ -63,7 +63,7 @@ export function createFinalTasks(models: LoadedModels, embedUtterance: Utterance
         const { utterance, wantsSpeaker } = task
         const recognizer = find(recognizers, task.model)
         const model = nameOf(recognizer)
-        const options = optionsOf(task, signal)
+        const options = { ...optionsOf(task, signal), draft: task.draft }
         const final = await recognizeFinal({ detector, recognizer }, utterance, options)
         if (!wantsSpeaker || final.words.length === 0) return { ...final, model }
         return { ...final, model, ...(await embedUtterance(utterance, final.words, signal)) }

@@ -1,5 +1,6 @@
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { Final, LiveEngine } from '../../asr/live-engine.ts'
+import type { DraftText } from '../../asr/recognizer.ts'
 import { type RecognitionRoute, settingsFor } from '../../asr/routing/routing.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -88,7 +89,7 @@ const MAX_ENDED = 8
 const EMBEDDING_ATTEMPTS = 2
 
 type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
-type LastPartial = { number: number; text: string; draft: readonly number[]; embedding: number }
+type LastPartial = { number: number; text: string; draft: DraftText; embedding: number }
 
 /**
  * One channel of a session: its endpointer, the partials of the open utterance, and the finals of
@@ -193,7 +194,7 @@ export class Channel {
         signal: AbortSignal.any([signal, stop.signal]),
         isBehind,
         ...settingsFor(route, 'partials', language.current ?? this.#recentLanguage),
-        draft: last?.draft,
+        draft: last?.draft.tokens,
         isFirst: !last?.text,
       })
       const now = performance.now()
@@ -210,7 +211,8 @@ export class Channel {
       const words = await change(utterances, { signal: changing, isPartial: true })
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
-      this.#last = { number, text: view.text, draft: recognized.draft, embedding: lastSpeech }
+      const draft = { model: recognized.model, tokens: recognized.draft }
+      this.#last = { number, text: view.text, draft, embedding: lastSpeech }
       if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
       const interval = partialIntervalMs * partialIntervals(models.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
@@ -344,6 +346,9 @@ export class Channel {
   ): Promise<Final> {
     const { models, route, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
+    // A partial begins with its utterance, a final with what comes before.
+    const isDrafted = isAlone(ended) && this.#last?.number === ended.span.number
+    const draft = isDrafted ? this.#last?.draft : undefined
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
@@ -359,7 +364,7 @@ export class Channel {
         const wantsSpeaker = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
         const current = this.#options.language.current ?? decided
         return models.recognizeFinal(utterance, {
-          ...{ signal, isBehind, wantsSpeaker, ...settingsFor(route, 'finals', current) },
+          ...{ signal, isBehind, wantsSpeaker, draft, ...settingsFor(route, 'finals', current) },
           identification: current === undefined ? route.identification : undefined,
           languageBefore: () => before,
         })

@@ -98,6 +98,25 @@ test('the first partial of an utterance does not wait for the interval', async (
   )
 })
 
+test('the last partial of an utterance is the draft of its final', async () => {
+  const { advance, drafts } = open([`${speech}${pause}${pause}${speech}${pause}`], {
+    partials: true,
+  })
+  const reported = await advance()
+  const lastPartials = [0, 1].map((number) => {
+    const last = reported.findLast((what) => what.startsWith(`partial 0 ${number}`))
+    return [Number(last?.slice(`partial 0 ${number}`.length))]
+  })
+  assert.deepEqual(drafts, lastPartials)
+})
+
+test('where utterances touch, the second has no draft: it begins before its partials', async () => {
+  const { advance, drafts } = open([`${'#'.repeat(200)}${pause}`], { partials: true })
+  await advance()
+  assert.equal(drafts.length, 2)
+  assert.equal(drafts[1], undefined)
+})
+
 test('nobody wants partials: none is made', async () => {
   const { advance } = open([`${'#'.repeat(60)}${pause}`])
   assert.ok((await advance()).every((what) => !what.startsWith('partial')))

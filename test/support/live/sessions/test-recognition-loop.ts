@@ -37,6 +37,8 @@ export function open(channels: readonly string[], options: Options = {}) {
   const calls: string[] = []
   /** Of each final, whether it yields to the work of others. */
   const yielding: boolean[] = []
+  /** Of each final, the frames of the partial that is its draft. */
+  const drafts: (readonly number[] | undefined)[] = []
   const listened: number[] = []
   const leaving = new AbortController()
   /** Samples that were written for finals and partials. */
@@ -60,8 +62,10 @@ export function open(channels: readonly string[], options: Options = {}) {
         levels: recognized.map((frames) => new Float32Array(frames.length).fill(-30)),
       }
     },
-    async recognizeFinal({ path, segment }, { signal, wantsSpeaker = false, isBehind = false }) {
+    async recognizeFinal({ path, segment }, { signal, draft, ...requested }) {
+      const { wantsSpeaker = false, isBehind = false } = requested
       yielding.push(isBehind)
+      drafts.push(draft?.tokens)
       calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
@@ -82,7 +86,7 @@ export function open(channels: readonly string[], options: Options = {}) {
       signal.throwIfAborted()
       const [start, end] = [segment.start / 16_000, segment.end / 16_000]
       const words = [{ text: `${segment.end / FRAME}`, start, end, confidence: 1 }]
-      return { words, model: 'm', language: 'en', draft: [] }
+      return { words, model: 'm', language: 'en', draft: [segment.end / FRAME] }
     },
   }
   const recognition = new RecognitionLoop(
@@ -123,7 +127,18 @@ export function open(channels: readonly string[], options: Options = {}) {
     await run()
     return reported
   }
-  return { recognition, run, advance, reported, snapshots, calls, yielding, listened, leaving }
+  return {
+    recognition,
+    run,
+    advance,
+    reported,
+    snapshots,
+    calls,
+    yielding,
+    drafts,
+    listened,
+    leaving,
+  }
 }
 
 function written(event: ChannelEvent): string {

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { resumeDraft } from './draft.ts'
+import { tokenPieces } from './tokens.ts'
+
+const pieces = tokenPieces()
+/** The tokens of pieces; a blank begins a word. */
+const tokensOf = (text: string) => {
+  return Array.from(text.matchAll(/ ?[^ |]+/g), ([piece]) => {
+    const token = pieces.indexOf(piece.replace(' ', '\u2581'))
+    assert.ok(token > 0, piece)
+    return token
+  })
+}
+
+test('behind a word that the draft lacks, says otherwise or adds, it goes on', () => {
+  const draft = tokensOf(' the| north| and| with|in| reach')
+  const resume = (at: number, written: string) => resumeDraft(draft, at, tokensOf(written)[0]!)
+  assert.equal(resume(2, ' and'), 3)
+  assert.equal(resume(1, ' and'), 3)
+  assert.equal(resume(2, ','), 2)
+  // The draft lacked a word, and went on at the word behind the next one.
+  assert.equal(resume(3, ' and'), 3)
+  assert.equal(resume(2, ' but'), 3)
+  assert.equal(resume(3, ' near'), 5)
+  assert.equal(resume(4, 'out'), 5)
+  assert.equal(resume(5, ' home'), 6)
+})
+
+test('a draft that is read has nothing more', () => {
+  const draft = tokensOf(' the| north')
+  assert.equal(resumeDraft(draft, 2, tokensOf(' and')[0]!), 2)
+})
