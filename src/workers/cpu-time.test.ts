@@ -2,35 +2,49 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { cpuSecondsOf, watchStarvation } from './cpu-time.ts'
+import { setImmediate } from 'node:timers/promises'
+import { cpuSecondsOf, isRunnable, watchStarvation } from './cpu-time.ts'
 
 const hasProc = process.platform === 'linux'
 const worker = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
 
-/** Asks after each period of ten seconds; the numbers are the processor time at its ends. */
-function ask(begun: number | undefined, ...ends: (number | undefined)[]): boolean[] {
+/**
+ * Asks after each period of ten seconds; the numbers are the processor time at its ends. The
+ * process waits for a core then, unless `isRunnable` says otherwise.
+ */
+function ask(
+  [begun, ...ends]: (number | undefined)[],
+  { isRunnable = true }: { isRunnable?: boolean } = {},
+): boolean[] {
   const times = [begun, ...ends]
-  const isStarved = watchStarvation(() => times.shift(), 10)
+  const usage = { read: () => times.shift(), isRunnable: () => isRunnable }
+  const isStarved = watchStarvation(usage, 10)
   return ends.map(() => isStarved())
 }
 
 test('a process that gets little of a busy machine has as much processor time', () => {
-  assert.deepEqual(ask(100, 102, 104, 109.9, 110), [true, true, true, false])
+  assert.deepEqual(ask([100, 102, 104, 109.9, 110]), [true, true, true, false])
 })
 
 test('a process that uses nothing is not starved', () => {
-  assert.deepEqual(ask(100, 100), [false])
-  assert.deepEqual(ask(100, 102, 102.009), [true, false])
+  assert.deepEqual(ask([100, 100]), [false])
+  assert.deepEqual(ask([100, 102, 102.009]), [true, false])
 })
 
 test('a process whose time is unknown has one period', () => {
-  assert.deepEqual(ask(undefined, undefined), [false])
-  assert.deepEqual(ask(100, undefined), [false])
+  assert.deepEqual(ask([undefined, undefined]), [false])
+  assert.deepEqual(ask([100, undefined]), [false])
+})
+
+test('a process that only wakes for its timers is not starved', () => {
+  assert.deepEqual(ask([100, 100.1], { isRunnable: false }), [false])
+  assert.deepEqual(ask([100, 100.1]), [true])
+  assert.deepEqual(ask([100, 102, 104], { isRunnable: false }), [true, true])
 })
 
 test('a process that never gets anywhere has an end', () => {
   const ends = Array.from({ length: 40 }, (_, n) => 0.1 * (n + 1))
-  assert.deepEqual(ask(0, ...ends).indexOf(false), 39)
+  assert.deepEqual(ask([0, ...ends]).indexOf(false), 39)
 })
 
 test('the time of a process has that of its children', {
@@ -50,6 +64,20 @@ test('the time of a process has that of its children', {
   assert.ok(Math.abs(used() - before.own - (user + system) / 1e6) < 0.1)
 })
 
+test('a process is runnable while it has work, and not while it waits', {
+  skip: !hasProc && 'needs /proc',
+}, async (t) => {
+  const child = fork(worker, { serialization: 'advanced' })
+  t.after(() => child.kill('SIGKILL'))
+  child.send('ready')
+  await once(child, 'message')
+  while (isRunnable(child.pid!)) await setImmediate()
+  child.send('hang')
+  while (!isRunnable(child.pid!)) await setImmediate()
+  assert.ok(Array.from({ length: 20 }, () => isRunnable(child.pid!)).every(Boolean))
+})
+
 test('the time of a process that has ended is unknown', () => {
+  assert.equal(isRunnable(2 ** 30), false)
   assert.equal(cpuSecondsOf(2 ** 30), undefined)
 })

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100
 /** A process that waits uses less of a core than a starved one with the lowest share. */
 const LEAST_SHARE = 0.001
+/** A process that only wakes at times, such as for timers, hardly uses so much of a core. */
+const CLEAR_SHARE = 0.1
 /** Processes that run at times but get nowhere end as well. */
 const MAX_PERIODS = 40
 
@@ -33,6 +35,29 @@ export function cpuSecondsOf(pid: number): number | undefined {
   }
 }
 
+/**
+ * Returns whether a thread of a process or of its children runs or waits for a core, or for the
+ * disk; false where the system does not tell it.
+ */
+export function isRunnable(pid: number): boolean {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    const states = threads.map((thread) => stateOf(`/proc/${pid}/task/${thread}/stat`))
+    return states.some((state) => 'RD'.includes(state)) || childrenOf(pid).some(isRunnable)
+  } catch {
+    return false
+  }
+}
+
+function stateOf(file: string): string {
+  try {
+    const stat = readFileSync(file, 'latin1')
+    return stat[stat.lastIndexOf(')') + 2]!
+  } catch {
+    return 'X' // The thread has ended.
+  }
+}
+
 /** Some kernels do not list them. */
 function childrenOf(pid: number): number[] {
   try {
@@ -43,12 +68,15 @@ function childrenOf(pid: number): number[] {
   }
 }
 
+/** How the processor time of a process is read, in seconds, and whether it wants more now. */
+export type CpuUsage = { read(): number | undefined; isRunnable(): boolean }
+
 /**
  * Returns a function to ask after each period of `seconds` whether a process needs another one: a
- * busy machine has not given it as much processor time yet, and it uses what it gets. `read`
- * returns its processor time; where that is unknown, the process has one period.
+ * busy machine has not given it as much processor time yet, and it uses what it gets. Where its
+ * processor time is unknown, the process has one period.
  */
-export function watchStarvation(read: () => number | undefined, seconds: number): () => boolean {
+export function watchStarvation({ read, isRunnable }: CpuUsage, seconds: number): () => boolean {
   const begun = read()
   let before = begun
   let periods = 0
@@ -58,6 +86,7 @@ export function watchStarvation(read: () => number | undefined, seconds: number)
     const used = now - before
     before = now
     periods++
-    return now - begun < seconds && used > LEAST_SHARE * seconds && periods < MAX_PERIODS
+    if (now - begun >= seconds || periods >= MAX_PERIODS) return false
+    return used > CLEAR_SHARE * seconds || (used > LEAST_SHARE * seconds && isRunnable())
   }
 }

@@ -1,5 +1,5 @@
 import type { Transferable } from 'node:worker_threads'
-import { cpuSecondsOf, watchStarvation } from './cpu-time.ts'
+import { cpuSecondsOf, isRunnable, watchStarvation } from './cpu-time.ts'
 import type { Exit, RunningWorker, StartWorker } from './transports.ts'
 
 /** The options of `SupervisedWorker`. */
@@ -191,13 +191,16 @@ export class SupervisedWorker<Message> {
     clearTimeout(instance.watchdog)
     if (seconds === undefined || instance.ending) return
     const { pid } = instance.worker
-    const read = () => (pid ? cpuSecondsOf(pid) : undefined)
+    const usage = {
+      read: () => (pid ? cpuSecondsOf(pid) : undefined),
+      isRunnable: () => pid !== undefined && isRunnable(pid),
+    }
     // Read from the middle on: few tasks take as long, so that the others cost no reading.
     const half = seconds / 2
     let isStarved: (() => boolean) | undefined
     const check = () => {
       if (!isStarved || isStarved()) {
-        isStarved ??= watchStarvation(read, half)
+        isStarved ??= watchStarvation(usage, half)
         instance.watchdog = setTimeout(check, half * 1000)
         return
       }
