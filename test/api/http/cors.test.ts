@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { startServer } from '../../support/server/start-server.ts'
+
+const origin = 'https://app.example.com'
+const preflight = {
+  method: 'OPTIONS',
+  headers: {
+    origin,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'x-service-key,content-type',
+  },
+}
+
+async function start(t: TestContext, origins: string) {
+  const server = await startServer({ env: { STENO_CORS_ORIGINS: origins } })
+  t.after(() => server.close())
+  return server
+}
+
+test('a page of a listed origin may send requests with a key, and read the answers', async (t) => {
+  const { url, key } = await start(t, `${origin},https://other.example.com`)
+  for (const path of ['/v2/pre-recorded', '/v2/upload', '/v1/audio/transcriptions', '/v2/live/x']) {
+    const { status, headers } = await fetch(url + path, preflight)
+    assert.equal(status, 204, path)
+    assert.equal(headers.get('access-control-allow-origin'), origin)
+    assert.match(headers.get('access-control-allow-methods')!, /POST/)
+    assert.match(headers.get('access-control-allow-headers')!, /x-service-key/)
+    assert.equal(headers.get('access-control-allow-credentials'), null)
+  }
+  const listed = await fetch(`${url}/v2/pre-recorded`, {
+    headers: { origin, 'x-service-key': key },
+  })
+  assert.equal(listed.status, 200)
+  assert.equal(listed.headers.get('access-control-allow-origin'), origin)
+  assert.match(listed.headers.get('access-control-expose-headers')!, /x-error-code/)
+  const refused = await fetch(`${url}/v2/pre-recorded`, { headers: { origin } })
+  assert.equal(refused.status, 401)
+  assert.equal(refused.headers.get('access-control-allow-origin'), origin, 'errors can be read too')
+})
+
+test('a page of another origin may not', async (t) => {
+  const { url } = await start(t, 'https://other.example.com')
+  const { headers } = await fetch(`${url}/v2/pre-recorded`, preflight)
+  assert.notEqual(headers.get('access-control-allow-origin'), origin)
+})
+
+test('without the setting, preflight requests are answered as ever', async (t) => {
+  const { url } = await start(t, '')
+  const { status, headers } = await fetch(`${url}/v2/pre-recorded`, preflight)
+  assert.equal(status, 405)
+  assert.equal(headers.get('access-control-allow-origin'), null)
+})

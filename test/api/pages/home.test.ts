@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { hum } from '../../support/audio/recordings.ts'
+import { call, upload } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
+
+let server: TestServer
+before(async () => {
+  server = await startServer()
+})
+after(() => server.close())
+
+const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+
+test('programs get the usual error at the root, browsers a page; none needs a key', async () => {
+  const page = await fetch(`${server.url}/about`, { headers: { accept } })
+  assert.equal(page.status, 200)
+  assert.match(page.headers.get('content-type')!, /^text\/html/)
+  const text = await page.text()
+  const links = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link!)
+  assert.deepEqual(links, ['./', 'guide', 'docs', 'openapi.json', 'ready'])
+  for (const link of links) {
+    const linked = await fetch(new URL(link, `${server.url}/`), { headers: { accept } })
+    assert.equal(linked.status, 200, link)
+    await linked.body?.cancel()
+  }
+  assert.ok(text.includes(`${server.url}/v2/upload`))
+  const program = await fetch(server.url, { headers: { accept: '*/*' } })
+  assert.equal(program.status, 404)
+  assert.match(await program.text(), /^\{.*"statusCode":404/)
+  assert.equal((await fetch(server.url, { method: 'POST', headers: { accept } })).status, 404)
+})
+
+test('a host name in the page is text', async () => {
+  const page = await fetch(`${server.url}/about`, { headers: { accept, host: 'x' } })
+  assert.doesNotMatch(await page.text(), /<script/)
+})
+
+test('the header x-steno-warning names the fields that nothing reads', async () => {
+  const audio_url = await upload(server, hum(1))
+  const warningOf = async (json: Record<string, unknown>, path = '/v2/pre-recorded') => {
+    const { status, headers } = await call(server, path, { json })
+    assert.equal(status, 201)
+    return headers.get('x-steno-warning')
+  }
+  const mistyped = { diarisation: true, subtitles_config: { formates: ['srt'] } }
+  const warning = 'ignored: subtitles_config.formates, diarisation'
+  assert.equal(await warningOf({ audio_url, ...mistyped }), warning)
+  assert.equal(await warningOf({ audio_url, diarization_enhanced: true }), null)
+  assert.equal(await warningOf({ 'sample\nrate': 1 }, '/v2/live'), 'ignored: sample_rate')
+})
