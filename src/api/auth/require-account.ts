@@ -18,9 +18,9 @@ export function requireAccount(
 }
 
 /** A request for one thing of an account. */
-export type ById = { params: { id: string }; account: string; scopes: readonly Scope[] }
+export type ResourceRequest = { params: { id: string }; account: string; scopes: readonly Scope[] }
 
 /** Returns the account whose things a request reaches by their ids; undefined for all. */
-export function reachedAccount({ account, scopes }: ById): string | undefined {
+export function accountFilterOf({ account, scopes }: ResourceRequest): string | undefined {
   return scopes.includes('admin') ? undefined : account
 }

@@ -3,7 +3,7 @@ import { isSpoken, opensWord, textOf } from './tokens.ts'
 /**
  * A word before its times are refined: the tokens that form it, and its start and end in seconds.
  */
-export type RoughWord = {
+export type UnalignedWord = {
   text: string
   start: number
   end: number
@@ -16,8 +16,8 @@ export type RoughWord = {
  * starts: the pause after a comma belongs to no word. Lone punctuation joins the word before it;
  * other lone signs, such as the notes that stand for music in subtitles, are left out.
  */
-export function wordsOf(tokens: readonly number[], starts: readonly number[]): RoughWord[] {
-  const words: RoughWord[] = []
+export function wordsOf(tokens: readonly number[], starts: readonly number[]): UnalignedWord[] {
+  const words: UnalignedWord[] = []
   for (let first = 0; first < tokens.length; ) {
     let next = first + 1
     while (next < tokens.length && !opensWord(tokens[next]!)) next++
@@ -35,8 +35,8 @@ export function wordsOf(tokens: readonly number[], starts: readonly number[]): R
 function wordOf(
   tokens: readonly number[],
   starts: readonly number[],
-  range: RoughWord['tokens'],
-): RoughWord | undefined {
+  range: UnalignedWord['tokens'],
+): UnalignedWord | undefined {
   const own = tokens.slice(range.first, range.last + 1)
   const text = textOf(own)
   const firstWordToken = own.findIndex(isSpoken)

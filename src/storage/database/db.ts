@@ -25,7 +25,7 @@ export type Database = {
    * Adds up what grows with every change, and frees the space of deleted rows, if the database does
    * not by itself; called with each heartbeat.
    */
-  tidy?(): Promise<void>
+  runMaintenance?(): Promise<void>
 }
 
 /**
@@ -65,7 +65,7 @@ export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Pr
 }
 
 /** Runs `work` when no other such work of the same name runs, in any process. */
-export async function inTurn<T>(db: Db, name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+export async function withLock<T>(db: Db, name: string, work: (tx: Db) => Promise<T>): Promise<T> {
   // Where one transaction runs at a time, so does a statement.
   if (!db.dialect.lock) return work(db)
   return inTransaction(db, async (tx) => {

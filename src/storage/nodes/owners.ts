@@ -56,7 +56,7 @@ export async function registerOwner(
   async function beat(): Promise<void> {
     try {
       await renew()
-      await db.tidy?.()
+      await db.runMaintenance?.()
       const died = await removeOwners(db, isDead(db))
       if (died === 0) return
       log.warn({ died }, 'other servers on this database have died')

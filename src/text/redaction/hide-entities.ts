@@ -4,19 +4,19 @@ import { byRank } from '../entities/overlaps.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import { knownWordsOf } from './known-words.ts'
+import {
+  BETWEEN,
+  type JoinedSpans,
+  joinSpans,
+  readingsOf,
+  renderUtterances,
+  type Style,
+} from './masked-spans.ts'
 import { type MaskedText, OPEN } from './masked-text.ts'
 import { findRepeatable, markRepeatedNumbers } from './repeated-numbers.ts'
 import { findRepeats } from './repeats.ts'
 import { toRequestedTypes } from './requested-types.ts'
 import { findStrayNumbers } from './stray-numbers.ts'
-import {
-  BETWEEN,
-  readingsOf,
-  readTogether,
-  renderUtterances,
-  type Style,
-  type View,
-} from './view.ts'
 
 /**
  * An entity that was masked: its type, and its original text. Its number in the masked text is its
@@ -47,7 +47,7 @@ export function hideEntities(
     const claims: Claim[] = []
     const guesses: Claim[] = []
     const read = readings.map((reading) => {
-      const view = readTogether(masked, drawn, reading)
+      const view = joinSpans(masked, drawn, reading)
       const found = findCandidates(view)
       return { view, found, numbers: findRepeatable(view.text, found) }
     })
@@ -69,7 +69,7 @@ export function hideEntities(
   throw new Error('redaction finds more in every round')
 }
 
-type Claim = Entity & { view: View }
+type Claim = Entity & { view: JoinedSpans }
 
 /** Masks the unmasked rest of an entity: all of it, or what earlier entities have left. */
 function mask(masked: MaskedText, claim: Claim, count: number): Hidden[] {
@@ -111,7 +111,7 @@ function openParts(masked: MaskedText, { view, from, to }: Claim): Span[] {
  * Returns a test for the rest of an entity: whether it reveals something by itself, because it has
  * a digit, or more than small words.
  */
-function hasContent({ text }: View): (span: Span) => boolean {
+function hasContent({ text }: JoinedSpans): (span: Span) => boolean {
   return ({ from, to }) => {
     const words = text.slice(from, to).match(/[\p{L}\p{N}'’]+/gu) ?? []
     return words.some((word) => !isFunctionWord(word.toLowerCase()))
@@ -119,7 +119,7 @@ function hasContent({ text }: View): (span: Span) => boolean {
 }
 
 /** Returns a function that trims the punctuation at the ends of a span. */
-function trimmed({ text }: View): (span: Span) => Span {
+function trimmed({ text }: JoinedSpans): (span: Span) => Span {
   return ({ from, to }) => {
     const original = text.slice(from, to)
     const open = /^[^\p{L}\p{N}]*/u.exec(original)![0].length

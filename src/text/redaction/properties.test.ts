@@ -7,8 +7,8 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { documentsOf } from '../document.ts'
 import { findEntities } from '../entities/find-entities.ts'
 import { markers } from './labels.ts'
+import type { Style } from './masked-spans.ts'
 import { type PiiRedactionConfig, redact } from './redaction.ts'
-import type { Style } from './view.ts'
 
 const word = fc.constantFrom(
   ...['my', 'name', 'is', 'number', 'card', 'password', 'Will', 'May', 'and', 'um,', 'call', 'in'],

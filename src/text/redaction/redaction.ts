@@ -6,9 +6,9 @@ import { hideEntities } from './hide-entities.ts'
 import { markEntities } from './mark-entities.ts'
 import { writeMarkers } from './marker.ts'
 import { maskOf, writeMasks } from './mask.ts'
+import type { Style } from './masked-spans.ts'
 import { createMaskedText } from './masked-text.ts'
 import { joinSpans, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
-import type { Style } from './view.ts'
 
 /**
  * What to hide and how (contract 2.3.1). Without `entity_types` every type is hidden; the default

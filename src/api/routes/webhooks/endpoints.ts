@@ -11,7 +11,11 @@ import {
   enableEndpoint,
   findEndpoint,
 } from '../../../storage/deliveries/endpoints.ts'
-import { type ById, reachedAccount, requireAccount } from '../../auth/require-account.ts'
+import {
+  accountFilterOf,
+  type ResourceRequest,
+  requireAccount,
+} from '../../auth/require-account.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { limitConcurrency } from '../../limit-concurrency.ts'
 import { pageUrls } from '../../lists/job-list.ts'
@@ -89,9 +93,9 @@ export function endpointRoutes({
     )
   }
 
-  async function requireEndpoint(request: ById): Promise<Endpoint> {
+  async function requireEndpoint(request: ResourceRequest): Promise<Endpoint> {
     const { id } = request.params
-    const endpoint = await findEndpoint(db, { id, account: reachedAccount(request) })
+    const endpoint = await findEndpoint(db, { id, account: accountFilterOf(request) })
     if (!endpoint) throw new AppError('endpoint_not_found', id)
     return endpoint
   }

@@ -14,7 +14,7 @@ import {
   findEndpoint,
 } from '../../../storage/deliveries/endpoints.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { type ById, reachedAccount } from '../../auth/require-account.ts'
+import { accountFilterOf, type ResourceRequest } from '../../auth/require-account.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson, ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { limitConcurrency } from '../../limit-concurrency.ts'
@@ -112,9 +112,9 @@ function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTyp
   }
 
   /** Callbacks go where jobs say: there is nothing to remove, and a test would surprise. */
-  async function requireWebhook(request: ById): Promise<Endpoint> {
+  async function requireWebhook(request: ResourceRequest): Promise<Endpoint> {
     const { id } = request.params
-    const endpoint = await findEndpoint(db, { id, account: reachedAccount(request) })
+    const endpoint = await findEndpoint(db, { id, account: accountFilterOf(request) })
     if (endpoint?.kind === 'webhook') return endpoint
     throw new AppError('endpoint_not_found', id)
   }

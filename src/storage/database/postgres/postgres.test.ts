@@ -162,7 +162,7 @@ describe('with a server', { skip: noPostgres }, () => {
       return db.sql.selectFrom('account_bytes').selectAll().where('bytes', '>', 0).execute()
     }
     assert.deepEqual(await held(), [{ account: 'a', bytes: 1010 }])
-    await db.tidy?.()
+    await db.runMaintenance?.()
     assert.deepEqual(await held(), [{ account: 'a', bytes: 1010 }])
   })
 })

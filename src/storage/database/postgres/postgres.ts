@@ -83,13 +83,13 @@ export async function openPostgres(
   try {
     await waitUntilThere(main, settings, options)
     await prepare(main, settings, options)
-    const tidy = async () => {
+    const runMaintenance = async () => {
       vacuum.runIfDue()
       await addUpBytes(main)
     }
     const dialect = { ...postgresDialect, scrub: async () => vacuum.note() }
     const handles = { sql: main, readonly, jobHints }
-    return { ...handles, dialect, isShared: true, tidy, close }
+    return { ...handles, dialect, isShared: true, runMaintenance, close }
   } catch (error) {
     await close()
     throw error

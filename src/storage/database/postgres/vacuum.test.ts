@@ -33,14 +33,14 @@ describe('with a server', { skip: noPostgres }, () => {
   test('once something was deleted of which nothing stays, its space is freed', async (t) => {
     const { db } = await openTestPostgres(t)
     await deleteSome(db)
-    await db.tidy!()
+    await db.runMaintenance!()
     assert.notEqual(await bytesOf(db), 0)
     await db.dialect.scrub(db)
-    await db.tidy!()
+    await db.runMaintenance!()
     while ((await bytesOf(db)) > 0) await delay(10)
     await deleteSome(db)
     await db.dialect.scrub(db)
-    await db.tidy!()
+    await db.runMaintenance!()
     assert.notEqual(await bytesOf(db), 0, 'the next time comes later')
   })
 

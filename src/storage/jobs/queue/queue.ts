@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Db, inTurn } from '../../database/db.ts'
+import { type Db, withLock } from '../../database/db.ts'
 import { statement } from '../../database/statement.ts'
 import type { JobRow } from '../../database/tables.ts'
 import {
@@ -248,7 +248,7 @@ const unfetched = sql<SqlBool>`(waiting.file_source is not null
  * an attempt is counted before it begins, and the limit of an account holds.
  */
 export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
-  return inTurn(db, 'claims', (tx) => claim(tx, options))
+  return withLock(db, 'claims', (tx) => claim(tx, options))
 }
 
 async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {

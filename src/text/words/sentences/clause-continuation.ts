@@ -40,7 +40,7 @@ const INDIRECT = new RegExp(
 )
 
 /** Returns whether an English sentence cannot end with a word. */
-export function leansOnNext(text: string): boolean {
+export function cannotEndSentence(text: string): boolean {
   // A capital letter is a name: plan A, vitamin A.
   const { core } = partsOf(text)
   return core !== 'A' && NEVER_LAST.has(core.toLowerCase().replaceAll('’', "'"))
@@ -73,7 +73,7 @@ export function clauseGoesOn(
   clause: string,
   { isSmall }: { isSmall: boolean },
 ): boolean {
-  if (leansOnNext(before.slice(before.lastIndexOf(' ') + 1))) return true
+  if (cannotEndSentence(before.slice(before.lastIndexOf(' ') + 1))) return true
   const asks = asksInEnglish(clause)
   if (NEEDS_OBJECT.test(before) && INDIRECT.test(clause) && !asks) return true
   if (!isSmall || asks || /^of course\b/.test(clause)) return false

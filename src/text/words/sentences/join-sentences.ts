@@ -3,11 +3,11 @@ import { capitalize, lowerFunctionWord } from '../letter-case.ts'
 import { partsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import {
+  cannotEndSentence,
   clauseGoesOn,
   continuesClause,
   introducesQuote,
   isFiller,
-  leansOnNext,
 } from './clause-continuation.ts'
 import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'
@@ -121,7 +121,7 @@ function hasWrongCapital(words: readonly Word[], at: number): boolean {
   const before = words.slice(0, at).map(({ text }) => text)
   const [previous, next] = [before.at(-1)!, words[at]!]
   if (isFiller(next.text)) return true
-  if (!/,$/.test(previous) && !leansOnNext(previous)) return false
+  if (!/,$/.test(previous) && !cannotEndSentence(previous)) return false
   return continuesClause(next.text, words[at + 1]?.text) && !introducesQuote(before)
 }
 

@@ -14,7 +14,7 @@ export type Style = 'MARKER' | 'MASK'
 export type MaskedSpan = { text: string; at: number[] }
 
 /** Several utterances as one text; `interjections` are what others said in between. */
-export type View = MaskedSpan & Pick<Document, 'interjections'>
+export type JoinedSpans = MaskedSpan & Pick<Document, 'interjections'>
 
 /** At no place: a blank between two words. */
 export const BETWEEN = -2
@@ -52,12 +52,12 @@ export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[]
 }
 
 /** Joins utterances into one text, one after the other. */
-export function readTogether(
+export function joinSpans(
   masked: MaskedText,
   drawn: readonly MaskedSpan[],
   reading: readonly number[],
-): View {
-  const view: View = { text: '', at: [], interjections: [] }
+): JoinedSpans {
+  const view: JoinedSpans = { text: '', at: [], interjections: [] }
   const own = new Set(reading)
   const parts: string[] = []
   let length = 0
