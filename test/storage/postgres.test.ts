@@ -1,13 +1,13 @@
 import { describe } from 'node:test'
 import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
-import { jobCreationTests } from './job-creation.ts'
-import { leaseTests } from './leases.ts'
-import { liveJobTests } from './live-jobs.ts'
-import { nodeTests } from './nodes.ts'
-import { queueTests } from './queue.ts'
-import { searchTests } from './search.ts'
-import { usageTests } from './usage.ts'
-import { zeroRetentionTests } from './zero-retention.ts'
+import { jobCreationTests } from './suites/job-creation.ts'
+import { leaseTests } from './suites/leases.ts'
+import { liveJobTests } from './suites/live-jobs.ts'
+import { nodeTests } from './suites/nodes.ts'
+import { queueTests } from './suites/queue.ts'
+import { searchTests } from './suites/search.ts'
+import { usageTests } from './suites/usage.ts'
+import { zeroRetentionTests } from './suites/zero-retention.ts'
 
 // What depends most on the database; `test/long/storage/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {

@@ -1,6 +1,6 @@
 import { describe } from 'node:test'
 import { openTestStorage } from '../support/storage/test-storage.ts'
-import { suites } from './suites.ts'
+import { suites } from './suites/all-suites.ts'
 
 // Most of a test is waiting for the disk.
 describe('SQLite', { concurrency: 4 }, () => {

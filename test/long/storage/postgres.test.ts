@@ -1,5 +1,5 @@
 import { describe } from 'node:test'
-import { suites } from '../../storage/suites.ts'
+import { suites } from '../../storage/suites/all-suites.ts'
 import { noPostgres, openTestPostgres } from '../../support/storage/test-postgres.ts'
 
 // Most of a test is waiting for the database.

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/database/db.ts'
-import { createCallbackQueue } from '../../src/storage/live/live-callbacks.ts'
-import { beginLiveJob, failLiveJob } from '../../src/storage/live/live-jobs.ts'
-import { beginNewLiveJob } from '../support/live/sessions/test-live-jobs.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import { createCallbackQueue } from '../../../src/storage/live/live-callbacks.ts'
+import { beginLiveJob, failLiveJob } from '../../../src/storage/live/live-jobs.ts'
+import { beginNewLiveJob } from '../../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Messages of live sessions for their callbacks. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { failJob } from '../../src/storage/jobs/end-job.ts'
-import { findProgress, recordProgress } from '../../src/storage/jobs/queue/progress.ts'
-import { addJob, claim } from '../support/jobs/test-jobs.ts'
+import { failJob } from '../../../src/storage/jobs/end-job.ts'
+import { findProgress, recordProgress } from '../../../src/storage/jobs/queue/progress.ts'
+import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** The progress of running jobs. */

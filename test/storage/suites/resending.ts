@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { inTransaction } from '../../src/storage/database/db.ts'
-import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
-import { queueLiveCallbacks } from '../../src/storage/deliveries/delivery-outbox.ts'
-import { resendDelivery, resendFailed } from '../../src/storage/deliveries/resending.ts'
+import { inTransaction } from '../../../src/storage/database/db.ts'
+import { settleDelivery } from '../../../src/storage/deliveries/deliveries.ts'
+import { queueLiveCallbacks } from '../../../src/storage/deliveries/delivery-outbox.ts'
+import { resendDelivery, resendFailed } from '../../../src/storage/deliveries/resending.ts'
 import {
   addWebhook,
   attemptAt,
@@ -12,8 +12,8 @@ import {
   endNewJob,
   failAll,
   takeAll,
-} from '../support/delivery/test-deliveries.ts'
-import { addJob } from '../support/jobs/test-jobs.ts'
+} from '../../support/delivery/test-deliveries.ts'
+import { addJob } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Deliveries that are sent again. */

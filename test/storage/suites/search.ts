@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/database/db.ts'
-import { inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
-import { type SearchFilter, searchUtterances } from '../../src/storage/search/search-utterances.ts'
-import type { TermPhrase, TermQuery } from '../../src/storage/search/term-query.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import { inTransaction } from '../../../src/storage/database/db.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import {
+  type SearchFilter,
+  searchUtterances,
+} from '../../../src/storage/search/search-utterances.ts'
+import type { TermPhrase, TermQuery } from '../../../src/storage/search/term-query.ts'
 import {
   findRemoved,
   findUnindexed,
@@ -11,8 +14,8 @@ import {
   indexUtterances,
   listSearchLanguages,
   removeUtterances,
-} from '../../src/storage/search/utterances.ts'
-import { addJob } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/search/utterances.ts'
+import { addJob } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** The index of what was said. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { findJob } from '../../src/storage/jobs/jobs.ts'
-import { insertFile } from '../../src/storage/recordings/recordings.ts'
-import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
+import { findJob } from '../../../src/storage/jobs/jobs.ts'
+import { insertFile } from '../../../src/storage/recordings/recordings.ts'
+import { addFile, addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Queueing and claiming jobs. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../src/storage/database/db.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
 import {
   createJobWriter,
   deleteExpiredKeys,
   findRepeated,
-} from '../../src/storage/jobs/create-job.ts'
+} from '../../../src/storage/jobs/create-job.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs created once per idempotency key. */

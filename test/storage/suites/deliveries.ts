@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Db, inTransaction } from '../../src/storage/database/db.ts'
+import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import {
   bringForward,
   correctDueTimes,
@@ -12,16 +12,16 @@ import {
   MAX_DUE_ENDPOINTS,
   type Settlement,
   settleDelivery,
-} from '../../src/storage/deliveries/deliveries.ts'
+} from '../../../src/storage/deliveries/deliveries.ts'
 import {
   findNextDue,
   leaseDueDeliveries,
   renewDeliveries,
-} from '../../src/storage/deliveries/delivery-leases.ts'
-import { findAttempts, findDelivery } from '../../src/storage/deliveries/delivery-log.ts'
-import { disableEndpoint, enableEndpoint } from '../../src/storage/deliveries/endpoints.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
-import { findKnownObjects } from '../../src/storage/recordings/recordings.ts'
+} from '../../../src/storage/deliveries/delivery-leases.ts'
+import { findAttempts, findDelivery } from '../../../src/storage/deliveries/delivery-log.ts'
+import { disableEndpoint, enableEndpoint } from '../../../src/storage/deliveries/endpoints.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import { findKnownObjects } from '../../../src/storage/recordings/recordings.ts'
 import {
   addDue,
   addWebhook,
@@ -29,8 +29,8 @@ import {
   callbackTo,
   endNewJob,
   takeAll,
-} from '../support/delivery/test-deliveries.ts'
-import { addJob, atTime } from '../support/jobs/test-jobs.ts'
+} from '../../support/delivery/test-deliveries.ts'
+import { addJob, atTime } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Taking, settling, failing and deleting deliveries. */

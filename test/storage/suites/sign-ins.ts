@@ -6,7 +6,7 @@ import {
   deleteSignInsOfKey,
   findSignIn,
   insertSignIn,
-} from '../../src/storage/accounts/sign-ins.ts'
+} from '../../../src/storage/accounts/sign-ins.ts'
 import { createSuite } from './suite.ts'
 
 /** Browsers that are signed in, and links. */

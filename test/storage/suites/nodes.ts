@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { createLog } from '../../src/log.ts'
-import { listNodes, OwnNode } from '../../src/storage/nodes/nodes.ts'
-import { renewOwner } from '../../src/storage/nodes/owners.ts'
+import { createLog } from '../../../src/log.ts'
+import { listNodes, OwnNode } from '../../../src/storage/nodes/nodes.ts'
+import { renewOwner } from '../../../src/storage/nodes/owners.ts'
 import { createSuite } from './suite.ts'
 
 /** What processes of one database know of each other. */

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
+import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
+import { settleDelivery } from '../../../src/storage/deliveries/deliveries.ts'
 import {
   ENDPOINT_GONE,
   type LiveCallback,
   lastLiveCallback,
   queueLiveCallbacks,
   queueWebhooks,
-} from '../../src/storage/deliveries/delivery-outbox.ts'
-import type { SessionMessage } from '../../src/storage/jobs/queue/queue.ts'
-import { failExhaustedJobs } from '../../src/storage/jobs/queue/queue-maintenance.ts'
-import { beginLiveJob, failLiveJob, finishLiveJob } from '../../src/storage/live/live-jobs.ts'
+} from '../../../src/storage/deliveries/delivery-outbox.ts'
+import type { SessionMessage } from '../../../src/storage/jobs/queue/queue.ts'
+import { failExhaustedJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
+import { beginLiveJob, failLiveJob, finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
 import {
   addWebhook,
   attemptAt,
   callbackTo,
   endNewJob,
   takeAll,
-} from '../support/delivery/test-deliveries.ts'
-import { addJob } from '../support/jobs/test-jobs.ts'
-import { addLiveJob, beginNewLiveJob } from '../support/live/sessions/test-live-jobs.ts'
+} from '../../support/delivery/test-deliveries.ts'
+import { addJob } from '../../support/jobs/test-jobs.ts'
+import { addLiveJob, beginNewLiveJob } from '../../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** What is queued for receivers, in the transaction of the change. */

@@ -1,5 +1,5 @@
 import { test as runTest, type TestContext } from 'node:test'
-import type { Storage } from '../../src/storage/storage.ts'
+import type { Storage } from '../../../src/storage/storage.ts'
 
 /** What a test of storage gets: an empty one of its own. */
 export type StorageTest = Storage & { t: TestContext }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
-import { finishJob } from '../../src/storage/jobs/end-job.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import { finishJob } from '../../../src/storage/jobs/end-job.ts'
 import {
   deleteShare,
   findShare,
   insertShare,
   listShares,
   type Share,
-} from '../../src/storage/jobs/shares.ts'
-import { addJob, claim } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/jobs/shares.ts'
+import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Links that show a job without a key. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Db } from '../../src/storage/database/db.ts'
-import { inTransaction } from '../../src/storage/database/db.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import { inTransaction } from '../../../src/storage/database/db.ts'
 import {
   deleteEvents,
   type EventPlace,
   lastEventPlace,
   readEvents,
   type StoredEvent,
-} from '../../src/storage/events.ts'
-import { failJob } from '../../src/storage/jobs/end-job.ts'
-import { addJob, claim } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/events.ts'
+import { failJob } from '../../../src/storage/jobs/end-job.ts'
+import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** What happened, for readers that wait for it. */

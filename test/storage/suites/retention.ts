@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { inTransaction } from '../../src/storage/database/db.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
-import { addFile, addJob } from '../support/jobs/test-jobs.ts'
+import { inTransaction } from '../../../src/storage/database/db.ts'
+import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
+import { addFile, addJob } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs that are deleted for their age. */

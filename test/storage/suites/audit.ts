@@ -5,13 +5,13 @@ import {
   deleteAudit,
   listAudit,
   recordAudit,
-} from '../../src/storage/accounts/audit-log.ts'
-import { deleteKey, insertKey } from '../../src/storage/accounts/keys.ts'
-import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
-import { failJob } from '../../src/storage/jobs/end-job.ts'
-import { addJob, claim } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/accounts/audit-log.ts'
+import { deleteKey, insertKey } from '../../../src/storage/accounts/keys.ts'
+import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
+import { failJob } from '../../../src/storage/jobs/end-job.ts'
+import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Who did what. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { finishJob } from '../../src/storage/jobs/end-job.ts'
-import { findJob } from '../../src/storage/jobs/jobs.ts'
+import { finishJob } from '../../../src/storage/jobs/end-job.ts'
+import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
@@ -8,8 +8,8 @@ import {
   findNextDue,
   makeWaitingDue,
   returnAbandonedJobs,
-} from '../../src/storage/jobs/queue/queue-maintenance.ts'
-import { addJob, claim, returnLost } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/jobs/queue/queue-maintenance.ts'
+import { addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs that are returned, or fail without being claimed. */

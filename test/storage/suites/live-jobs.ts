@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { createJobWriter, findRepeated } from '../../src/storage/jobs/create-job.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
-import { listJobs } from '../../src/storage/jobs/job-lists.ts'
-import { findJob, type JobId, replacePostSessionMetadata } from '../../src/storage/jobs/jobs.ts'
-import { renewLease } from '../../src/storage/jobs/queue/lease.ts'
+import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
+import { createJobWriter, findRepeated } from '../../../src/storage/jobs/create-job.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
+import { listJobs } from '../../../src/storage/jobs/job-lists.ts'
+import { findJob, type JobId, replacePostSessionMetadata } from '../../../src/storage/jobs/jobs.ts'
+import { renewLease } from '../../../src/storage/jobs/queue/lease.ts'
 import {
   failExhaustedJobs,
   failOverdueJobs,
   findActiveJobs,
   findNextDue,
   returnAbandonedJobs,
-} from '../../src/storage/jobs/queue/queue-maintenance.ts'
+} from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import {
   beginLiveJob,
   failLiveJob,
@@ -23,11 +23,15 @@ import {
   type LiveEnd,
   listOpenLiveJobs,
   releaseLiveJob,
-} from '../../src/storage/live/live-jobs.ts'
-import { deleteExpiredTokens, findLiveSession } from '../../src/storage/live/live-sessions.ts'
-import { deleteUnusedFiles, findFile } from '../../src/storage/recordings/recordings.ts'
-import { addFile, addJob, claim, returnLost } from '../support/jobs/test-jobs.ts'
-import { addLiveJob, beginNewLiveJob, newLiveJob } from '../support/live/sessions/test-live-jobs.ts'
+} from '../../../src/storage/live/live-jobs.ts'
+import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/live-sessions.ts'
+import { deleteUnusedFiles, findFile } from '../../../src/storage/recordings/recordings.ts'
+import { addFile, addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
+import {
+  addLiveJob,
+  beginNewLiveJob,
+  newLiveJob,
+} from '../../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** The jobs and tokens of live sessions. */

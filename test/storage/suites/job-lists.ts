@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { type Db, inTransaction } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
+import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import {
   type JobFilter,
   listJobs,
   type Part,
   type Place,
-} from '../../src/storage/jobs/job-lists.ts'
-import type { JobKind, JobStatus } from '../../src/storage/jobs/jobs.ts'
-import { addJob } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/jobs/job-lists.ts'
+import type { JobKind, JobStatus } from '../../../src/storage/jobs/jobs.ts'
+import { addJob } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Pages of jobs, by time, status and metadata. */

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
-import type { Db } from '../../src/storage/database/db.ts'
-import { deleteEndedJob } from '../../src/storage/jobs/deletion/delete-job.ts'
-import { deleteExpiredJobs } from '../../src/storage/jobs/deletion/retention.ts'
-import { finishJob } from '../../src/storage/jobs/end-job.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
+import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
+import { finishJob } from '../../../src/storage/jobs/end-job.ts'
 import {
   findEditedSize,
   insertTranscriptVersion,
   listTranscriptVersions,
   type NewTranscriptVersion,
   readTranscriptChanges,
-} from '../../src/storage/jobs/transcript-edits.ts'
-import { countHeldBytes } from '../../src/storage/space/account-bytes.ts'
-import { addJob, claim } from '../support/jobs/test-jobs.ts'
+} from '../../../src/storage/jobs/transcript-edits.ts'
+import { countHeldBytes } from '../../../src/storage/space/account-bytes.ts'
+import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Corrections of transcripts, by version. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Insertable } from 'kysely'
-import type { Db } from '../../src/storage/database/db.ts'
-import type { EndpointRow } from '../../src/storage/database/tables.ts'
-import { type EndpointFilter, pageEndpoints } from '../../src/storage/deliveries/endpoint-list.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import type { EndpointRow } from '../../../src/storage/database/tables.ts'
+import {
+  type EndpointFilter,
+  pageEndpoints,
+} from '../../../src/storage/deliveries/endpoint-list.ts'
 import { createSuite } from './suite.ts'
 
 /** Pages of endpoints. */

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../src/storage/database/db.ts'
-import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
+import type { Db } from '../../../src/storage/database/db.ts'
+import { settleDelivery } from '../../../src/storage/deliveries/deliveries.ts'
 import {
   deleteDeliveredJobs,
   deleteEndedRecordings,
   markDelivered,
-} from '../../src/storage/jobs/deletion/zero-retention.ts'
-import { failJob, finishJob } from '../../src/storage/jobs/end-job.ts'
-import { enqueueJob } from '../../src/storage/jobs/queue/queue.ts'
-import { finishLiveJob } from '../../src/storage/live/live-jobs.ts'
-import { removeOrphanObjects } from '../../src/storage/objects/orphans/orphan-objects.ts'
+} from '../../../src/storage/jobs/deletion/zero-retention.ts'
+import { failJob, finishJob } from '../../../src/storage/jobs/end-job.ts'
+import { enqueueJob } from '../../../src/storage/jobs/queue/queue.ts'
+import { finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
+import { removeOrphanObjects } from '../../../src/storage/objects/orphans/orphan-objects.ts'
 import {
   addWebhook,
   attemptAt,
   callbackTo,
   failAll,
   takeAll,
-} from '../support/delivery/test-deliveries.ts'
-import { addFile, addJob, claim } from '../support/jobs/test-jobs.ts'
-import { beginNewLiveJob } from '../support/live/sessions/test-live-jobs.ts'
+} from '../../support/delivery/test-deliveries.ts'
+import { addFile, addJob, claim } from '../../support/jobs/test-jobs.ts'
+import { beginNewLiveJob } from '../../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'
 
 /** Jobs of which nothing is kept once their result was delivered. */
