@@ -21,9 +21,9 @@ const NEW_TOKENS = 3
 const CONTEXT_SHARE = 1.27
 /**
  * Conversion, files, messages and the rest of a session take so many times what its detector does:
- * the server took 16 and the VAD process 17 ms per second of audio, the detector 10 of these.
+ * the server took 16 and the VAD process 13 ms per second of audio, the detector 10 of these.
  */
-const OVERHEAD = 3.3
+const OVERHEAD = 2.9
 /** The rest is for uneven load, and for batches to make progress. */
 const SHARE = 0.75
 

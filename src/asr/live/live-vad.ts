@@ -195,16 +195,17 @@ function prepare(channel: Channel, samples: Int16Array): Float32Array {
   let peak = 0
   const input = new Float32Array(CONTEXT + FRAME_SAMPLES)
   input.set(context)
-  for (const [i, sample] of samples.entries()) {
-    input[CONTEXT + i] = sample / 32_768
-    peak = Math.max(peak, Math.abs(sample) / 32_768)
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i]! / 32_768
+    input[CONTEXT + i] = sample
+    peak = Math.max(peak, Math.abs(sample))
   }
   channel.context = input.slice(-CONTEXT)
   peaks.push(peak)
   if (peaks.length > LEVEL_FRAMES) peaks.shift()
   const gain = liveGain(peaks)
   if (gain > 1) {
-    for (const [i, value] of input.entries()) input[i] = Math.max(-1, Math.min(1, value * gain))
+    for (let i = 0; i < input.length; i++) input[i] = Math.max(-1, Math.min(1, input[i]! * gain))
   }
   return input
 }

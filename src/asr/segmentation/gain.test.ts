@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { normalizeLevel } from './gain.ts'
+import { LEVEL_FRAMES, liveGain, normalizeLevel } from './gain.ts'
 
 function tone(peak: number): Float32Array {
   return Float32Array.from({ length: 64_000 }, (_, i) => peak * Math.sin(i / 10))
@@ -34,4 +34,16 @@ test('a click does not keep quiet sound quiet, and is cut at full scale', () => 
 test('silence stays silence', () => {
   assert.equal(peakOf(normalizeLevel(new Float32Array(1000))), 0)
   assert.equal(normalizeLevel(new Float32Array(0)).length, 0)
+})
+
+test('live sound is raised as its last seconds were quiet, whatever clicked in them', () => {
+  const peaks = new Array<number>(LEVEL_FRAMES).fill(0.02)
+  assert.ok(Math.abs(liveGain(peaks) - 15) < 1e-9)
+  // Three of 312 peaks may be clicks.
+  const clicked = peaks.with(10, 0.9).with(20, 0.9).with(30, 0.9)
+  assert.ok(Math.abs(liveGain(clicked) - 15) < 1e-9)
+  assert.equal(liveGain(clicked.with(40, 0.2)), 1)
+  assert.equal(liveGain(peaks.with(-1, 0.5)), 2, 'a loud frame is not driven beyond full scale')
+  assert.equal(liveGain(new Array(LEVEL_FRAMES).fill(0)), 1)
+  assert.equal(liveGain(new Array(LEVEL_FRAMES).fill(0.0001)), 30)
 })

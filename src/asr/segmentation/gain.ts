@@ -28,9 +28,13 @@ export const LEVEL_FRAMES = 312
  * is not driven beyond full scale.
  */
 export function liveGain(peaks: readonly number[]): number {
-  const sorted = peaks.toSorted((a, b) => a - b)
-  const level = sorted[sorted.length - 1 - Math.floor(sorted.length * CLICKS)] ?? 0
-  if (level >= QUIET || level === 0) return 1
+  const clicks = Math.floor(peaks.length * CLICKS)
+  // Most audio is loud enough, which takes no sorting to see.
+  let loud = 0
+  for (const peak of peaks) if (peak >= QUIET && ++loud > clicks) return 1
+  const sorted = Float64Array.from(peaks).sort()
+  const level = sorted[sorted.length - 1 - clicks] ?? 0
+  if (level === 0) return 1
   const room = 1 / Math.max(peaks.at(-1)!, 1e-9)
   return Math.max(1, Math.min(MAX_GAIN, TARGET / level, room))
 }
