@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { deflateRawSync } from 'node:zlib'
 import {
   behave,
@@ -265,15 +266,18 @@ test('a damaged archive is refused in words', async () => {
 })
 
 test('two pulls of one model fetch it once', async () => {
-  server.next.push((response, asked) => void setTimeout(() => behave(response, asked), 150))
   steps.length = 0
+  const isWaiting = () => steps.some(({ stage }) => stage === 'waiting')
+  server.next.push(async (response, asked) => {
+    while (!isWaiting() && !response.closed) await setImmediate()
+    behave(response, asked)
+  })
   const both = await Promise.all([
     pullModel(folder, model, options()),
     pullModel(folder, model, options()),
   ])
   assert.deepEqual(both.sort(), [false, true])
   assert.equal(server.seen.length, 2)
-  assert.ok(steps.some(({ stage }) => stage === 'waiting'))
 })
 
 test('a killed pull leaves no model and no lock, and its bytes are used', async () => {
