@@ -15,7 +15,7 @@ const wavHeader = Buffer.from(
 )
 
 const never = new AbortController().signal
-const unixOnly = { skip: process.platform === 'win32', timeout: 30_000 }
+const unixOnly = { skip: process.platform === 'win32', timeout: 120_000 }
 
 function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'steno-'))

@@ -37,7 +37,7 @@ test('with --yes it pulls', async () => {
 })
 
 test('on a terminal it asks for the languages, and before it downloads', {
-  timeout: 10_000,
+  timeout: 60_000,
 }, async () => {
   const make = () => Object.assign(new PassThrough(), { isTTY: true })
   const [stdin, stdout, stderr] = [make(), make(), make()]

@@ -213,7 +213,7 @@ test('a client that leaves before the answer cancels its job', async (t) => {
   const [job] = (await call<Job>(slow, '/v2/pre-recorded')).body.items
   await slow.app.jobs.submission.whenEnded(
     { id: job!.id, account: 'test' },
-    AbortSignal.timeout(9000),
+    AbortSignal.timeout(60_000),
   )
   held.resolve()
   const { body } = await call<{ error_code: number }>(slow, `/v2/pre-recorded/${job!.id}`)
