@@ -79,7 +79,7 @@ export function createFastify(app: ServerParts): FastifyInstance {
     return sendError(error, request, reply)
   })
   checkRequests(http, { config, idHeaders, isStopping })
-  handleUnknownRoutes(http, { config })
+  handleUnknownRoutes(http)
   http.addHook('onResponse', ({ log, method, routeOptions }, reply, done) => {
     const fields = { method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')

@@ -33,6 +33,7 @@ import { metricsRoutes } from './routes/operations/metrics.ts'
 import { nodeRoutes } from './routes/operations/nodes.ts'
 import { dashboardRoutes } from './routes/pages/dashboard.ts'
 import { guideRoutes } from './routes/pages/guide.ts'
+import { homeRoute } from './routes/pages/home.ts'
 import { openApiRoutes } from './routes/pages/openapi.ts'
 import { searchRoutes } from './routes/transcripts/search.ts'
 import { sharedRoutes } from './routes/transcripts/shared.ts'
@@ -114,6 +115,7 @@ async function registerApi(
   admission: ReturnType<typeof createAdmission>,
 ): Promise<void> {
   await http.register(openApiRoutes(app))
+  await http.register(homeRoute(app))
   await http.register(dashboardRoutes(app))
   await http.register(guideRoutes())
   await http.register(sharedRoutes(app, app.captions))

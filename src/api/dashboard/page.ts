@@ -10,9 +10,9 @@ const NONCE_MARK = 'STYLE_NONCE'
 /** What stands there where the page learns whether it is worth asking who is signed in. */
 const SIGN_IN_MARK = 'SIGNED_IN'
 
-/** Returns whether a browser asks for the root, where no route is: programs get the usual 404. */
-export function wantsPage({ method, url, headers }: FastifyRequest): boolean {
-  return method === 'GET' && /^\/(?:\?|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
+/** Returns whether a browser asks: programs do not name HTML among the types that they accept. */
+export function wantsPage({ headers }: FastifyRequest): boolean {
+  return /\btext\/html\b/.test(headers.accept ?? '')
 }
 
 /** Sends the dashboard; while it is not built, a page that says so. It needs no key. */

@@ -1,27 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
 import { AppError } from '../../errors.ts'
-import { sendDashboard, wantsPage } from '../dashboard/page.ts'
 
 /**
- * Responds 405 with `Allow` on the paths of the routes that follow, 404 elsewhere, and the
- * dashboard to a browser that asks for the root. All precede authentication and any look at the
- * body. Must be called before routes are added.
+ * Responds 405 with `Allow` on the paths of the routes that follow, and 404 elsewhere. Both precede
+ * authentication and any look at the body. Must be called before routes are added.
  */
-export function handleUnknownRoutes(
-  http: FastifyInstance,
-  { config }: { config: Pick<Config, 'http'> },
-): void {
+export function handleUnknownRoutes(http: FastifyInstance): void {
   const methods = new Map<string, string[]>()
   http.addHook('onRoute', ({ url, method }) => {
+    if (url === '/') return // a page, and no part of the API: other methods find nothing there
     methods.set(url, [...(methods.get(url) ?? []), ...[method].flat()])
   })
   http.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     if (!request.is404) return done()
-    if (wantsPage(request)) {
-      sendDashboard(request, reply, config).catch(done)
-      return
-    }
     const path = request.url.split('?', 1)[0]!
     // A client that writes a letter as %75 means the same path; the router agrees.
     const decoded = decodePath(path)

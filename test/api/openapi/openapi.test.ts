@@ -85,7 +85,7 @@ test('the description is a valid OpenAPI 3.1 document', async () => {
 })
 
 /** Pages for people, which are no part of the API. */
-const PAGES = ['get /about', 'get /dashboard/{name}', 'get /guide', 'get /guide*']
+const PAGES = ['get /', 'get /about', 'get /dashboard/{name}', 'get /guide', 'get /guide*']
 
 test('every route of the server but its pages is in the description, and nothing else', () => {
   const folders: string[] = []

@@ -63,7 +63,15 @@ test('its files are small, compressed, and kept for ever by their hash', { skip 
 })
 
 test('nothing but its files is served', async () => {
-  const names = ['..%2Findex.html', '%2e%2e', 'index.html', 'x.js', '.js', 'x.js.br', 'a%00.js']
+  const names = [
+    '..%2Findex.html',
+    '%2e%2e%2Findex.html',
+    'index.html',
+    'x.js',
+    '.js',
+    'x.js.br',
+    'a%00.js',
+  ]
   for (const name of names) {
     const { status, body } = await fetch(`${server.url}/dashboard/${name}`)
     await body?.cancel()

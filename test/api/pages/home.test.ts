@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { readVersion } from '../../../src/config/version.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -12,7 +13,7 @@ after(() => server.close())
 
 const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
 
-test('programs get the usual error at the root, browsers a page; none needs a key', async () => {
+test('a browser gets pages that need no key', async () => {
   const page = await fetch(`${server.url}/about`, { headers: { accept } })
   assert.equal(page.status, 200)
   assert.match(page.headers.get('content-type')!, /^text\/html/)
@@ -22,12 +23,40 @@ test('programs get the usual error at the root, browsers a page; none needs a ke
   for (const link of links) {
     const linked = await fetch(new URL(link, `${server.url}/`), { headers: { accept } })
     assert.equal(linked.status, 200, link)
+    assert.match(linked.headers.get('content-type')!, link === './' ? /^text\/html/ : /./)
     await linked.body?.cancel()
   }
   assert.ok(text.includes(`${server.url}/v2/upload`))
-  const program = await fetch(server.url, { headers: { accept: '*/*' } })
-  assert.equal(program.status, 404)
-  assert.match(await program.text(), /^\{.*"statusCode":404/)
+})
+
+test('a program that asks for the root learns where everything is, and how to send a key', async () => {
+  const response = await fetch(server.url, { headers: { accept: '*/*' } })
+  assert.equal(response.status, 200)
+  assert.match(response.headers.get('content-type')!, /^application\/json/)
+  assert.equal(response.headers.get('vary'), 'accept')
+  const text = await response.text()
+  assert.match(text, /\n$/, 'a shell shows its prompt on a line of its own')
+  const { links, ...rest } = JSON.parse(text)
+  const key = { 'x-service-key': server.key }
+  assert.deepEqual(rest, {
+    name: 'Steno',
+    version: readVersion(),
+    authentication:
+      "Send a key in the header x-service-key. The command 'npx steno keys create' creates one",
+  })
+  assert.deepEqual(Object.keys(links), [
+    ...['dashboard', 'documentation', 'reference', 'openapi', 'ready', 'capabilities'],
+    ...['upload', 'pre_recorded', 'live'],
+  ])
+  for (const [name, link] of Object.entries<string>(links)) {
+    const linked = await fetch(link, { headers: { ...key, accept } })
+    assert.equal(linked.status, name === 'upload' ? 405 : 200, link)
+    await linked.body?.cancel()
+  }
+})
+
+test('nothing but a page is at the root', async () => {
+  assert.equal((await fetch(server.url, { method: 'HEAD' })).status, 200)
   assert.equal((await fetch(server.url, { method: 'POST', headers: { accept } })).status, 404)
 })
 

@@ -11,8 +11,8 @@ const MAX_AGE = 31_536_000
 const schema = { hide: true } as object
 
 /**
- * Serves the files of the dashboard, and a page about the server. Neither needs a key. The page at
- * `/`, which loads them, has no route: programs get 404 there.
+ * Serves the files that the dashboard at `/` loads, and a page about the server. Neither needs a
+ * key.
  */
 export function dashboardRoutes({ config }: Pick<App, 'config'>): FastifyPluginAsync {
   return async (http) => {
