@@ -141,3 +141,21 @@ test('steno deliveries resend --failed-since sends all that failed, or that of o
   await server.app.delivery.idle()
   assert.equal((await list('--job', job, '--status', 'delivered')).length, 2)
 })
+
+test('a server that is named sends the test event itself, with its own settings', async () => {
+  status = 200
+  const env = { STENO_URL: server.url, STENO_KEY: server.key }
+  const { code, stdout, stderr } = await runHere(['webhooks', 'test', endpoint], env)
+  assert.deepEqual([code, stdout], [0, 'delivered: 200\n'])
+  const [, id = ''] = /^In the log of deliveries: (\S{36})\n$/.exec(stderr) ?? []
+  assert.equal(JSON.parse((await deliveries('show', id)).stdout).event, 'webhook.test')
+
+  status = 500
+  const options = ['--server', server.url, '--key', server.key]
+  const failed = await runHere(['webhooks', 'test', endpoint, ...options])
+  assert.deepEqual([failed.code, failed.stdout], [1, 'failed: the receiver responded with 500\n'])
+
+  const unknown = await runHere(['webhooks', 'test', NEVER], env)
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /Cannot find the endpoint: /)
+})

@@ -12,6 +12,7 @@ import type {
   ApiSearchHits,
   ApiTranscriptEdits,
   ApiUsageReport,
+  ApiWebhookTest,
 } from './api-types.ts'
 
 /**
@@ -142,6 +143,10 @@ export function createClient(server: Server, signal: AbortSignal) {
     resendDelivery: (id: string) => {
       const path = `/v2/deliveries/${encodeURIComponent(id)}/resend`
       return json<ApiDelivery>(path, { method: 'POST' })
+    },
+    testWebhook: (id: string) => {
+      const path = `/v2/endpoints/${encodeURIComponent(id)}/test`
+      return json<ApiWebhookTest>(path, { method: 'POST' })
     },
     resendFailed: (query: ResendQuery) => {
       return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))

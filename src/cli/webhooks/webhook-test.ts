@@ -1,28 +1,52 @@
 import { readConfig } from '../../config.ts'
 import { sendTestEvent } from '../../delivery/send-test-event.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
+import { createClient, type Server } from '../server/client.ts'
 import { openDatabase } from '../server/open-database.ts'
+import { readServer, serverOptions } from '../server/server-url.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
 
 /**
  * Runs `steno webhooks test`: makes one attempt, now, even at a disabled webhook, whose state does
- * not change.
+ * not change. A server that is named makes it; else this process does, with its own settings.
  */
 export async function testWebhook(args: string[], terminal: Terminal): Promise<number> {
-  const { positionals } = parseArguments(args, {})
+  const { values, positionals } = parseArguments(args, serverOptions)
   const [endpointId] = positionals
   if (endpointId === undefined || positionals.length > 1) throw new UsageError('test takes one ID')
+  const server = readServer(values, terminal)
+  return server.given
+    ? testByServer(endpointId, { server, terminal })
+    : testHere(endpointId, terminal)
+}
+
+async function testByServer(
+  endpointId: string,
+  { server, terminal }: { server: Server; terminal: Terminal },
+): Promise<number> {
+  const client = createClient(server, terminal.signal)
+  const { delivery_id: id, status, reason } = await client.testWebhook(endpointId)
+  return report(terminal, { id, status, reason, details: [] })
+}
+
+async function testHere(endpointId: string, terminal: Terminal): Promise<number> {
   const config = readSettings(readConfig, terminal.env)
   await using db = await openDatabase(config.storage, { create: false, terminal })
   const webhook = await findWebhook(db, endpointId)
   const { signal } = terminal
   const { id, reason, attempt, isSigned } = await sendTestEvent({ db, config }, webhook, { signal })
-
-  const outcome = reason === null ? `delivered: ${attempt.status}` : `failed: ${sanitize(reason)}`
   const signed = isSigned ? 'signed' : 'not signed, as there is no secret'
-  terminal.stdout.write(`${outcome}; ${attempt.ms} ms; ${signed}\n`)
+  const details = [`${attempt.ms} ms`, signed]
+  return report(terminal, { id, status: attempt.status ?? null, reason, details })
+}
+
+type Reported = { id: string; status: number | null; reason: string | null; details: string[] }
+
+function report(terminal: Terminal, { id, status, reason, details }: Reported): number {
+  const outcome = reason === null ? `delivered: ${status}` : `failed: ${sanitize(reason)}`
+  terminal.stdout.write(`${[outcome, ...details].join('; ')}\n`)
   terminal.stderr.write(`In the log of deliveries: ${id}\n`)
   return reason === null ? 0 : 1
 }

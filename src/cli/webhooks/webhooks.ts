@@ -15,7 +15,7 @@ const help = `Usage: steno webhooks [list] [--account NAME] [--all]
        steno webhooks add URL [--account NAME] [--events LIST] [--name TEXT]
        steno webhooks rotate ID [--overlap TIME]
        steno webhooks rotate --account NAME [--overlap TIME]
-       steno webhooks test ID
+       steno webhooks test ID [--server URL] [--key KEY]
        steno webhooks enable ID...
        steno webhooks disable ID...
        steno webhooks remove ID...
@@ -35,8 +35,9 @@ server is running on it. Changes apply to all later events.
 
 'add' and 'rotate' print a signing secret on stdout, only once. 'rotate --account' creates or replaces the
 secret of the account, which signs its callbacks and the events of webhooks without a secret of their own.
-'test' sends an event now and reports the outcome; the exit code is 1 when it did not arrive. It is sent by this
-command, with the settings of this shell: set those of the server (STENO_ALLOW_PRIVATE_NETWORK, ...). 'enable'
+'test' sends an event now and reports the outcome; the exit code is 1 when it did not arrive. The server that
+--server or STENO_URL names sends it, with its settings. Without one, this command sends it, with the settings
+of this shell: set those of the server (STENO_ALLOW_PRIVATE_NETWORK, ...). 'enable'
 resumes deliveries to a receiver, callbacks included; 'disable' and 'remove' give up its pending deliveries.
 Unknown IDs are reported, and the exit code is then 1. Private addresses, such as localhost, need
 STENO_ALLOW_PRIVATE_NETWORK.
