@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addJob } from '../../test/support/jobs/test-jobs.ts'
@@ -38,11 +39,9 @@ test('a hint has the queue polled now, not after a lease', async (t) => {
 
 test('jobs are announced when they are queued, and when a server that stops returns them', async (t) => {
   const came = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  t.after(() => held.resolve())
-  const onBatch = () => {
+  const onBatch = async (_batch: unknown, signal: AbortSignal) => {
     came.resolve()
-    return held.promise
+    await once(signal, 'abort')
   }
   const service = await openService(t, {
     speech: createFakeSpeechEngine('hello', { onBatch }),
@@ -53,9 +52,6 @@ test('jobs are announced when they are queued, and when a server that stops retu
   await service.submit({ seconds: 1 })
   assert.equal(hints.announced, 1)
   await came.promise
-  const drained = service.jobs.drain()
-  await delay(100)
-  held.resolve()
-  await drained
+  await service.jobs.drain()
   assert.equal(hints.announced, 2)
 })

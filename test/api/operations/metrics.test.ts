@@ -15,6 +15,7 @@ import { createMetrics } from '../../../src/metrics.ts'
 import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { makeOverdue } from '../../support/jobs/test-jobs.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { finalsOf } from '../../support/live/clients/live-messages.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
@@ -121,12 +122,14 @@ test('a job that gave up waiting has ended, too', async (t) => {
     return held.promise
   }
   const speech = { ...createFakeSpeechEngine('x', { onBatch }), workers: 1 }
-  const env = { STENO_QUEUE_TIMEOUT_S: '1', STENO_MAX_CONCURRENT_JOBS: '1' }
+  const env = { STENO_QUEUE_TIMEOUT_S: '600', STENO_MAX_CONCURRENT_JOBS: '1' }
   const { log, lines } = captureLog()
   const { server, read } = await start(t, { speech, env, log })
   await submit(server)
   await begun.promise
   const id = await submit(server)
+  await makeOverdue(server.app.storage.db, id, 600)
+  await submit(server)
   while ((await read())('steno_jobs_ended_total', { outcome: 'server_error' }) === 0);
   held.resolve()
   const reported = lines.filter(({ msg }) => msg === 'job failed')

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
+import { steadyNow } from '../../../src/clock.ts'
 import type { Db } from '../../../src/storage/database/db.ts'
 import type { Job } from '../../../src/storage/jobs/jobs.ts'
 import {
@@ -42,6 +43,12 @@ export async function addJob(db: Db, given: TestJob = {}): Promise<string | unde
   }
   const queued = await enqueueJob(db, { ...job, customMetadata }, { maxQueued })
   return queued ? id : undefined
+}
+
+/** Makes a waiting job one that has waited for so many seconds in a moment, but not yet. */
+export async function makeOverdue(db: Db, id: string, seconds: number): Promise<void> {
+  const runAfter = steadyNow() - seconds * 1000 + 300
+  await db.sql.updateTable('jobs').set({ run_after: runAfter }).where('id', '=', id).execute()
 }
 
 /** Adds an upload of one second, without its bytes. */

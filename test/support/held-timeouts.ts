@@ -1,0 +1,49 @@
+import type { TestContext } from 'node:test'
+
+/** The timeouts of one length, which pass when the test says so. */
+export type HeldTimeouts = {
+  /** Lets those pass that have not been cleared. */
+  pass(): void
+  /** How often one of them was begun anew. */
+  readonly refreshed: number
+}
+
+/**
+ * Holds the timeouts of so many milliseconds back. It should be a number that nothing else uses,
+ * and so large that none passes by itself.
+ */
+export function holdTimeouts(t: TestContext, ms: number): HeldTimeouts {
+  const { setTimeout, clearTimeout } = globalThis
+  const held = new Map<unknown, () => void>()
+  let refreshed = 0
+  t.mock.method(globalThis, 'setTimeout', ((
+    run: (...args: unknown[]) => void,
+    after?: number,
+    ...args: unknown[]
+  ) => {
+    const timer = setTimeout(run, after, ...args)
+    if (after !== ms) return timer
+    const refresh = timer.refresh.bind(timer)
+    timer.refresh = () => {
+      refreshed++
+      return refresh()
+    }
+    held.set(timer, () => run(...args))
+    return timer
+  }) as typeof setTimeout)
+  t.mock.method(globalThis, 'clearTimeout', ((timer: NodeJS.Timeout) => {
+    held.delete(timer)
+    clearTimeout(timer)
+  }) as typeof clearTimeout)
+  return {
+    pass() {
+      for (const [timer, run] of [...held]) {
+        globalThis.clearTimeout(timer as NodeJS.Timeout)
+        run()
+      }
+    },
+    get refreshed() {
+      return refreshed
+    },
+  }
+}
