@@ -235,6 +235,17 @@ test('the length that a file states is kept, also where its end is missing', asy
   }
 })
 
+test('audio after the length that a WAV file states is counted, not read', async (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'joined.wav')
+  writeFileSync(path, Buffer.concat([1, 2].map(() => readFileSync(fixture('speech.wav')))))
+  const media = await decodeMedia(path, join(folder, 'pcm'), { signal, maxSeconds: 60 })
+  assert.ok(Math.abs(media.duration - 4) < 0.1 && Math.abs(media.unreadSeconds! - 4) < 0.1)
+  const request = { nameHint: path, account: 'joined', maxSeconds: 60, signal }
+  const short = await decodeShortFile(path, request)
+  assert.equal(short?.decoded?.unreadSeconds, media.unreadSeconds)
+})
+
 test('files that hold nothing to hear are refused, each for its reason', async (t) => {
   const folder = temporaryFolder(t)
   const write = (name: string, content: string | Buffer) => {

@@ -12,6 +12,8 @@ export type SampleLayout = {
   length: number
   /** How many bytes the file states; more than `length` if it is cut off. */
   statedLength: number
+  /** How many bytes after the samples are no chunk of anything else: often another file. */
+  unreadLength: number
 }
 
 /** About a second of CD audio; memory use is the same for any length. */
@@ -29,6 +31,7 @@ export function headerlessLayout(source: ByteSource, encoding: SampleEncoding): 
     start: 0,
     length: source.size,
     statedLength: source.size,
+    unreadLength: 0,
   }
 }
 

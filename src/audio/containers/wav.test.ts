@@ -48,6 +48,7 @@ test('a plain file tells its format and where its samples are', () => {
     start: 44,
     length: 100,
     statedLength: 100,
+    unreadLength: 0,
   })
 })
 
@@ -98,6 +99,27 @@ test('a chunk of odd length may lack its pad byte', () => {
 test('a file cut short has the samples that are there', () => {
   const layout = read(wav([fmt(), chunk('data', samples)]).subarray(0, 84))
   assert.deepEqual([layout?.length, layout?.statedLength], [40, 100])
+})
+
+test('bytes after the samples are counted, unless they are a chunk of something else', () => {
+  const file = wav([fmt(), chunk('data', samples)])
+  const list = chunk('LIST', Buffer.alloc(7))
+  const [rest, odd] = [Buffer.alloc(60, 0x91), chunk('data', samples.subarray(1))]
+  const cases: [what: string, bytes: Buffer[], unread: number][] = [
+    ['metadata', [list, chunk('bext', samples), chunk('id3 ', samples)], 0],
+    ['another file', [file], file.length],
+    ['another file after metadata', [list, file], file.length],
+    ['a second data chunk', [chunk('data', samples), list], 100],
+    ['one that is cut', [chunk('data', samples).subarray(0, 40)], 32],
+    ['samples without a header', [rest], 60],
+    ['less than a header', [rest.subarray(0, 5)], 5],
+  ]
+  for (const [what, bytes, unread] of cases) {
+    const layout = read(Buffer.concat([file, ...bytes]))
+    assert.deepEqual([layout?.length, layout?.unreadLength], [100, unread], what)
+  }
+  assert.equal(read(Buffer.concat([wav([fmt(), odd]), list]))?.unreadLength, 0)
+  assert.equal(read(wav([chunk('data', samples), chunk('data', samples), fmt()]))?.unreadLength, 0)
 })
 
 test('a recorder that did not know the length leaves samples up to the end', () => {

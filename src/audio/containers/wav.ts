@@ -54,8 +54,25 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
   const { start, declared } = samples
   const isStreamed = LIMITS.some((limit) => declared <= limit && declared > limit - NEAR)
   const statedLength = isStreamed ? length : declared
-  return { sampleRate, channels, encoding, start, length, statedLength }
+  const unreadLength = countUnread(source, afterChunk(source, start + declared, declared))
+  return { sampleRate, channels, encoding, start, length, statedLength, unreadLength }
 }
+
+/** Counts the bytes from `at` to the end that are neither metadata nor the header of samples. */
+function countUnread(source: ByteSource, at: number): number {
+  for (let seen = 0; at < source.size && seen < MAX_CHUNKS; seen++) {
+    const header = source.read(at, 8)
+    const id = Buffer.from(header.subarray(0, 4)).toString('latin1')
+    if (!isChunk(source, at) || OUTER.includes(id)) return source.size - at
+    const length = view(header).getUint32(4, true)
+    if (id === 'data') return Math.min(length, source.size - at - 8)
+    at = afterChunk(source, at + 8 + length, length)
+  }
+  return 0
+}
+
+/** What whole files start with. */
+const OUTER = ['RIFF', 'RF64', 'BW64']
 
 type DataChunk = {
   source: ByteSource

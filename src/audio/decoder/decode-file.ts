@@ -41,6 +41,8 @@ type AudioSummary = {
   info: MediaInfo
   /** Seconds that the file states, whether they are there or not. */
   statedSeconds: number
+  /** Seconds after those that nothing reads. */
+  unreadSeconds: number
   /** Size of the file. */
   bytes: number
   rate: number
@@ -72,8 +74,8 @@ export function decodeFile(
     const steps = { heartbeat: checkedHeartbeat, onProgress: report }
     const sink = { open, maxSeconds: request.maxSeconds }
     const { samples, written } = await writeAudio(audio, sink, steps)
-    const { statedSeconds } = audio
-    return { duration: samples / SAMPLE_RATE, statedSeconds, channels: written }
+    const { statedSeconds, unreadSeconds } = audio
+    return { duration: samples / SAMPLE_RATE, statedSeconds, unreadSeconds, channels: written }
   })
 }
 
@@ -87,13 +89,13 @@ export function probeAndDecodeShort(
   heartbeat: Heartbeat,
 ): Promise<ShortMedia> {
   return withAudio(request, heartbeat, async (audio) => {
-    const { info, statedSeconds } = audio
+    const { info, statedSeconds, unreadSeconds } = audio
     if (info.duration > request.maxDecoded) return { info }
     const sink = { open: createChannelBuffers, maxSeconds: request.maxDecoded }
     try {
       const decoded = await writeAudio(audio, sink, { heartbeat, onProgress() {} })
       const { samples, written } = decoded
-      return { info, decoded: { samples, statedSeconds, channels: written } }
+      return { info, decoded: { samples, statedSeconds, unreadSeconds, channels: written } }
     } catch {
       return { info }
     }
@@ -114,8 +116,10 @@ async function withAudio<T>(
       const info = describeSamples(layout, extension)
       const blocks = readSamples(source, layout)
       const statedSeconds = secondsOf(layout, layout.statedLength)
+      const unreadSeconds = secondsOf(layout, layout.unreadLength)
       const { sampleRate: rate } = layout
-      return await use({ info, statedSeconds, bytes: source.size, rate, blocks })
+      const { size: bytes } = source
+      return await use({ info, statedSeconds, unreadSeconds, bytes, rate, blocks })
     }
     if (container.reader === 'libav' && container.demuxer === 'mov') checkMp4Tables(source)
     const demuxer = container.reader === 'libav' ? container.demuxer : 'wav'
@@ -142,8 +146,8 @@ async function withLibav<T>(
   const { openAudio } = await import('../libav/libav-audio.ts')
   const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
   try {
-    const { bytes } = options
-    return await use({ info, statedSeconds: info.duration, bytes, rate: SAMPLE_RATE, blocks })
+    const length = { statedSeconds: info.duration, unreadSeconds: 0 }
+    return await use({ info, ...length, bytes: options.bytes, rate: SAMPLE_RATE, blocks })
   } finally {
     close()
   }

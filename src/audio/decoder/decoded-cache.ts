@@ -40,7 +40,7 @@ export function takeDecoded(file: string): DecodedSamples | undefined {
 
 /** Writes the samples to `folder` as the decoder would: one file per channel, synced to disk. */
 export async function writeDecoded(
-  { samples, statedSeconds, channels }: DecodedSamples,
+  { samples, statedSeconds, unreadSeconds, channels }: DecodedSamples,
   folder: string,
 ): Promise<DecodedMedia> {
   await mkdir(folder, { recursive: true })
@@ -53,5 +53,5 @@ export async function writeDecoded(
       return { channel, path, samples, sameAs }
     }),
   )
-  return { duration: samples / SAMPLE_RATE, statedSeconds, channels: written }
+  return { duration: samples / SAMPLE_RATE, statedSeconds, unreadSeconds, channels: written }
 }

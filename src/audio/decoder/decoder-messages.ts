@@ -57,14 +57,20 @@ export type ShortMedia = { info: MediaInfo; decoded?: DecodedSamples | undefined
 export type DecodedSamples = {
   samples: number
   statedSeconds: number
+  unreadSeconds: number
   channels: { pcm: string; sameAs: number | null }[]
 }
 
 /**
  * A decoded recording; `duration` is seconds. `statedSeconds` is what the file says: more, if its
- * end is missing.
+ * end is missing. `unreadSeconds` follow after those.
  */
-export type DecodedMedia = { duration: number; statedSeconds?: number; channels: DecodedChannel[] }
+export type DecodedMedia = {
+  duration: number
+  statedSeconds?: number
+  unreadSeconds?: number
+  channels: DecodedChannel[]
+}
 
 /**
  * The properties of a recording. `extension` is the detected container in lower case; `duration` is

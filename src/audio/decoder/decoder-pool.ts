@@ -134,8 +134,8 @@ function discard(account: string, decoder: Decoder): void {
 /** A file may have taken over the process: what it says must be possible. */
 function isSound({ decoded }: ShortMedia): boolean {
   if (!decoded) return true
-  const { samples, statedSeconds, channels } = decoded
-  if (!Number.isFinite(statedSeconds)) return false
+  const { samples, statedSeconds, unreadSeconds, channels } = decoded
+  if (!Number.isFinite(statedSeconds) || !Number.isFinite(unreadSeconds)) return false
   const isShort = samples > 0 && samples <= MAX_SECONDS * SAMPLE_RATE
   if (!isShort || channels.length === 0 || channels.length > MAX_CHANNELS) return false
   const length = Math.ceil((samples * 2) / 3) * 4

@@ -133,15 +133,19 @@ test('what the recognizer cannot honor is a warning of the result, once', async 
   assert.deepEqual(metadata.warnings, [left, 'of the model'])
 })
 
-test('a recording that ends before the file says has a warning, in a few words', async (t) => {
-  for (const [statedSeconds, warnings] of [
-    [30, ['The audio ends after 20.0 of the 30.0 s that the file states. Is it cut off?']],
-    [20.9, []],
-    [15, []],
+test('a recording that ends before or after what the file says has a warning, in a few words', async (t) => {
+  const beyond =
+    'The file goes on for 1.5 s after the 20.0 s of audio that it states. They were not read: was another file appended?'
+  for (const [statedSeconds, unreadSeconds, warnings] of [
+    [30, 0, ['The audio ends after 20.0 of the 30.0 s that the file states. Is it cut off?']],
+    [20.9, 0, []],
+    [15, 0, []],
+    [20, 1.5, [beyond]],
+    [20, 0.9, []],
   ] as const) {
     const media = createFakeMedia()
     const decode: typeof media.decode = async (...args) => {
-      return { ...(await media.decode(...args)), statedSeconds }
+      return { ...(await media.decode(...args)), statedSeconds, unreadSeconds }
     }
     const service = await openService(t, { media: { ...media, decode } })
     await service.jobs.start()

@@ -33,7 +33,7 @@ import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
 import { callServices } from './service-add-ons.ts'
-import { warnOfTruncation } from './truncated-recording.ts'
+import { warnOfLength } from './stated-length.ts'
 
 /** How an attempt is stopped, and where its progress goes. */
 export type TranscribeOptions = {
@@ -103,7 +103,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
-    warnings: [...warnOfTruncation(decoded), ...warningsOf(route.warnings, recognized)],
+    warnings: [...warnOfLength(decoded), ...warningsOf(route.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(tools.services),
