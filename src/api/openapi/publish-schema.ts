@@ -49,9 +49,13 @@ export function publishSchema(schema: object, options: PublishOptions): Schema {
   return published
 }
 
-/** Schemas occur in schemas singly (`items`) or in lists (`anyOf`); a default is not a schema. */
+/**
+ * Schemas occur in schemas singly (`items`) or in lists (`anyOf`); a default is not a schema. A
+ * form may always have other parts. It does not say so: the reference page would ask for one.
+ */
 function publishValue(key: string, value: unknown, options: PublishOptions): unknown {
   if (key === 'default' || typeof value !== 'object' || value === null) return value
+  if (key === 'multipart/form-data') return publishSchema(value, { closed: false })
   if (!Array.isArray(value)) return publishSchema(value, options)
   return value.map((one) => publishValue('', one, options))
 }

@@ -16,7 +16,7 @@ export const UploadForm = Type.Object(
       description: 'The file, once; other parts are ignored',
     }),
   },
-  { title: 'UploadForm', additionalProperties: true },
+  { title: 'UploadForm' },
 )
 
 /** The response to an upload (contract 2.1). */

@@ -293,6 +293,16 @@ test('the description follows the settings and holds no secret', async (t) => {
   assert.deepEqual(responsesOf(own), responsesOf(document), 'responses are those of any server')
 })
 
+test('forms may have other parts but do not name them, which the page would show as a field', async (t) => {
+  const strict = await startServer({ env: { STENO_UNKNOWN_FIELDS: 'reject' } })
+  t.after(() => strict.close())
+  for (const { components } of [document, await describe(strict)]) {
+    for (const name of ['UploadForm', 'OpenAiTranscriptionForm']) {
+      assert.ok(!('additionalProperties' in components.schemas[name]!), name)
+    }
+  }
+})
+
 test('receivers find what they are sent, as the schemas of results say it', () => {
   const sent = Object.entries(document.webhooks).map(([name, item]) => {
     const bodies = Object.entries(item).map(([method, { requestBody, security }]) => {

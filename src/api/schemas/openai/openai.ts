@@ -42,7 +42,7 @@ const TranscriptionForm = Type.Object(
       }),
     ),
   },
-  { title: 'OpenAiTranscriptionForm', additionalProperties: true },
+  { title: 'OpenAiTranscriptionForm' },
 )
 
 const OpenAiTranscription = Type.Object(
