@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
+import { type HeldTimeouts, holdTimeouts } from '../../test/support/held-timeouts.ts'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
@@ -41,38 +42,52 @@ test('an answer is streamed, and its tokens are those that the provider counted'
   assert.deepEqual(calls[0]!.stream_options, { include_usage: true })
 })
 
-test('a model that keeps writing may take longer than the wait for its next piece', async (t) => {
+/** Waits until a timeout was begun anew more often than before, if it is at all. */
+async function untilRefreshed(timeouts: HeldTimeouts, before: number): Promise<void> {
+  // What was written is there at once: its reader is in the same process.
+  for (let turn = 0; turn < 1000 && timeouts.refreshed === before; turn++) await setImmediate()
+}
+
+test('each piece that a model writes gives it more time', async (t) => {
+  const timeouts = holdTimeouts(t, 654_000)
+  const words = 'one two three four five six seven eight'.split(' ')
   async function* slowly() {
-    for (const word of 'one two three four five six seven eight'.split(' ')) {
-      await sleep(200)
+    for (const [n, word] of words.entries()) {
       yield deltaOf(`${word} `)
+      await untilRefreshed(timeouts, n)
     }
     yield eventOf('[DONE]')
   }
-  const { complete } = await open(t, () => ({ pieces: slowly() }), { timeout: 1 })
-  assert.equal((await complete()).text, 'one two three four five six seven eight')
+  const limits = { timeout: 654, answerTimeout: 60 }
+  const { complete } = await open(t, () => ({ pieces: slowly() }), limits)
+  assert.equal((await complete()).text, words.join(' '))
+  assert.equal(timeouts.refreshed, words.length)
 })
 
 test('an answer that stalls, breaks off or takes too long is none, and is not paid for again', async (t) => {
-  async function* drip(piece: string) {
-    for (;;) {
-      await sleep(50)
-      yield piece
-    }
+  const idle = holdTimeouts(t, 321_000)
+  const whole = holdTimeouts(t, 654_000)
+  /** Writes a piece and no more, and lets the time pass when it was read. */
+  async function* once(piece: string, { pass }: HeldTimeouts) {
+    const before = idle.refreshed
+    yield piece
+    await untilRefreshed(idle, before)
+    pass()
+    await new Promise(() => {})
   }
   const begun = [deltaOf('The beginning of')]
   const given: [reply: ChatReply, message: RegExp][] = [
-    [{ pieces: begun, ending: 'stall' }, /broke off its answer: its answer stalled for 0.5 s/],
+    [{ pieces: once(begun[0]!, idle) }, /broke off its answer: its answer stalled for 321 s/],
     [{ pieces: begun, ending: 'break' }, /broke off its answer: the connection broke off/],
     [{ pieces: begun, ending: 'end' }, /broke off its answer$/],
-    [{ pieces: drip(deltaOf('a')) }, /broke off its answer: it took longer than 1.5 s/],
-    [{ pieces: drip(': wait\n\n') }, /did not answer: it did not answer within 0.5 s/],
-    [{ pieces: drip(deltaOf('')) }, /did not answer: it did not answer within 0.5 s/],
-    [{ pieces: ['{"choices":'], ending: 'stall' }, /did not answer within 0.5 s/],
+    [{ pieces: once(deltaOf('a'), whole) }, /broke off its answer: it took longer than 654 s/],
+    [{ pieces: once(': wait\n\n', idle) }, /did not answer within 321 s/],
+    [{ pieces: once(deltaOf(''), idle) }, /did not answer within 321 s/],
+    [{ pieces: once('{"choices":', idle) }, /did not answer within 321 s/],
     [{ pieces: [deltaOf('a'), eventOf({ error: 'down' })] }, /ended its answer with an error/],
     [{ pieces: [deltaOf('a'), eventOf('{')] }, /is no JSON/],
   ]
-  const limits = { timeout: 0.5, answerTimeout: 1.5 }
+  const limits = { timeout: 321, answerTimeout: 654 }
   const { calls, complete } = await open(t, (_call, n) => given[n - 1]![0], limits)
   for (const [, message] of given) await assert.rejects(complete(), { name: 'Error', message })
   assert.equal(calls.length, given.length)

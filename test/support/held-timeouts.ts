@@ -1,5 +1,7 @@
 import type { TestContext } from 'node:test'
 
+type Run = (...args: unknown[]) => void
+
 /** The timeouts of one length, which pass when the test says so. */
 export type HeldTimeouts = {
   /** Lets those pass that have not been cleared. */
@@ -16,11 +18,7 @@ export function holdTimeouts(t: TestContext, ms: number): HeldTimeouts {
   const { setTimeout, clearTimeout } = globalThis
   const held = new Map<unknown, () => void>()
   let refreshed = 0
-  t.mock.method(globalThis, 'setTimeout', ((
-    run: (...args: unknown[]) => void,
-    after?: number,
-    ...args: unknown[]
-  ) => {
+  t.mock.method(globalThis, 'setTimeout', ((run: Run, after?: number, ...args: unknown[]) => {
     const timer = setTimeout(run, after, ...args)
     if (after !== ms) return timer
     const refresh = timer.refresh.bind(timer)
@@ -31,10 +29,10 @@ export function holdTimeouts(t: TestContext, ms: number): HeldTimeouts {
     held.set(timer, () => run(...args))
     return timer
   }) as typeof setTimeout)
-  t.mock.method(globalThis, 'clearTimeout', ((timer: NodeJS.Timeout) => {
+  t.mock.method(globalThis, 'clearTimeout', (timer: NodeJS.Timeout) => {
     held.delete(timer)
     clearTimeout(timer)
-  }) as typeof clearTimeout)
+  })
   return {
     pass() {
       for (const [timer, run] of [...held]) {

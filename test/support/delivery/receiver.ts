@@ -33,7 +33,8 @@ export async function openReceiver(answer: Answer = () => 200): Promise<Receiver
   const received: Received[] = []
   const at = (path: string) => received.filter((one) => one.path === path)
   let changed = Promise.withResolvers<void>()
-  const server = createServer(async (request, response) => {
+  // Connections are kept, however slow the machine is.
+  const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
     const { method = '', url: path = '', headers } = request
     const body = await text(request).catch(() => undefined)
     if (body === undefined) return // The sender has been killed.
