@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
 import type { Client, Limits } from '../server/client.ts'
+import { nameRemedy } from '../server/refused-address.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
@@ -225,6 +226,5 @@ async function* inOrder<T, R>(
 /** Returns why a job failed, from its metadata, and what may help. */
 function messageOf({ failure }: { failure?: unknown }): string | undefined {
   const message = (failure as { message: string } | undefined)?.message
-  if (!message?.endsWith('not a public address')) return message
-  return `${message}; the server's setting STENO_ALLOW_PRIVATE_NETWORK can allow it`
+  return message && nameRemedy(message)
 }

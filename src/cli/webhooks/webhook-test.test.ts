@@ -94,6 +94,9 @@ test('a test signs with the secret of the settings where the store has none', as
 test('a test reaches no private address that is not allowed', async (t) => {
   const { received, trial } = await open(t, (response) => response.end())
   const { code, stdout } = await trial({ STENO_ALLOW_PRIVATE_NETWORK: 'false' })
-  assert.match(stdout, /^failed: .*not a public address; /)
+  assert.match(
+    stdout,
+    /^failed: .*not a public address; .* STENO_ALLOW_PRIVATE_NETWORK can allow it; /,
+  )
   assert.deepEqual([code, received], [1, []])
 })

@@ -3,6 +3,7 @@ import { sendTestEvent } from '../../delivery/send-test-event.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createClient, type Server } from '../server/client.ts'
 import { openDatabase } from '../server/open-database.ts'
+import { nameRemedy } from '../server/refused-address.ts'
 import { readServer, serverOptions } from '../server/server-url.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -45,7 +46,8 @@ async function testHere(endpointId: string, terminal: Terminal): Promise<number>
 type Reported = { id: string; status: number | null; reason: string | null; details: string[] }
 
 function report(terminal: Terminal, { id, status, reason, details }: Reported): number {
-  const outcome = reason === null ? `delivered: ${status}` : `failed: ${sanitize(reason)}`
+  const outcome =
+    reason === null ? `delivered: ${status}` : `failed: ${sanitize(nameRemedy(reason))}`
   terminal.stdout.write(`${[outcome, ...details].join('; ')}\n`)
   terminal.stderr.write(`In the log of deliveries: ${id}\n`)
   return reason === null ? 0 : 1
