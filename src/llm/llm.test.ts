@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { holdTimeouts } from '../../test/support/held-timeouts.ts'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
@@ -116,7 +117,12 @@ test('notes that are not shorter than their text end the work at once', async (t
 })
 
 test('a provider that stalls is given up after its time, and not paid again', async (t) => {
-  const { options, calls } = await openChatModel(t, () => 'stall', { timeout: 0.5 })
+  const { pass } = holdTimeouts(t, 654_000)
+  const stall = () => {
+    setImmediate(pass)
+    return 'stall' as const
+  }
+  const { options, calls } = await openChatModel(t, stall, { timeout: 654 })
   const question = { instruction: 'Who?', partInstruction: '', transcript: 'Hi.' }
   await assert.rejects(askAboutTranscript(question, options), { status: 503 })
   assert.equal(calls.length, 1)

@@ -66,7 +66,7 @@ async function start(t: TestContext, reply = answer, spoken = 'Hello Lena Smith.
     STENO_LLM_MODEL: 'tiny',
     STENO_LLM_API_KEY: 'secret',
     STENO_LLM_ALLOWED_MODELS: 'large, other',
-    STENO_LLM_TIMEOUT_S: '2',
+    STENO_LLM_TIMEOUT_S: '60',
   }
   const server = await startServer({ speech: createFakeSpeechEngine(spoken), env })
   t.after(async () => {

@@ -26,7 +26,7 @@ async function check(t: TestContext, env: Record<string, string> = {}) {
 async function checkModel(t: TestContext, reply: ChatReply, models?: object) {
   const provider = await startChatProvider(() => reply, { models: JSON.stringify(models ?? {}) })
   t.after(() => provider.close())
-  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny', STENO_LLM_TIMEOUT_S: '1' }
+  const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny', STENO_LLM_TIMEOUT_S: '60' }
   const [finding] = await check(t, env)
   return { ...finding!, calls: provider.calls.length }
 }
