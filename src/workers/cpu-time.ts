@@ -5,7 +5,7 @@ const TICKS_PER_SECOND = 100
 /** A process that waits uses less of a core than a starved one with the lowest share. */
 const LEAST_SHARE = 0.001
 /** A process that only wakes at times, such as for timers, hardly uses so much of a core. */
-const CLEAR_SHARE = 0.1
+const CLEAR_SHARE = 0.05
 /** Processes that run at times but get nowhere end as well. */
 const MAX_PERIODS = 40
 

@@ -18,16 +18,16 @@ function perform(task: unknown): void {
   if (task !== 'wait') send(task)
 }
 
-/** Works as a process does on a busy machine: a tenth of the time. */
+/** Works as a process does on a busy machine: a quarter of the time. */
 function starve(): void {
   const begun = process.cpuUsage()
   const used = () => {
     const { user, system } = process.cpuUsage(begun)
     return (user + system) / 1000
   }
-  for (let ms = 10; ms <= 300; ms += 10) {
+  for (let ms = 10; ms <= 750; ms += 10) {
     while (used() < ms);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 90)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30)
   }
 }
 
