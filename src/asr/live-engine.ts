@@ -87,8 +87,8 @@ export type LiveUtterance = {
 /**
  * Recognizes speech while it is being spoken. All results depend on audio and position alone: a
  * session that resumes after a crash gets the same results as an undisturbed one, but for rounding
- * where a draft was at hand (decision 0106). A worker that
- * crashes rejects the call with `engine_failed`; the caller may retry.
+ * where a draft was at hand (decision 0106). A worker that crashes rejects the call with
+ * `engine_failed`; the caller may retry.
  */
 export type LiveEngine = {
   /**

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import test from 'node:test'
+import { tokenPieces } from './tokens.ts'
+
+test('the vocabulary is the published one', () => {
+  assert.equal(tokenPieces().length, 32_000)
+  const file = readFileSync(new URL('vocabulary.txt', import.meta.url))
+  const hash = createHash('sha256').update(file).digest('hex')
+  assert.equal(hash, '9b9a3510cb7921863b4f3f89ff456639e15ad66762c0e2f001a843fc039a85d4')
+})
