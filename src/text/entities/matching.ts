@@ -5,6 +5,7 @@ export type Pattern = { type: EntityType; pattern: RegExp; score: number }
 
 /** Returns every match of the patterns in a text. Patterns need the flag g. */
 export function matchPatterns(text: string, patterns: readonly Pattern[]): Entity[] {
+  for (const { pattern } of patterns) compile(pattern)
   return patterns.flatMap(({ type, pattern, score }) =>
     Array.from(text.matchAll(pattern), (match) => {
       const named = match.groups?.e
@@ -15,6 +16,19 @@ export function matchPatterns(text: string, patterns: readonly Pattern[]): Entit
       return { type, from, to: from + inner.length, score }
     }),
   )
+}
+
+const compiled = new WeakSet<RegExp>()
+const longText = ' '.repeat(1000)
+
+/**
+ * Compiles a pattern to machine code, which V8 does at once only for a text of this length. For a
+ * shorter one it compiles to bytecode first, which takes half a second for the patterns of dates.
+ */
+function compile(pattern: RegExp): void {
+  if (compiled.has(pattern)) return
+  compiled.add(pattern)
+  longText.search(pattern)
 }
 
 /**
