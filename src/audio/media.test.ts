@@ -44,9 +44,9 @@ async function decodeShort(name: string) {
 function lateness(audio: Int16Array, reference: Int16Array): number {
   let [best, bestScore] = [0, Number.NEGATIVE_INFINITY]
   const end = Math.min(48_000, reference.length)
-  for (let shift = -3200; shift <= 12_800; shift += 4) {
+  for (let shift = -1600; shift <= 9600; shift += 4) {
     let score = 0
-    for (let i = 3200; i < end; i += 10) score += reference[i]! * (audio[i + shift] ?? 0)
+    for (let i = 3200; i < end; i += 40) score += reference[i]! * (audio[i + shift] ?? 0)
     if (score > bestScore) [best, bestScore] = [shift, score]
   }
   return best / 16

@@ -49,11 +49,8 @@ function startEngine(t: TestContext, folder: string): SpeechEngine {
   return engine
 }
 
-/**
- * Six turns of four seconds, alternately low and high, with a word every half second; both rise and
- * fall 7 times a second.
- */
-async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Transcript }> {
+/** Six turns of four seconds, alternately low and high; both rise and fall 7 times a second. */
+function drawTalk(): Int16Array {
   const samples = new Int16Array(24 * SAMPLE_RATE)
   for (let i = 0; i < samples.length; i++) {
     const t = i / SAMPLE_RATE
@@ -62,8 +59,15 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
     const floor = Math.sin(i * i * 0.01) * 0.01
     samples[i] = 32_767 * (0.5 * rise * Math.sin(2 * Math.PI * (isLow ? 300 : 3000) * t) + floor)
   }
+  return samples
+}
+
+const samples = drawTalk()
+
+/** A recording of the talk, with a word every half second. */
+async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Transcript }> {
   const path = join(folder, 'talk.pcm')
-  await writeFile(path, new Uint8Array(samples.buffer))
+  await writeFile(path, samples)
   const words = Array.from({ length: 42 }, (_, i): Word => {
     const start = Math.floor(i / 7) * 4 + (i % 7) * 0.5 + 0.1
     return { text: `w${i}`, start, end: start + 0.4, confidence: 1 }
