@@ -7,17 +7,14 @@ import test, { type TestContext } from 'node:test'
 import { beginNewLiveJob } from '../../../test/support/live/sessions/test-live-jobs.ts'
 import { fillStore } from '../../../test/support/storage/filled-store.ts'
 import { bytesOf } from '../../../test/support/storage/objects-conformance.ts'
-import { makeFolder } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import { makeFolder, openFolder } from '../../../test/support/storage/test-storage.ts'
 import { databaseFile } from '../data-folder.ts'
 import { insertFile } from '../recordings/recordings.ts'
-import { openStorage } from '../storage.ts'
 import { checkBackup } from './check-backup.ts'
 import { listSnapshots } from './manifest.ts'
 import { type RestoreOptions, restoreBackup } from './restore-backup.ts'
 import { type BackupOptions, takeBackup } from './take-backup.ts'
 
-const log = createLog('silent')
 const { signal } = new AbortController()
 const KEY = Buffer.alloc(32, 7)
 const FILLING = { jobs: 5, objects: 5 }
@@ -72,7 +69,7 @@ for (const key of [undefined, KEY]) {
     const restored = await restore()
     assert.deepEqual(await contentOf(restored), await contentOf(folder))
     assert.equal(await readFile(join(restored, 'steno.sqlite.clock'), 'utf8'), '{"seenAt":1}')
-    const storage = await openStorage({ folder: restored, log })
+    const storage = await openFolder(restored)
     await storage.swept
     await storage.close()
     assert.ok(!(await readdir(restored)).includes('orphans'))
@@ -167,7 +164,7 @@ test('what marks a folder of backups is an object of the known form', async (t) 
 test('only what is new is copied, and what no kept snapshot needs is removed', async (t) => {
   const { folder, target, take, check, restore } = await prepare(t)
   const { snapshot: first } = await take()
-  const storage = await openStorage({ folder, log })
+  const storage = await openFolder(folder)
   const id = randomUUID()
   const { size } = await storage.objects.write(id, bytesOf('new'), { maxBytes: 10, signal })
   const form = { filename: null, source: null, extension: 'wav', duration: 1, channels: 1 }
@@ -232,14 +229,14 @@ test('an interrupted backup goes on with what it has, and an interrupted restora
   const half = await makeFolder(t)
   const options = { folder: half, signal: stopped.signal, onProgress: () => stopped.abort() }
   await assert.rejects(restore(options), { name: 'AbortError' })
-  await assert.rejects(openStorage({ folder: half, log }), /restor/i)
+  await assert.rejects(openFolder(half), /restor/i)
   await restore({ folder: half })
   assert.deepEqual(await contentOf(half), await contentOf(folder))
 })
 
 test('an open live session is copied as far as it is', async (t) => {
   const { folder, take, restore } = await prepare(t)
-  const storage = await openStorage({ folder, log })
+  const storage = await openFolder(folder)
   const { id } = await beginNewLiveJob(storage.db)
   const session = join(folder, 'live', id)
   await mkdir(session, { recursive: true })
@@ -258,7 +255,7 @@ test('an open live session is copied as far as it is', async (t) => {
 
 test('one account is restored without a trace of the others', async (t) => {
   const { folder, take, restore } = await prepare(t)
-  const storage = await openStorage({ folder, log })
+  const storage = await openFolder(folder)
   const id = randomUUID()
   await storage.objects.write(id, bytesOf('of another'), { maxBytes: 10, signal })
   const form = { filename: 'secret.wav', source: null, extension: 'wav', duration: 1, channels: 1 }

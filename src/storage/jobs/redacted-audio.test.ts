@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { addFile, addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
 import { bytesOf } from '../../../test/support/storage/objects-conformance.ts'
-import { makeFolder, openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import {
+  makeFolder,
+  openFolder,
+  openTestStorage,
+} from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { findFile } from '../recordings/recordings.ts'
-import { openStorage } from '../storage.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob } from './end-job.ts'
 import { findJob } from './jobs.ts'
@@ -80,15 +82,14 @@ test('a lease that was lost changes nothing', async (t) => {
 
 test('a start keeps the redacted recordings of jobs, and removes what a killed server left of one or of an original', async (t) => {
   const folder = await makeFolder(t)
-  const log = createLog('silent')
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   const fileId = await addFile(first.db)
   const { redactedAudio } = await endRedacted(first.db, { fileId })
   for (const id of [redactedAudio.object, fileId, randomUUID()]) {
     await first.objects.write(id, bytesOf('x'), { maxBytes: 1, signal: t.signal })
   }
   await first.close()
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await second.swept
   assert.deepEqual(await Array.fromAsync(second.objects.list()), [[redactedAudio.object]])

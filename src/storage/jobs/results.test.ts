@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addJob, claim, resultOf } from '../../../test/support/jobs/test-jobs.ts'
-import { makeFolder, openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import {
+  makeFolder,
+  openFolder,
+  openTestStorage,
+} from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
-import { openStorage } from '../storage.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob } from './end-job.ts'
 import { findJob } from './jobs.ts'
@@ -106,9 +108,8 @@ test('what cannot be stored leaves the result that was there', async (t) => {
 
 test('a server that is killed while it replaces a result leaves one of the two, and soon no other', async (t) => {
   const folder = await makeFolder(t)
-  const log = createLog('silent')
   for (const killedAt of ['transaction', 'delete']) {
-    const before = await openStorage({ folder, log })
+    const before = await openFolder(folder)
     const { db } = before
     const read = await addDone(db, long)
     const kill = () => {
@@ -119,7 +120,7 @@ test('a server that is killed while it replaces a result leaves one of the two, 
     await assert.rejects(replaceResult(killed, read, { ...long, second: 1 }))
     assert.equal((await Array.fromAsync(db.objects.list())).flat().length, 2)
     await before.close()
-    const after = await openStorage({ folder, log })
+    const after = await openFolder(folder)
     await after.swept
     const isReplaced = killedAt === 'delete'
     const expected = isReplaced ? { ...long, second: 1 } : long

@@ -3,15 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { addJob, claim } from '../../../test/support/jobs/test-jobs.ts'
-import { makeFolder, openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import {
+  makeFolder,
+  openFolder,
+  openTestStorage,
+} from '../../../test/support/storage/test-storage.ts'
 import { databaseFile } from '../data-folder.ts'
 import type { Db } from '../database/db.ts'
 import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
 import { finishJob } from '../jobs/end-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
 import { deleteUnusedFiles, insertFile } from '../recordings/recordings.ts'
-import { openStorage } from '../storage.ts'
 import { countHeldBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
 
 const account = 'acme'
@@ -71,15 +73,14 @@ test('a transaction that is undone takes its bytes with it', async (t) => {
 
 test('what an earlier version stored is counted when its database is opened', async (t) => {
   const folder = await makeFolder(t)
-  const log = createLog('silent')
-  const earlier = await openStorage({ folder, log })
+  const earlier = await openFolder(folder)
   await insertFile(earlier.db, fileOf('a', 1000))
   await addJob(earlier.db)
   const held = await heldBy(earlier.db, account)
   await earlier.close()
   undoMigration(folder)
 
-  const storage = await openStorage({ folder, log })
+  const storage = await openFolder(folder)
   t.after(() => storage.close())
   assert.deepEqual(await countHeldBytes(storage.db, 'a'), {
     own: 1000,

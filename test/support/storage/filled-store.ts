@@ -10,7 +10,7 @@ import { metadataTokens } from '../../../src/storage/jobs/metadata-tokens.ts'
 import { openStorage, type StorageOptions } from '../../../src/storage/storage.ts'
 import { addDue, addWebhook } from '../delivery/test-deliveries.ts'
 import { bytesOf } from './objects-conformance.ts'
-import { makeFolder } from './test-storage.ts'
+import { makeFolder, openFolder } from './test-storage.ts'
 
 const { signal } = new AbortController()
 
@@ -20,7 +20,7 @@ export type Filling = { jobs: number; objects: number }
 /** Fills a data folder with rows of every table, and objects of up to 300 KB; returns its path. */
 export async function fillStore(t: TestContext, { jobs, objects }: Filling): Promise<string> {
   const folder = await makeFolder(t)
-  const { db, close } = await openStorage({ folder, log: createLog('silent') })
+  const { db, close } = await openFolder(folder)
   const written = { maxBytes: 1_000_000, signal }
   const stored: { id: string; size: number }[] = []
   for (let n = 0; n < objects; n++) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createLog } from '../../../src/log.ts'
-import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { openStorage, type Storage, type StorageOptions } from '../../../src/storage/storage.ts'
 import { connectInProcess } from './in-process-sqlite.ts'
 
 /** Creates an empty folder that is removed with the test. */
@@ -14,11 +14,19 @@ export async function makeFolder(t: Pick<TestContext, 'after'>): Promise<string>
   return folder
 }
 
+/** Opens the store of a folder without threads; the caller closes it. */
+export function openFolder(
+  folder: string,
+  options: Partial<StorageOptions> = {},
+): Promise<Storage> {
+  const log = createLog('silent')
+  return openStorage({ folder, log, connect: connectInProcess, ...options })
+}
+
 /** Opens a store in a folder of its own; both are removed with the test. */
 export async function openTestStorage(t: TestContext): Promise<Storage & { folder: string }> {
   const folder = await makeFolder(t)
-  const log = createLog('silent')
-  const storage = await openStorage({ folder, log, connect: connectInProcess })
+  const storage = await openFolder(folder)
   t.after(() => storage.close())
   return { ...storage, folder }
 }

@@ -7,14 +7,12 @@ import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { addJob, claim } from '../../../../test/support/jobs/test-jobs.ts'
 import { bytesOf, testObjects } from '../../../../test/support/storage/objects-conformance.ts'
-import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../../log.ts'
+import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
 import type { Db } from '../../database/db.ts'
 import { finishJob } from '../../jobs/end-job.ts'
 import { findJob } from '../../jobs/jobs.ts'
 import type { JobResult } from '../../jobs/results.ts'
 import { insertFile } from '../../recordings/recordings.ts'
-import { openStorage } from '../../storage.ts'
 import { objectPath, openDiskObjects } from './disk-objects.ts'
 
 const options = { maxBytes: 1000, signal: new AbortController().signal }
@@ -66,9 +64,8 @@ async function addEndedJob(db: Db, result: JobResult): Promise<string> {
 
 test('a start removes unfinished writes and the objects that nothing refers to', async (t) => {
   const folder = await makeFolder(t)
-  const log = createLog('silent')
   const [kept, lost] = [randomUUID(), randomUUID()]
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   await first.objects.write(kept, bytesOf('kept'), options)
   await first.objects.write(lost, bytesOf('lost'), options)
   const rest = { filename: null, source: null, extension: 'wav', size: 4, duration: 1, channels: 1 }
@@ -79,7 +76,7 @@ test('a start removes unfinished writes and the objects that nothing refers to',
   await mkdir(unfinished, { recursive: true })
   await writeFile(join(unfinished, 'half'), 'x')
 
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await second.swept
   await second.objects.check(kept)
@@ -90,19 +87,18 @@ test('a start removes unfinished writes and the objects that nothing refers to',
 
 test('without its database nothing starts and no object is removed: they are all that is left', async (t) => {
   const folder = await makeFolder(t)
-  const log = createLog('silent')
   const id = randomUUID()
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   await first.objects.write(id, bytesOf('precious'), options)
   await first.close()
   const file = join(folder, 'steno.sqlite')
   const backup = await readFile(file)
   for (const lose of [rm, truncate]) {
     await lose(file)
-    await assert.rejects(openStorage({ folder, log }), /steno\.sqlite: it is gone, but not its obj/)
+    await assert.rejects(openFolder(folder), /steno\.sqlite: it is gone, but not its obj/)
     await writeFile(file, backup)
   }
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await second.swept
   await assert.rejects(second.objects.check(id), { code: 'file_not_found' })

@@ -8,14 +8,10 @@ import {
   addLiveJob,
   beginNewLiveJob,
 } from '../../../../test/support/live/sessions/test-live-jobs.ts'
-import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../../log.ts'
+import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
 import { finishLiveJob } from '../../live/live-jobs.ts'
-import { openStorage } from '../../storage.ts'
 import { objectPath } from '../disk/disk-objects.ts'
 import type { Objects } from '../objects.ts'
-
-const log = createLog('silent')
 
 /** Stores an object as a write would, but without waiting for the disk. */
 async function store(folder: string, id: string = randomUUID()): Promise<string> {
@@ -31,11 +27,11 @@ async function count(objects: Objects): Promise<number> {
 
 test('a start does not wait until lost objects are gone, and none goes that is stored meanwhile', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   for (let n = 0; n < 300; n++) await store(folder)
   await first.close()
 
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   assert.ok((await count(second.objects)) > 0, 'it was open before they were gone')
   const fresh = await store(folder)
@@ -45,13 +41,13 @@ test('a start does not wait until lost objects are gone, and none goes that is s
 
 test('a close does not wait for the rest, which the next start removes', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   for (let n = 0; n < 300; n++) await store(folder)
   await first.close()
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   await second.close()
   assert.ok((await count(second.objects)) > 0)
-  const third = await openStorage({ folder, log })
+  const third = await openFolder(folder)
   t.after(() => third.close())
   await third.swept
   assert.equal(await count(third.objects), 0)
@@ -59,13 +55,13 @@ test('a close does not wait for the rest, which the next start removes', async (
 
 test('what a killed server had fetched for a job goes before the job can fetch it again', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   await addJob(first.db)
   const row = await first.db.sql.selectFrom('jobs').select('file_id').executeTakeFirstOrThrow()
   const id = await store(folder, row.file_id!)
   await first.close()
 
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await assert.rejects(second.objects.check(id), { code: 'file_not_found' })
   assert.deepEqual(await Array.fromAsync(second.orphans!.list()), [[id]])
@@ -76,7 +72,7 @@ test('what a killed server had fetched for a job goes before the job can fetch i
 
 test('the recording of a session that was cut off while it ended goes before it can be kept again', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   await addLiveJob(first.db)
   await beginNewLiveJob(first.db)
   const jobs = await first.db.sql.selectFrom('jobs').select(['file_id', 'status']).execute()
@@ -84,7 +80,7 @@ test('the recording of a session that was cut off while it ended goes before it 
   for (const { file_id } of jobs) await store(folder, file_id!)
   await first.close()
 
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   assert.equal(await count(second.objects), 0)
   for (const { file_id } of jobs) await store(folder, file_id!)
@@ -94,7 +90,7 @@ test('the recording of a session that was cut off while it ended goes before it 
 
 test('the recording of a session that has ended stays', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   const { lease } = await beginNewLiveJob(first.db)
   const row = await first.db.sql.selectFrom('jobs').select('file_id').executeTakeFirstOrThrow()
   const id = await store(folder, row.file_id!)
@@ -103,7 +99,7 @@ test('the recording of a session that has ended stays', async (t) => {
   assert.ok(await finishLiveJob(first.db, lease, { result, file, at: 2000 }))
   await first.close()
 
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await second.swept
   await second.objects.check(id)
@@ -111,21 +107,21 @@ test('the recording of a session that has ended stays', async (t) => {
 
 test('what a restored database does not know waits beside, and comes back with the newer one', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   const id = await addFile(first.db)
   await store(folder, id)
   const row = await first.db.sql.selectFrom('files').selectAll().executeTakeFirstOrThrow()
   await first.db.sql.deleteFrom('files').execute()
   await first.close()
 
-  const restored = await openStorage({ folder, log })
+  const restored = await openFolder(folder)
   await restored.swept
   assert.equal(await count(restored.objects), 0)
   assert.equal(await readFile(join(folder, 'orphans', id), 'utf8'), 'x')
   await restored.db.sql.insertInto('files').values(row).execute()
   await restored.close()
 
-  const newer = await openStorage({ folder, log })
+  const newer = await openFolder(folder)
   t.after(() => newer.close())
   await newer.objects.check(id)
   assert.deepEqual(await Array.fromAsync(newer.orphans!.list()), [])
@@ -133,11 +129,11 @@ test('what a restored database does not know waits beside, and comes back with t
 
 test('orphans go when their time is over, which begins when they are moved', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   const id = await store(folder)
   await utimes(objectPath(join(folder, 'objects'), id), 1, 1)
   await first.close()
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await second.swept
   const { signal } = new AbortController()
@@ -148,10 +144,10 @@ test('orphans go when their time is over, which begins when they are moved', asy
 
 test('where no orphans are kept, what nothing refers to is deleted', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   await store(folder)
   await first.close()
-  const second = await openStorage({ folder, log, keepOrphans: false })
+  const second = await openFolder(folder, { keepOrphans: false })
   t.after(() => second.close())
   await second.swept
   assert.equal(await count(second.objects), 0)
@@ -160,14 +156,14 @@ test('where no orphans are kept, what nothing refers to is deleted', async (t) =
 
 test('an original that a redacted recording has replaced is deleted, not kept', async (t) => {
   const folder = await makeFolder(t)
-  const first = await openStorage({ folder, log })
+  const first = await openFolder(folder)
   const fileId = await addFile(first.db)
   await addJob(first.db, { fileId })
   await store(folder, fileId)
   await first.db.sql.deleteFrom('files').execute()
   await first.db.sql.updateTable('jobs').set({ redacted_object: randomUUID() }).execute()
   await first.close()
-  const second = await openStorage({ folder, log })
+  const second = await openFolder(folder)
   t.after(() => second.close())
   await second.swept
   assert.equal(await count(second.objects), 0)
