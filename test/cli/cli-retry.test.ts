@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
 import { hum } from '../support/audio/recordings.ts'
-import { runSteno } from '../support/cli/run-steno.ts'
+import { runHere } from '../support/cli/run-here.ts'
 import { failAddOns } from '../support/jobs/failed-add-ons.ts'
 import { call, upload } from '../support/net/http-client.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'
@@ -21,7 +21,7 @@ after(() => server.close())
 
 function retry(...args: string[]) {
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
-  return runSteno(['jobs', 'retry', ...args], { env })
+  return runHere(['jobs', 'retry', ...args], env)
 }
 
 test('steno jobs retry prints what was made', async () => {

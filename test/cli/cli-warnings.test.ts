@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { runSteno, SAMPLE } from '../support/cli/run-steno.ts'
+import { runHere } from '../support/cli/run-here.ts'
+import { SAMPLE } from '../support/cli/run-steno.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'
 
 const SPEECH = join(import.meta.dirname, '../fixtures/speech.wav')
@@ -20,16 +21,16 @@ before(async () => {
 after(() => server.close())
 
 test('the warnings of a recording are printed, and the list of jobs counts them', async () => {
-  const { code, stdout, stderr } = await runSteno(['transcribe', SAMPLE], { env })
+  const { code, stdout, stderr } = await runHere(['transcribe', SAMPLE], env)
   assert.match(stdout, /^guten Tag/)
   assert.ok(stderr.includes(`jfk.flac: ${UNSURE}`), stderr)
   assert.equal(code, 0)
-  const list = await runSteno(['jobs'], { env })
+  const list = await runHere(['jobs'], env)
   assert.match(list.stdout, / {2}jfk\.flac {2}\(1 warning\)\n$/)
 })
 
 test('so are those of a live session', async () => {
-  const { code, stderr } = await runSteno(['live', SPEECH, '--fast'], { env })
+  const { code, stderr } = await runHere(['live', SPEECH, '--fast'], env)
   assert.ok(stderr.includes(`speech.wav: ${UNSURE}`), stderr)
   assert.equal(code, 0)
 })

@@ -9,9 +9,10 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { runHere } from '../support/cli/run-here.ts'
 import { runSteno, SAMPLE, startSteno } from '../support/cli/run-steno.ts'
 
-// These tests run the program as it is, with the real models.
+// These tests run the program as it is, with the real models; some commands need no process.
 
 /** A port of its own, and one process with the models of recordings. */
 const quick = { STENO_PORT: '0', STENO_WORKERS: '1', STENO_LIVE_SLOTS: '0' }
@@ -24,10 +25,8 @@ function makeFolder(t: TestContext): string {
 }
 
 /** Starts a server and resolves to what it prints once it listens. */
-async function serve(t: TestContext, env: Record<string, string>) {
-  const child = startSteno(['serve'], {
-    env: { ...quick, ...env },
-  })
+async function serve(t: TestContext, env: Record<string, string>, { ipc = false } = {}) {
+  const child = startSteno(['serve'], { env: { ...quick, ...env }, ipc })
   t.after(() => child.kill('SIGKILL'))
   const logs = text(child.stderr)
   const printed: string[] = []
@@ -53,7 +52,7 @@ function hasCurl(): boolean {
   }
 }
 
-test('the first start prints address, a key that goes on working, and a request to paste', {
+test('the first start prints address, a key that goes on working, and a request to paste; the server ends with the process that started it', {
   skip: !hasCurl() && 'curl is not installed',
 }, async (t) => {
   const env = { STENO_DATA_DIR: makeFolder(t) }
@@ -67,16 +66,22 @@ test('the first start prints address, a key that goes on working, and a request 
   assert.equal(code, 0)
   assert.match(logs, /"confinement":"(isolated|files|network|limits|none)"/)
   assert.equal(logs.includes('run as root'), process.getuid?.() === 0)
-  const second = await serve(t, env)
+  const second = await serve(t, env, { ipc: true })
   assert.ok(!second.output.includes(key) && !logs.includes(key))
   assert.match(second.output, /^The keys were shown when they were made\. .*steno keys create/m)
   const headers = { 'x-service-key': key }
   assert.equal((await fetch(`${second.url}/v2/pre-recorded`, { headers })).status, 200)
+  second.child.disconnect()
+  const [ended] = await once(second.child, 'exit')
+  assert.equal(ended, 0)
 })
 
-test('a configured key is not printed, and logs are JSON lines on stderr', async (t) => {
+test('a configured key is not printed, logs are JSON lines on stderr, and no other server can share the folder', async (t) => {
   const env = { STENO_DATA_DIR: makeFolder(t), STENO_API_KEYS: 'me:secret-key', STENO_PROT: '1' }
   const { output, stop } = await serve(t, env)
+  const other = await runSteno(['serve'], { env: { ...quick, ...env } })
+  assert.match(other.stderr, /^steno serve: Cannot open the data folder: another server is using/m)
+  assert.equal(other.code, 1)
   const { code, logs } = await stop('SIGINT')
   const messages = logs
     .trim()
@@ -109,24 +114,11 @@ test('a server that cannot start says why', async (t) => {
   ]
   for (const [env, message] of cases) {
     const defaults = { ...quick, STENO_DATA_DIR: join(folder, 'data') }
-    const { code, stderr } = await runSteno(['serve'], { env: { ...defaults, ...env } })
+    const { code, stderr } = await runHere(['serve'], { ...defaults, ...env })
     assert.match(stderr, message)
     assert.equal(code, 1)
     assert.deepEqual(readdirSync(folder), ['file'], 'it leaves nothing behind')
   }
-})
-
-test('two servers cannot share a data folder; one ends with the process that started it', async (t) => {
-  const env = { ...quick, STENO_DATA_DIR: makeFolder(t) }
-  const child = startSteno(['serve'], { env, ipc: true })
-  t.after(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  const { code, stderr } = await runSteno(['serve'], { env })
-  assert.match(stderr, /^steno serve: Cannot open the data folder: another server is using/m)
-  assert.equal(code, 1)
-  child.disconnect()
-  const [ended] = await once(child, 'exit')
-  assert.equal(ended, 0)
 })
 
 test('steno transcribe works without a server, knows no rate limit and leaves nothing behind', {
@@ -154,7 +146,7 @@ test('steno transcribe takes its server along when it is interrupted', async (t)
 
 test('steno doctor finds nothing missing here', async (t) => {
   const env = { ...quick, STENO_DATA_DIR: makeFolder(t) }
-  const { code, stdout } = await runSteno(['doctor'], { env })
+  const { code, stdout } = await runHere(['doctor'], env)
   assert.deepEqual([stdout.match(/^fail.*/gm), code], [null, 0], stdout)
   assert.match(stdout, /^ok {4}recognition: models loaded and one second recognized/m)
   assert.match(stdout, /^(ok {2}|warn) {2}decoders have /m)
@@ -163,7 +155,7 @@ test('steno doctor finds nothing missing here', async (t) => {
 
 test('steno doctor names what is wrong and what to do about it', async (t) => {
   const env = { STENO_MODELS_DIR: makeFolder(t), STENO_PROT: '1', STENO_WORKERS: 'two' }
-  const { code, stdout } = await runSteno(['doctor'], { env })
+  const { code, stdout } = await runHere(['doctor'], env)
   assert.match(stdout, /^warn {2}STENO_PROT is no setting/m)
   assert.match(stdout, /^fail {2}STENO_WORKERS must be an integer/m)
   assert.equal(code, 1)
@@ -171,6 +163,6 @@ test('steno doctor names what is wrong and what to do about it', async (t) => {
 
 test('steno doctor has one remedy for missing models', async (t) => {
   const env = { STENO_MODELS_DIR: makeFolder(t), STENO_DATA_DIR: makeFolder(t), STENO_PORT: '0' }
-  const { code, stdout } = await runSteno(['doctor'], { env })
+  const { code, stdout } = await runHere(['doctor'], env)
   assert.deepEqual([stdout.match(/^fail/gm)?.length, code], [1, 1], stdout)
 })

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
 import type { Scope } from '../../../src/storage/accounts/keys.ts'
 import { hum } from '../../support/audio/recordings.ts'
-import { runSteno } from '../../support/cli/run-steno.ts'
+import { runHere } from '../../support/cli/run-here.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
@@ -22,7 +22,7 @@ before(async () => {
 after(() => server.close())
 
 function steno(folder: string, ...args: string[]) {
-  return runSteno(['keys', ...args], { env: { STENO_DATA_DIR: folder } })
+  return runHere(['keys', ...args], { STENO_DATA_DIR: folder })
 }
 
 /**

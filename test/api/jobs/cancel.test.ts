@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { hum } from '../../support/audio/recordings.ts'
-import { runSteno } from '../../support/cli/run-steno.ts'
+import { runHere } from '../../support/cli/run-here.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -75,7 +75,7 @@ test('the slot of a canceled job is free for the next one', async () => {
   await begun.promise
   assert.equal((await jobOf(second)).status, 'processing')
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
-  const { code, stderr } = await runSteno(['jobs', 'cancel', second, first], { env })
+  const { code, stderr } = await runHere(['jobs', 'cancel', second, first], env)
   assert.match(stderr, /Cannot cancel a job that has ended/)
   assert.deepEqual([code, (await jobOf(second)).status], [1, 'error'])
 })

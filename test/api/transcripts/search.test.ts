@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { hum } from '../../support/audio/recordings.ts'
-import { runSteno } from '../../support/cli/run-steno.ts'
+import { runHere } from '../../support/cli/run-here.ts'
 import { indexNow } from '../../support/jobs/index-now.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -80,8 +80,9 @@ test('what a person said is found by the name that somebody gave', async () => {
   await rename(1, '李')
   assert.equal(await named('speaker_name=%E6%9D%8E'), 1)
   assert.equal(await named('speaker_name=zoe%20van%20dijk'), 0)
-  const found = await runSteno(['search', '--speaker-name', '李', 'zanzibar'], {
-    env: { STENO_URL: server.url, STENO_KEY: server.key },
+  const found = await runHere(['search', '--speaker-name', '李', 'zanzibar'], {
+    STENO_URL: server.url,
+    STENO_KEY: server.key,
   })
   assert.match(found.stdout, new RegExp(`${job} [^\n]*: 李: `))
   await call(server, `/v2/pre-recorded/${job}`, { method: 'DELETE' })
@@ -147,7 +148,7 @@ test('what redaction removed is never found, and what is deleted leaves no byte'
 test('steno search prints what it finds', async () => {
   const job = await transcribe()
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
-  const run = (...args: string[]) => runSteno(['search', ...args], { env })
+  const run = (...args: string[]) => runHere(['search', ...args], env)
   const { stdout, code } = await run('policy', 'zanzibar')
   assert.match(stdout, new RegExp(`^${job} 0:00:0\\d talk.wav: Policies of naïve Zanzibar`))
   assert.equal(code, 0)

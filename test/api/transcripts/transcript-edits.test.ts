@@ -7,7 +7,7 @@ import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../../src/storage/jobs/results.ts'
 import { insertTranscriptVersion } from '../../../src/storage/jobs/transcript-edits.ts'
 import type { StoredResult } from '../../../src/text/result/stored-result.ts'
-import { runSteno } from '../../support/cli/run-steno.ts'
+import { runHere } from '../../support/cli/run-here.ts'
 import { addDoneJob } from '../../support/jobs/done-job.ts'
 import { call, type ErrorBody } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -233,7 +233,7 @@ test('steno jobs prints the corrected transcript, or that of the machine, and it
   await patch(1, { op: 'restore', version: 0 })
   await patch(2, { op: 'restore', version: 1 })
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
-  const jobs = async (...args: string[]) => (await runSteno(['jobs', ...args], { env })).stdout
+  const jobs = async (...args: string[]) => (await runHere(['jobs', ...args], env)).stdout
   const [edited, plain, versions] = await Promise.all([
     jobs('show', id, '--format', 'txt'),
     jobs('show', id, '--format', 'txt', '--no-edited'),

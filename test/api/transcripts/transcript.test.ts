@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { hum } from '../../support/audio/recordings.ts'
-import { runSteno } from '../../support/cli/run-steno.ts'
+import { runHere } from '../../support/cli/run-here.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
@@ -50,7 +50,7 @@ test('a wrong format, another account and the other kind of job are refused', as
 
 test('steno jobs show --format prints the transcript', async () => {
   const env = { STENO_URL: server.url, STENO_KEY: server.key }
-  const show = (...args: string[]) => runSteno(['jobs', 'show', id, ...args], { env })
+  const show = (...args: string[]) => runHere(['jobs', 'show', id, ...args], env)
   assert.equal((await show('--format', 'txt')).stdout, 'Hello there.\n')
   assert.match(
     (await show('--format', 'ass')).stderr,

@@ -64,7 +64,12 @@ async function readDescription(url: string): Promise<CheckExchange | undefined> 
  */
 export function createCheck(document: Document): CheckExchange {
   const { schemas } = document.components
-  const ajv = new Ajv2020({ allErrors: true, strict: false, discriminator: false })
+  const ajv = new Ajv2020({
+    allErrors: true,
+    strict: false,
+    discriminator: false,
+    validateSchema: false,
+  })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'description', components: { schemas: close(schemas) as Schema } })
   const validators = new Map<object, ValidateFunction>()
