@@ -61,24 +61,12 @@ export function knownDevices(): string[] {
   return ort.listSupportedBackends().map(({ name }) => name)
 }
 
-/** Loads a model written by `optimizeModel`, in half the time. */
+/** Loads a model whose graph needs no optimization, in half the time. */
 export function loadOptimizedModel(file: string): Promise<Session> {
   return ort.InferenceSession.create(file, {
     ...sessionOptions,
     graphOptimizationLevel: 'disabled',
   })
-}
-
-/**
- * Writes a model with its graph optimized for any processor. Results stay the same, byte for byte.
- */
-export async function optimizeModel(from: string, to: string): Promise<void> {
-  const session = await ort.InferenceSession.create(from, {
-    ...sessionOptions,
-    graphOptimizationLevel: 'extended',
-    optimizedModelFilePath: to,
-  })
-  await session.release()
 }
 
 /** Creates a tensor of floats; `data` is not copied. */

