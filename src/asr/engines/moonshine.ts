@@ -1,18 +1,14 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { wordConfidence } from '../moonshine/confidence.ts'
-import {
-  type Decoding,
-  loadMoonshine,
-  type MoonshineDecoder,
-  type MoonshineShape,
-} from '../moonshine/decoder.ts'
+import { type Decoding, loadMoonshine, type MoonshineDecoder } from '../moonshine/decoder.ts'
 import {
   describeMoonshine,
   isMoonshine,
   type MoonshineSize,
   moonshineProfile,
 } from '../moonshine/description.ts'
+import type { MoonshineShape } from '../moonshine/shape.ts'
 import { tokenPieces } from '../moonshine/tokens.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import { alignTokens } from '../recognition/token-alignment.ts'

@@ -4,7 +4,8 @@ import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import ort from 'onnxruntime-node'
 import { moonshineShapes } from '../engines/moonshine.ts'
-import { loadMoonshine, type MoonshineShape } from '../moonshine/decoder.ts'
+import { loadMoonshine } from '../moonshine/decoder.ts'
+import type { MoonshineShape } from '../moonshine/shape.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   type OnnxExternalTensor,

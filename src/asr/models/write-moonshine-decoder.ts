@@ -26,8 +26,9 @@ const MAX_POSITIONS = 512
  * `decoder`: `input_ids` i64 [rows, tokens], `position` i64 [1] of the first of them,
  * `encoder_mask` f32 [rows, 1, 1, frames] (0 = audio, very negative = padding), and
  * `past_key_values.L.decoder.key`, `.value`, `.encoder.key`, `.value` → `logits` f32 [rows,
- * tokens, vocabulary], `log_sum_exp` over them f32 [rows, tokens], `attention` f32 [rows, alignment
- * heads, tokens, frames], `present.L.decoder.key` and `.value`.
+ * tokens, vocabulary], the `largest_logit` f32 [rows, tokens] and its probability,
+ * `largest_probability`, `attention` f32 [rows, alignment heads, tokens, frames],
+ * `present.L.decoder.key` and `.value`.
  */
 export function writeMoonshineDecoder(
   published: OnnxModel,
@@ -121,7 +122,7 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
     addAndNormalize(down, next)
   }
   multiplyRows(graph, roundRows(graph, normal), head, { output: 'logits' })
-  writeLogSumExp(graph)
+  writeLargest(graph)
   const aligned = heads.map(([layer, one]) => {
     return graph.add('Gather', [scores[layer]!, graph.integers(one)], { axis: 1 })
   })
@@ -130,15 +131,14 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
 }
 
 /**
- * Writes the logarithm of the summed exponentials of the logits: the largest one less the logarithm
- * of its probability. Softmax has fast kernels, `ReduceLogSumExp` takes ten times as long.
+ * Writes the largest logit and its probability, which give the probability of each. Softmax has
+ * fast kernels, `ReduceLogSumExp` takes ten times as long.
  */
-function writeLogSumExp(graph: Graph): void {
+function writeLargest(graph: Graph): void {
   const settings = { axes: [-1], keepdims: 0 }
-  const most = graph.add('ReduceMax', ['logits'], settings)
+  graph.add('ReduceMax', ['logits'], settings, 'largest_logit')
   const probabilities = graph.add('Softmax', ['logits'], { axis: -1 })
-  const likeliest = graph.add('ReduceMax', [probabilities], settings)
-  graph.add('Sub', [most, graph.add('Log', [likeliest])], {}, 'log_sum_exp')
+  graph.add('ReduceMax', [probabilities], settings, 'largest_probability')
 }
 
 function inputsOf({ layers, hidden }: Weights): OnnxValue[] {
@@ -160,7 +160,8 @@ function inputsOf({ layers, hidden }: Weights): OnnxValue[] {
 function outputsOf({ layers, hidden, head }: Weights, heads: AlignmentHeads): OnnxValue[] {
   return [
     describeValue('logits', ['rows', 'tokens', head.bytes.dims[1]!]),
-    describeValue('log_sum_exp', ['rows', 'tokens']),
+    describeValue('largest_logit', ['rows', 'tokens']),
+    describeValue('largest_probability', ['rows', 'tokens']),
     describeValue('attention', ['rows', heads.length, 'tokens', 'frames']),
     ...eachCache(layers).map((name) => {
       return describeValue(`present.${name('decoder')}`, ['rows', HEADS, 'all', hidden / HEADS])

@@ -10,18 +10,18 @@ import {
 } from '../onnx-runtime.ts'
 import { findRepetition } from '../recognition/repetition.ts'
 import { type BiasedText, followBias, type VocabularyBias } from '../recognition/vocabulary-bias.ts'
+import {
+  asPast,
+  maskOf,
+  noText,
+  paddedWidth,
+  stackDecoderCaches,
+  stackEncoderCaches,
+} from './caches.ts'
 import { resumeDraft } from './draft.ts'
 import { loadEncoder } from './encoder.ts'
+import type { MoonshineShape } from './shape.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
-
-/** Sizes that differ between the Moonshine models. */
-export type MoonshineShape = {
-  layers: number
-  heads: number
-  headSize: number
-  hidden: number
-  alignmentHeads: number
-}
 
 /** The decoder's output for one piece of audio. */
 export type Decoding = {
@@ -57,9 +57,6 @@ export type EncodedPiece = {
 const VOCABULARY = 32_768
 /** Tokens that are never text (32000 and up) are excluded from the choice. */
 const PRINTABLE = 32_000
-/** Added to the scores of padding: its weight becomes exactly 0. */
-const PADDING = -1e9
-
 /** The three loaded graphs of a model. */
 export type MoonshineDecoder = {
   /**
@@ -138,18 +135,11 @@ type Graphs = { cross: Session; decoder: Session; shape: MoonshineShape }
 
 /** The keys and values of a piece's audio, as inputs of the decoder. */
 async function readEncoded({ cross, shape }: Graphs, states: Float32Array): Promise<Tensors> {
-  const frames = states.length / shape.hidden
-  return asPast(
-    await cross.run({ encoder_hidden_states: floats(states, [1, frames, shape.hidden]) }),
-  )
-}
-
-/** Returns the keys and values of one call as inputs of the next. */
-function asPast(outputs: Tensors): Tensors {
-  const present = Object.entries(outputs).filter(([name]) => name.startsWith('present.'))
-  return Object.fromEntries(
-    present.map(([name, tensor]) => [name.replace('present.', 'past_key_values.'), tensor]),
-  )
+  const { hidden } = shape
+  const width = paddedWidth(states.length / hidden)
+  const padded = new Float32Array(width * hidden)
+  padded.set(states)
+  return asPast(await cross.run({ encoder_hidden_states: floats(padded, [1, width, hidden]) }))
 }
 
 /** One piece during decoding. `encoded` and `caches` are inputs of the decoder, for one row. */
@@ -208,29 +198,23 @@ async function readGuess(
   guess: readonly number[],
 ): Promise<number> {
   const { decoding, encoded } = row
-  const { frames } = decoding
+  const width = paddedWidth(decoding.frames)
   const position = decoding.tokens.length
   const read = [decoding.tokens.at(-1) ?? START_TOKEN, ...guess]
   const outputs = await decoder.run({
     input_ids: integers(read, [1, read.length]),
     position: integers([position], [1]),
-    encoder_mask: floats(new Float32Array(frames), [1, 1, 1, frames]),
+    encoder_mask: maskOf([row], width),
     ...encoded,
     ...stackDecoderCaches([row], shape),
   })
   row.caches = asPast(outputs)
-  const size = { width: frames, heads: shape.alignmentHeads, tokens: read.length }
+  const size = { width, heads: shape.alignmentHeads, tokens: read.length }
   for (let i = 0; i < read.length; i++) {
     choose(row, outputs, i, size)
     if (!row.open || decoding.tokens.at(-1) !== guess[i]) return i
   }
   return guess.length
-}
-
-/** The keys and values before the first token. */
-function noText({ layers, heads, headSize }: MoonshineShape): Tensors {
-  const none = floats(new Float32Array(0), [1, heads, 0, headSize])
-  return Object.fromEntries(cacheNames(layers, 'decoder').map((name) => [name, none]))
 }
 
 /** Continues all rows, one token per call for all of them, until the last has ended. */
@@ -241,7 +225,7 @@ async function decodeTogether(
 ): Promise<void> {
   let rows = all
   if (rows.length === 0) return
-  const width = Math.max(...rows.map((row) => row.decoding.frames))
+  const width = paddedWidth(Math.max(...rows.map((row) => row.decoding.frames)))
   let fixed = stackEncoderCaches(rows, shape, width)
   let caches = stackDecoderCaches(rows, shape)
   let position = rows[0]!.decoding.tokens.length
@@ -278,7 +262,10 @@ function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): voi
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
   const own = likeliest(logits, decoding.tokens.length < bounds.minTokens)
   const token = row.biased?.choose(logits, own) ?? own
-  decoding.logProbs.push(logits[token]! - floatsOf(outputs.log_sum_exp)[i]!)
+  const largest = floatsOf(outputs.largest_logit)[i]!
+  const probability = floatsOf(outputs.largest_probability)[i]!
+  // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
+  decoding.logProbs.push(logits[token]! - largest + Math.log(probability))
   decoding.attention.push(attentionRow(floatsOf(outputs.attention), i, size, decoding.frames))
   row.takeBack = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
   if (token === END_TOKEN || row.takeBack !== undefined) {
@@ -328,63 +315,4 @@ function attentionRow(
     row.set(attention.subarray(from, from + frames), head * frames)
   }
   return row
-}
-
-function stackEncoderCaches(
-  rows: readonly Row[],
-  { layers, heads, headSize }: MoonshineShape,
-  width: number,
-): Tensors {
-  const mask = new Float32Array(rows.length * width)
-  for (const [i, { decoding }] of rows.entries()) {
-    mask.fill(PADDING, i * width + decoding.frames, (i + 1) * width)
-  }
-  const stacked: Tensors = { encoder_mask: floats(mask, [rows.length, 1, 1, width]) }
-  for (const name of cacheNames(layers, 'encoder')) {
-    const data = new Float32Array(rows.length * heads * width * headSize)
-    for (const [i, { encoded, decoding }] of rows.entries()) {
-      const own = floatsOf(encoded[name])
-      const length = decoding.frames * headSize
-      for (let head = 0; head < heads; head++) {
-        data.set(
-          own.subarray(head * length, (head + 1) * length),
-          (i * heads + head) * width * headSize,
-        )
-      }
-    }
-    stacked[name] = floats(data, [rows.length, heads, width, headSize])
-  }
-  return stacked
-}
-
-/**
- * Stacks the keys and values of what every row has read: the start token, and for a single row its
- * draft as far as it was right.
- */
-function stackDecoderCaches(
-  rows: readonly Row[],
-  { layers, heads, headSize }: MoonshineShape,
-): Tensors {
-  const stacked: Tensors = {}
-  const length = rows[0]!.decoding.tokens.length * headSize
-  for (const name of cacheNames(layers, 'decoder')) {
-    const data = new Float32Array(rows.length * heads * length)
-    for (const [i, { caches }] of rows.entries()) {
-      const own = floatsOf(caches[name])
-      const ownLength = own.length / heads
-      for (let head = 0; head < heads; head++) {
-        const kept = own.subarray(head * ownLength, head * ownLength + length)
-        data.set(kept, (i * heads + head) * length)
-      }
-    }
-    stacked[name] = floats(data, [rows.length, heads, length / headSize, headSize])
-  }
-  return stacked
-}
-
-function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
-  return Array.from({ length: layers }, (_, layer) => [
-    `past_key_values.${layer}.${side}.key`,
-    `past_key_values.${layer}.${side}.value`,
-  ]).flat()
 }
