@@ -13,6 +13,7 @@ import type {
 } from './decoder-messages.ts'
 import { type Bounds, confine, signalOf } from './decoder-sandbox.ts'
 import { watchMemory } from './memory-watch.ts'
+import { fillModuleCache } from './module-cache.ts'
 
 /** How a decoder process is monitored. */
 export type RunOptions = {
@@ -82,12 +83,17 @@ function withFullPaths<Request extends ProbeRequest | DecodeRequest>(request: Re
   return { ...request, file, folder: fullPath(request.folder) }
 }
 
+/** Whether the first decoder has been started. */
+let fillsCache = false
+
 /**
  * Starts a decoder process, confined as far as the system can. Without an input in its bounds it
  * has a pipe for content.
  */
 export function startDecoder(bounds: Bounds): ChildProcess {
   const args = ['--disable-warning=ExperimentalWarning', entry]
+  if (!fillsCache) void fillModuleCache()
+  fillsCache = true
   const command = confine({ file: process.execPath, args }, bounds)
   return spawn(command.file, command.args, {
     // A process group of its own: a Ctrl-C meant for the server must not look like a broken file.

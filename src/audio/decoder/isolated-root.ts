@@ -1,5 +1,5 @@
 import { existsSync, lstatSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { dirname, isAbsolute, join, sep } from 'node:path'
 
 /**
  * Where the content of a short recording is written, in a decoder that sees no files of the server.
@@ -77,12 +77,11 @@ function findSystem(): { folders: string[]; links: string[] } {
   return { folders: found.filter((path) => !isLink(path)), links: found.filter(isLink) }
 }
 
-type Program = { folders: string[]; files: string[] }
-let known: Program | undefined
-
-/** Node, our modules and those that they import, but not what lies beside them, such as data. */
-function findProgram(): Program {
-  if (known) return known
+/**
+ * Node, our modules, those that they import, and the cache of compiled ones, but not what lies
+ * beside them, such as data.
+ */
+function findProgram(): { folders: string[]; files: string[] } {
   // `src` in a checkout, `lib` in a package.
   const code = join(import.meta.dirname, '../..')
   const folders = [code]
@@ -90,12 +89,13 @@ function findProgram(): Program {
     const modules = join(folder, 'node_modules')
     if (existsSync(modules)) folders.push(modules)
   }
+  const cache = process.env.NODE_COMPILE_CACHE
+  if (cache && isAbsolute(cache) && existsSync(cache)) folders.push(cache)
   const isShown = (path: string) => {
     return [...folders, ...SYSTEM].some((folder) => path.startsWith(`${folder}${sep}`))
   }
-  known = {
+  return {
     folders: folders.filter((folder) => !isShown(folder)),
     files: [process.execPath, join(dirname(code), 'package.json')].filter((file) => !isShown(file)),
   }
-  return known
 }

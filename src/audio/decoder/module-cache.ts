@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readVersion } from '../../config/version.ts'
+import { bareEnvironment } from './bare-environment.ts'
+import { confine, findConfinement } from './decoder-sandbox.ts'
+
+const modules = fileURLToPath(new URL('./decoder-modules.ts', import.meta.url))
+
+/** Far more than the modules take: they are our own. */
+const limits = {
+  ...{ memoryBytes: 1e9, dataBytes: 2e9, fileBytes: 1e8 },
+  ...{ cpuSeconds: 60, wallSeconds: 60 },
+}
+
+/**
+ * Adds the modules of decoders to the cache of compiled modules, once for each version of the
+ * program. Confined decoders only read the cache, and what they do not find there takes them more
+ * than half of their start. A process that reads no recording adds it, meanwhile.
+ */
+export async function fillModuleCache(): Promise<void> {
+  const { NODE_COMPILE_CACHE: cache } = process.env
+  const readsOnly = ['isolated', 'files'].includes(findConfinement())
+  if (!readsOnly || !cache || !isAbsolute(cache) || !existsSync(cache)) return
+  const changedAt = Math.trunc(statSync(modules).mtimeMs)
+  const filled = join(cache, `decoder-${readVersion()}-${process.version}-${changedAt}`)
+  if (existsSync(filled)) return
+  const node = { file: process.execPath, args: ['--disable-warning=ExperimentalWarning', modules] }
+  // Without network rather than without confinement: the cache has a folder for each user, and
+  // decoders run as root of their namespace.
+  const { file, args } = confine(node, { limits, input: undefined, folder: undefined }, 'network')
+  const child = spawn(file, args, { env: bareEnvironment(), stdio: 'ignore' })
+  child.unref()
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  child.once('exit', resolve).once('error', () => resolve(null))
+  if ((await promise) !== 0) return
+  try {
+    writeFileSync(filled, '')
+  } catch {
+    // The next start tries again.
+  }
+}
