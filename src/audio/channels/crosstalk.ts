@@ -3,12 +3,14 @@ import { createTransform } from './fourier.ts'
 import {
   addPairSpectra,
   addSpectra,
+  type Band,
   coherenceOf,
   createPairSpectra,
   delayOf,
   type PairSpectra,
   SPECTRUM_HOP,
   SPECTRUM_SAMPLES,
+  SPEECH_BANDS,
   type Spectrum,
   speechSpectra,
 } from './spectra.ts'
@@ -45,10 +47,15 @@ const EXCESS = 3
 const OWN_SHARE = 0.3
 /** The energy of an echo falls to 60% in a frame, or faster. */
 const DECAY = 0.6
-/** Edges of the energy bands, 310 to 3400 Hz, as bins of a frame, and as those of a spectrum. */
-const EDGES = [10, 16, 29, 48, 74, 109]
-const SPECTRUM_EDGES = [3, 51, 155, 307, 515, 794]
-const BANDS = EDGES.length - 1
+/** The bands of speech as bins of a frame. */
+const FRAME_BANDS: readonly Band[] = [
+  [10, 16],
+  [16, 29],
+  [29, 48],
+  [48, 74],
+  [74, 109],
+]
+const BANDS = FRAME_BANDS.length
 const transformFrame = createTransform(FRAME)
 
 type Measured = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
@@ -148,7 +155,7 @@ function findLeak(key: string, measurements: readonly LeakMeasurement[]) {
 }
 
 function spectrumBands({ re, im }: Spectrum): Float64Array {
-  return bandEnergies(re, im, SPECTRUM_EDGES)
+  return bandEnergies(re, im, SPEECH_BANDS)
 }
 
 /** The energy of a frame, by band. */
@@ -159,13 +166,13 @@ export function frameBands(frame: Float32Array): FrameBands {
   const re = Float64Array.from(frame)
   const im = new Float64Array(FRAME)
   transformFrame(re, im)
-  return bandEnergies(re, im, EDGES)
+  return bandEnergies(re, im, FRAME_BANDS)
 }
 
-function bandEnergies(re: Float64Array, im: Float64Array, edges: readonly number[]): Float64Array {
-  return Float64Array.from({ length: BANDS }, (_, b) => {
+function bandEnergies(re: Float64Array, im: Float64Array, bands: readonly Band[]): Float64Array {
+  return Float64Array.from(bands, ([from, to]) => {
     let sum = 0
-    for (let i = edges[b]!; i < edges[b + 1]!; i++) sum += re[i]! ** 2 + im[i]! ** 2
+    for (let i = from; i < to; i++) sum += re[i]! ** 2 + im[i]! ** 2
     return sum
   })
 }

@@ -1,22 +1,26 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type ChannelMode, createSceneAnalysis, WINDOW_SAMPLES } from './scene.ts'
 
-/** Each call gives other noise, equal in every run. */
-function createNoise(seed: number) {
-  let state = seed
-  return (level: number) => {
-    return Float32Array.from({ length: WINDOW_SAMPLES }, () => {
-      state = (state * 1664525 + 1013904223) >>> 0
-      return level * (state / 2 ** 31 - 1)
-    })
-  }
+/** Windows as short as that of the end of a recording save time. */
+const SAMPLES = WINDOW_SAMPLES / 2
+const NOISE = createNoise(40 * SAMPLES)
+
+function createNoise(samples: number): Float32Array {
+  let state = 7
+  return Float32Array.from({ length: samples }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 31 - 1
+  })
 }
 
 function mix(...parts: [samples: Float32Array, gain: number, delay?: number][]): Float32Array {
-  return Float32Array.from({ length: WINDOW_SAMPLES }, (_, i) => {
-    return parts.reduce((sum, [own, gain, delay = 0]) => sum + gain * (own[i - delay] ?? 0), 0)
-  }) as Float32Array<ArrayBuffer>
+  const sum = new Float32Array(parts[0]![0].length)
+  for (const [own, gain, delay = 0] of parts) {
+    for (let i = delay; i < sum.length; i++) sum[i]! += gain * own[i - delay]!
+  }
+  return sum
 }
 
 type Turn = { voice: Float32Array; other: Float32Array; noise: (level: number) => Float32Array }
@@ -30,20 +34,41 @@ function groupsOf(
     center,
   }: { speaking?: number[]; mode?: ChannelMode; center?: number } = {},
 ) {
-  const noise = createNoise(7)
-  const silence = new Float32Array(WINDOW_SAMPLES)
+  let used = 0
+  /** Each call gives other noise, equal in every run. */
+  const noise = (level: number) => {
+    const at = (used++ * SAMPLES) % NOISE.length
+    return mix([NOISE.subarray(at, at + SAMPLES), level])
+  }
+  const silence = new Float32Array(SAMPLES)
   let analysis: ReturnType<typeof createSceneAnalysis> | undefined
-  for (let n = 0; n < 6; n++) {
+  for (let n = 0; n < 4; n++) {
     const said = noise(0.3).fill(0, 0, 8192)
     const [voice, other] = n % 2 === 0 ? [said, silence] : [silence, said]
     const planes = record({ voice, other, noise }, n % 2)
     analysis ??= createSceneAnalysis(planes.length, center)
-    const speech = planes.map((_, i) => {
-      return new Float32Array(125).fill(speaking && !speaking.includes(i) ? 0 : 1, 16)
-    })
-    analysis.write(planes as Float32Array<ArrayBuffer>[], speech)
+    analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, { speaking, from: 16 }))
   }
   return analysis!.result(mode)
+}
+
+function speechOf(
+  planes: readonly Float32Array[],
+  { speaking, from = 0 }: { speaking?: number[] | undefined; from?: number },
+): Float32Array[] {
+  return planes.map(({ length }, i) => {
+    return new Float32Array(length / 512).fill(speaking && !speaking.includes(i) ? 0 : 1, from)
+  })
+}
+
+/** Two readers, each for three seconds. */
+function readers(): [Float32Array, Float32Array] {
+  const path = new URL('../../../test/fixtures/two-voices.wav', import.meta.url)
+  const samples = new Int16Array(new Uint8Array(readFileSync(path)).buffer, 44)
+  const from = (start: number) => {
+    return Float32Array.from(samples.subarray(start, start + 48_128), (one) => one / 32_768)
+  }
+  return [from(0), from(57_600)]
 }
 
 const channelsOf = (groups: ReturnType<typeof groupsOf>) => groups.map(({ channels }) => channels)
@@ -70,6 +95,25 @@ test('voices panned by 70:30 are one scene; what leaks at -10 dB and less is not
   assert.deepEqual(channelsOf(shared(0)), [[0], [1]])
 })
 
+test('two people who talk at the same time are parties, whatever leaks and how loud each is', () => {
+  const [first, second] = readers()
+  const groups = (planes: Float32Array[]) => {
+    const analysis = createSceneAnalysis(2)
+    analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, {}))
+    return channelsOf(analysis.result('auto'))
+  }
+  for (const decibels of [-10, -12, -15, -20]) {
+    for (const gain of [1, 0.5, 0.3]) {
+      const leak = 10 ** (decibels / 20)
+      const one = mix([first, 1], [second, leak])
+      const other = mix([second, gain], [first, leak * gain])
+      assert.deepEqual(groups([one, other]), [[0], [1]], `${decibels} dB, gain ${gain}`)
+    }
+  }
+  const panned = [mix([first, 0.7], [second, 0.3]), mix([first, 0.3], [second, 0.7])]
+  assert.deepEqual(groups(panned), [[0, 1]])
+})
+
 test('a delayed copy is moved ahead before it is added', () => {
   const [scene] = groupsOf(({ voice, other, noise }) => {
     const said = mix([voice, 1], [other, 1])
@@ -79,6 +123,20 @@ test('a delayed copy is moved ahead before it is added', () => {
     { channel: 0, delay: 0 },
     { channel: 1, delay: 320 },
   ])
+})
+
+test('one voice 200 ms apart is one scene, of which one channel is taken', () => {
+  for (const delays of [
+    [0, 3200],
+    [3200, 0],
+  ] as const) {
+    const groups = groupsOf(({ voice, other, noise }) => {
+      const said = mix([voice, 1], [other, 1])
+      return delays.map((delay, i) => mix([said, 1, delay], [noise(0.002 + 0.002 * i), 1]))
+    })
+    assert.deepEqual(channelsOf(groups), [[0, 1]])
+    assert.deepEqual(groups[0]!.sources, [{ channel: 0, delay: 0 }])
+  }
 })
 
 test('of channels in antiphase, and of a clean and a noisy one, the better is taken alone', () => {
@@ -112,7 +170,7 @@ test('a film is one scene, heard at its center', () => {
 
 test('a film with music, speech and silence apart is one scene, whichever channels are equal', () => {
   const said = ({ voice, other }: Turn) => mix([voice, 1], [other, 1])
-  const silence = new Float32Array(WINDOW_SAMPLES)
+  const silence = new Float32Array(SAMPLES)
   const music = (turn: Turn) => [turn.noise(0.2), turn.noise(0.2), said(turn), silence]
   assert.deepEqual(channelsOf(groupsOf(music, { speaking: [2], center: 2 })), [[0, 1, 2, 3]])
   const mute = (turn: Turn) => [silence, said(turn)]

@@ -1,7 +1,8 @@
 import type { Planes } from '../pcm.ts'
+import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
+import { comparePair, MIN_SPECTRA, type Moment } from './pair-comparison.ts'
 import {
   addPairSpectra,
-  addSpectra,
   coherenceOf,
   correlationOf,
   createPairSpectra,
@@ -28,8 +29,6 @@ export const WINDOW_SAMPLES = 64_000
 
 /** Samples per probability of speech (32 ms). */
 const FRAME = 512
-/** A window needs this many spectra with speech (0.8 s). */
-const MIN_SPEECH = 12
 /**
  * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
  * different voices stay below 0.15.
@@ -40,6 +39,8 @@ const COHERENT = 0.25
  * leaks from one line of a call into another lies 10 dB below, or more.
  */
 const SAME_LEVEL = 8.7
+/** A party that has less than this share of the levels does not count. */
+const TAIL = 0.1
 /** A channel with own speech in this share of the windows belongs to a party of its own. */
 const OWN_SHARE = 0.1
 /** Adding a channel with more than three times the noise makes a mix worse. */
@@ -49,41 +50,40 @@ const MIN_CORRELATION = 0.6
 /** 50 ms: sound travels 17 m. */
 const MAX_DELAY = 800
 
-type Pair = { coherence: number; first: number; second: number }
+type Pair = { count: number; coherence: number; first: number; second: number }
 type Window = { pairs: (Pair | null)[]; hasSpeech: boolean[] }
 
 /**
- * Decides which channels of a recording are one scene: the same speech, with other levels, small
- * delays and reverberation. It compares the channels in windows, where someone speaks, by the
- * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973); the majority of the
- * windows decides, for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel and the
- * probability of speech per frame. A dozen spectra are in memory, and two sums per pair. `center`
- * is the channel in which a film would have its dialog.
+ * Decides which channels of a recording are one scene: the same speech, with other levels, delays
+ * up to 450 ms and reverberation. It compares the channels in windows, where someone speaks, by the
+ * magnitude-squared coherence of the speech band (Carter, Knapp, Nuttall 1973) and by the levels of
+ * single voices; it decides for the whole recording. `write` takes `WINDOW_SAMPLES` of each channel
+ * and the probability of speech per frame. The spectra of one window are in memory. `center` is the
+ * channel in which a film would have its dialog.
  */
 export function createSceneAnalysis(channels: number, center?: number) {
   const windows: Window[] = []
   const totals = pairsOf(channels).map(createPairSpectra)
+  const levels = pairsOf(channels).map(createLevelHistogram)
   const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
 
   function write(planes: Planes, speech: readonly Float32Array[]): void {
-    const sums = pairsOf(channels).map(createPairSpectra)
-    const spoken = new Int32Array(channels)
+    const moments: Moment[] = []
     for (let at = 0; at + SPECTRUM_SAMPLES <= planes[0]!.length; at += SPECTRUM_HOP) {
-      const isSpeech = speech.map((own) => isSpoken(own, at))
       const spectra = speechSpectra(
         planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
       )
       if (speech.every((own) => isSilent(own, at))) addNoise(noise, spectra)
-      for (let i = 0; i < channels; i++) if (isSpeech[i]) spoken[i]!++
-      for (const [i, [a, b]] of pairsOf(channels).entries()) {
-        if (isSpeech[a] || isSpeech[b]) addSpectra(sums[i]!, spectra[a]!, spectra[b]!)
-      }
+      moments.push({ spectra, isSpeech: speech.map((own) => isSpoken(own, at)) })
     }
-    for (const [i, sum] of sums.entries()) addPairSpectra(totals[i]!, sum)
-    windows.push({
-      pairs: sums.map((sum) => (sum.count < MIN_SPEECH ? null : measure(sum))),
-      hasSpeech: Array.from(spoken, (count) => count >= MIN_SPEECH),
+    const pairs = pairsOf(channels).map((pair, i) => {
+      const { unmoved, best } = comparePair(moments, pair)
+      addPairSpectra(totals[i]!, unmoved.sums)
+      for (const cell of best.cells) levels[i]!.add(cell)
+      return best.sums.count < MIN_SPECTRA ? null : measure(best.sums)
     })
+    const spoken = (channel: number) => moments.filter(({ isSpeech }) => isSpeech[channel]).length
+    windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPECTRA) })
   }
 
   return {
@@ -91,7 +91,7 @@ export function createSceneAnalysis(channels: number, center?: number) {
     /** Returns the groups, in the order of their lowest channels. */
     result(mode: ChannelMode): ChannelGroup[] {
       const floors = noise.map(({ energy, count }) => (count > 0 ? energy / count : 0))
-      const facts = { channels, center, windows, floors }
+      const facts = { channels, center, windows, levels, floors }
       const groups =
         mode === 'separate'
           ? Array.from({ length: channels }, (_, channel) => [channel])
@@ -110,6 +110,7 @@ type Facts = {
   channels: number
   center: number | undefined
   windows: readonly Window[]
+  levels: readonly LevelHistogram[]
   floors: readonly number[]
 }
 
@@ -147,7 +148,8 @@ function pairIndex(a: number, b: number): number {
 
 function measure(sum: PairSpectra): Pair {
   const [first, second] = energiesOf(sum)
-  return { coherence: coherenceOf(sum), first: first / sum.count, second: second / sum.count }
+  const { count } = sum
+  return { count, coherence: coherenceOf(sum), first: first / count, second: second / count }
 }
 
 /** Joins channels that share their speech, and adds those without any to a scene of several. */
@@ -197,32 +199,31 @@ function relation(
   { pairs }: Window,
   [a, b]: [number, number],
   { floors }: Facts,
-): { coherence: number; isCoherent: boolean; level: number } | null {
+): { isCoherent: boolean; level: number } | null {
   const pair = pairs[pairIndex(a, b)]
   if (!pair) return null
   const [low, high] = a < b ? [a, b] : [b, a]
   const first = Math.max(pair.first - floors[low]!, 1e-9)
   const second = Math.max(pair.second - floors[high]!, 1e-9)
   const level = 10 * Math.log10(second / first)
-  const { coherence } = pair
-  return { coherence, isCoherent: coherence >= COHERENT, level: a < b ? level : -level }
+  return { isCoherent: pair.coherence >= COHERENT, level: a < b ? level : -level }
 }
 
 /**
- * Whether most windows show the same voices at levels of one scene. A window with one voice is
- * coherent and shows the level; while two people talk, each with a leak, both are medium. So
- * windows count by the third power of their coherence.
+ * Whether both channels hold the same voices most of the time, at levels of one scene. Of two
+ * parties, each is louder in its own channel: half of the difference is what leaks, whatever the
+ * gains of the channels. If only one of them talks, it is louder in one channel.
  */
-function isShared(a: number, b: number, facts: Facts): boolean {
-  let [shared, others] = [0, 0]
-  for (const window of facts.windows) {
-    const found = relation(window, [a, b], facts)
-    if (!found) continue
-    if (!found.isCoherent) others += 1 - found.coherence
-    else if (Math.abs(found.level) < SAME_LEVEL) shared += found.coherence ** 3
-    else others += found.coherence ** 3
+function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
+  const index = pairIndex(a, b)
+  let coherent = 0
+  for (const { pairs } of windows) {
+    const pair = pairs[index]
+    if (pair) coherent += pair.coherence >= COHERENT ? pair.count : -pair.count
   }
-  return shared > others
+  const [low, middle, high] = [TAIL, 0.5, 1 - TAIL].map(levels[index]!.quantile)
+  const apart = Math.max((high! - low!) / 2, Math.abs(middle!))
+  return coherent > 0 && apart < SAME_LEVEL
 }
 
 /** Whether the speech of a scene is also in another channel, more quietly. */

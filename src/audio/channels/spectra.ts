@@ -11,6 +11,18 @@ export const SPECTRUM_HOP = 1024
 const FIRST_BIN = 77
 const BINS = 794
 
+/** Bins of a spectrum, counted from 300 Hz; the end is exclusive. */
+export type Band = readonly [first: number, end: number]
+const ALL: Band = [0, BINS]
+/** Bands of a half to one octave: 310, 500, 900, 1500, 2300 and 3400 Hz are their edges. */
+export const SPEECH_BANDS: readonly Band[] = [
+  [3, 51],
+  [51, 155],
+  [155, 307],
+  [307, 515],
+  [515, BINS],
+]
+
 const WINDOW = Float64Array.from({ length: SPECTRUM_SAMPLES }, (_, i) => {
   return 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / SPECTRUM_SAMPLES)
 })
@@ -91,15 +103,17 @@ export function addPairSpectra(sums: PairSpectra, other: PairSpectra): void {
 }
 
 /**
- * Returns the magnitude-squared coherence (Carter, Knapp, Nuttall 1973) of the speech band, 0 to 1:
- * the mean over the bins, weighted by their amplitude, less what as many spectra of unrelated
- * sounds give.
+ * Returns the magnitude-squared coherence (Carter, Knapp, Nuttall 1973) of a band, 0 to 1: the mean
+ * over the bins, weighted by their amplitude, less what as many spectra of unrelated sounds give.
  */
-export function coherenceOf({ count, first, second, re, im }: PairSpectra): number {
+export function coherenceOf(
+  { count, first, second, re, im }: PairSpectra,
+  [from, to] = ALL,
+): number {
   // Spectra overlap by three quarters: about half of them are independent.
   const bias = Math.min(0.9, 2 / count)
   let [sum, weights] = [0, 0]
-  for (let i = 0; i < BINS; i++) {
+  for (let i = from; i < to; i++) {
     const product = first[i]! * second[i]!
     if (product <= 0) continue
     const weight = Math.sqrt(product)
@@ -147,13 +161,13 @@ export function delayOf({ re, im }: PairSpectra, most: number): number {
   return best
 }
 
-/** Returns the energies of both channels. */
-export function energiesOf({ first, second }: PairSpectra): [number, number] {
-  return [total(first), total(second)]
+/** Returns the energies of both channels in a band. */
+export function energiesOf({ first, second }: PairSpectra, band = ALL): [number, number] {
+  return [total(first, band), total(second, band)]
 }
 
-function total(values: Float64Array): number {
+function total(values: Float64Array, [from, to] = ALL): number {
   let sum = 0
-  for (let i = 0; i < values.length; i++) sum += values[i]!
+  for (let i = from; i < to; i++) sum += values[i]!
   return sum
 }

@@ -1,0 +1,92 @@
+import {
+  addPairSpectra,
+  addSpectra,
+  coherenceOf,
+  createPairSpectra,
+  type PairSpectra,
+  type Spectrum,
+} from './spectra.ts'
+
+/** The spectra of all channels at one time, and in which of them someone speaks. */
+export type Moment = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }
+
+/** Two channels while someone speaks; `cells` are parts of `CELL_SPECTRA` each. */
+export type Comparison = { sums: PairSpectra; cells: PairSpectra[] }
+
+/** Spectra of one cell: 0.45 s, so short that one voice dominates most bands. */
+const CELL_SPECTRA = 4
+/** Spectra that a comparison needs (0.8 s of speech). */
+export const MIN_SPECTRA = 12
+/** Spectra by which a channel may lag behind another: 450 ms. */
+const MAX_LAG = 7
+
+/**
+ * Compares two channels as they are, and moved so that their loudness rises and falls together.
+ * `best` is the comparison that shows the higher coherence.
+ */
+export function comparePair(
+  moments: readonly Moment[],
+  pair: readonly [number, number],
+): { unmoved: Comparison; best: Comparison } {
+  const unmoved = compareAt(moments, pair, 0)
+  const lag = lagOf(moments, pair)
+  const moved = lag === 0 ? unmoved : compareAt(moments, pair, lag)
+  const isBetter =
+    moved.sums.count >= MIN_SPECTRA && coherenceOf(moved.sums) > coherenceOf(unmoved.sums)
+  return { unmoved, best: isBetter ? moved : unmoved }
+}
+
+function compareAt(
+  moments: readonly Moment[],
+  [a, b]: readonly [number, number],
+  lag: number,
+): Comparison {
+  const sums = createPairSpectra()
+  const cells: PairSpectra[] = []
+  let cell = createPairSpectra()
+  for (const [first, second] of momentsAt(moments, lag)) {
+    if (!first.isSpeech[a] && !second.isSpeech[b]) continue
+    addSpectra(cell, first.spectra[a]!, second.spectra[b]!)
+    if (cell.count < CELL_SPECTRA) continue
+    addPairSpectra(sums, cell)
+    cells.push(cell)
+    cell = createPairSpectra()
+  }
+  addPairSpectra(sums, cell)
+  return { sums, cells }
+}
+
+/** Pairs each moment with the one that is `lag` later, or earlier. */
+function momentsAt(moments: readonly Moment[], lag: number): [Moment, Moment][] {
+  return moments.flatMap((moment, n): [Moment, Moment][] => {
+    const other = moments[n + lag]
+    return other ? [[moment, other]] : []
+  })
+}
+
+/** Returns the lag, in spectra, at which the loudness of the second channel follows the first. */
+function lagOf(moments: readonly Moment[], [a, b]: readonly [number, number]): number {
+  let [best, peak] = [0, 0]
+  for (let lag = -MAX_LAG; lag <= MAX_LAG; lag++) {
+    const found = correlationOf(
+      momentsAt(moments, lag).map(([first, second]) => {
+        return [Math.sqrt(first.spectra[a]!.energy), Math.sqrt(second.spectra[b]!.energy)]
+      }),
+    )
+    if (found > peak) [best, peak] = [lag, found]
+  }
+  return best
+}
+
+/** Returns Pearson's correlation of pairs of values. */
+function correlationOf(pairs: readonly (readonly [number, number])[]): number {
+  const mean = (i: 0 | 1) => pairs.reduce((sum, own) => sum + own[i], 0) / pairs.length
+  const [meanX, meanY] = [mean(0), mean(1)]
+  let [xx, yy, xy] = [0, 0, 0]
+  for (const [x, y] of pairs) {
+    xx += (x - meanX) ** 2
+    yy += (y - meanY) ** 2
+    xy += (x - meanX) * (y - meanY)
+  }
+  return xx * yy > 0 ? xy / Math.sqrt(xx * yy) : 0
+}
