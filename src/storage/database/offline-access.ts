@@ -44,7 +44,8 @@ async function openFolder(
   const lock = lockUnlessServed(folder, file)
   try {
     if (lock) await refuseMissingDatabase(folder)
-    return { sql: await openSqlite(file, { ...options, version: lock ? 'migrate' : 'same' }) }
+    const version = lock ? 'migrate' : 'same'
+    return { sql: await openSqlite(file, { ...options, version, isBrief: true }) }
   } finally {
     lock?.release()
   }

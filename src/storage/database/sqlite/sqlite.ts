@@ -12,6 +12,8 @@ import { createSqliteDriver } from './sqlite-driver.ts'
  */
 export type OpenSqliteOptions = MigrateOptions & {
   version?: 'migrate' | 'same' | 'known'
+  /** Reads and writes through one connection: a few statements take less than another thread. */
+  isBrief?: boolean
   connect?: ConnectSqlite | undefined
 }
 
@@ -25,10 +27,15 @@ export type ConnectSqlite = (options: OpenOptions) => SqliteConnection
  */
 export async function openSqlite(
   file: string,
-  { version = 'migrate', connect = openConnection, ...options }: OpenSqliteOptions = {},
+  {
+    version = 'migrate',
+    isBrief = false,
+    connect = openConnection,
+    ...options
+  }: OpenSqliteOptions = {},
 ): Promise<Kysely<Tables>> {
   const writer = connect({ file, readOnly: false })
-  const reader = openLater({ file, readOnly: true }, connect)
+  const reader = isBrief ? writer : openLater({ file, readOnly: true }, connect)
   const database = new Kysely<Tables>({ dialect: createSqliteDriver({ writer, reader }) })
   try {
     await (version === 'migrate' ? migrate(database, options) : checkVersion(database, version))
