@@ -46,6 +46,5 @@ export function createLevelHistogram(): LevelHistogram {
  */
 function commonLevel(first: number, second: number, coherence: number): number {
   const cross = Math.sqrt(coherence * first * second)
-  if (cross === 0) return 0
   return 20 * Math.log10(Math.tan(Math.atan2(2 * cross, first - second) / 2))
 }

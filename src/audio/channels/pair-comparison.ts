@@ -10,13 +10,11 @@ import {
 /** The spectra of all channels at one time, and in which of them someone speaks. */
 export type Moment = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }
 
-/** Two channels while someone speaks; `cells` are parts of `CELL_SPECTRA` each. */
+/** Two channels while someone speaks: `sums` of whole `cells`. */
 export type Comparison = { sums: PairSpectra; cells: PairSpectra[] }
 
 /** Spectra of one cell: 0.45 s, so short that one voice dominates most bands. */
 const CELL_SPECTRA = 4
-/** Spectra that a comparison needs (0.8 s of speech). */
-export const MIN_SPECTRA = 12
 /** Spectra by which a channel may lag behind another: 450 ms. */
 const MAX_LAG = 7
 
@@ -31,8 +29,7 @@ export function comparePair(
   const unmoved = compareAt(moments, pair, 0)
   const lag = lagOf(moments, pair)
   const moved = lag === 0 ? unmoved : compareAt(moments, pair, lag)
-  const isBetter =
-    moved.sums.count >= MIN_SPECTRA && coherenceOf(moved.sums) > coherenceOf(unmoved.sums)
+  const isBetter = coherenceOf(moved.sums) > coherenceOf(unmoved.sums)
   return { unmoved, best: isBetter ? moved : unmoved }
 }
 
@@ -52,7 +49,6 @@ function compareAt(
     cells.push(cell)
     cell = createPairSpectra()
   }
-  addPairSpectra(sums, cell)
   return { sums, cells }
 }
 

@@ -103,15 +103,43 @@ test('two people who talk at the same time are parties, whatever leaks and how l
     return channelsOf(analysis.result('auto'))
   }
   for (const decibels of [-10, -12, -15, -20]) {
-    for (const gain of [1, 0.5, 0.3]) {
+    for (const [own, others] of [
+      [1, 1],
+      [1, 0.3],
+      [0.3, 1],
+    ] as const) {
       const leak = 10 ** (decibels / 20)
-      const one = mix([first, 1], [second, leak])
-      const other = mix([second, gain], [first, leak * gain])
-      assert.deepEqual(groups([one, other]), [[0], [1]], `${decibels} dB, gain ${gain}`)
+      const one = mix([first, own], [second, own * leak])
+      const other = mix([second, others], [first, others * leak])
+      assert.deepEqual(groups([one, other]), [[0], [1]], `${decibels} dB, gains ${own} ${others}`)
     }
   }
-  const panned = [mix([first, 0.7], [second, 0.3]), mix([first, 0.3], [second, 0.7])]
+  assert.deepEqual(groups([first, mix([first, 0.25])]), [[0], [1]])
+  const hiss = (n: number) => NOISE.subarray(n * first.length, (n + 1) * first.length)
+  const panned = [
+    mix([first, 0.7], [second, 0.3], [hiss(0), 0.01]),
+    mix([first, 0.3], [second, 0.7], [hiss(1), 0.01]),
+  ]
   assert.deepEqual(groups(panned), [[0, 1]])
+})
+
+test('unrelated sounds of the same level, and equal ones without speech, are no scene', () => {
+  const unrelated = groupsOf(({ noise }) => [noise(0.3), noise(0.3)])
+  assert.deepEqual(channelsOf(unrelated), [[0], [1]])
+  const alike = ({ voice, other, noise }: Turn) => {
+    const music = mix([voice, 1], [other, 1])
+    return [mix([music, 1], [noise(0.01), 1]), music]
+  }
+  assert.deepEqual(channelsOf(groupsOf(alike, { speaking: [] })), [[0], [1]])
+})
+
+test('loudness that follows later in the other channel does not move the voice in both', () => {
+  const groups = groupsOf(({ voice, other, noise }) => {
+    const said = mix([voice, 1], [other, 1])
+    const bursts = () => noise(0.3).map((sample, i) => (i % 14_000 < 7000 ? sample : 0))
+    return [mix([said, 1], [bursts(), 1]), mix([said, 1], [bursts(), 1, 3072])]
+  })
+  assert.deepEqual(channelsOf(groups), [[0, 1]])
 })
 
 test('a delayed copy is moved ahead before it is added', () => {

@@ -1,6 +1,6 @@
 import type { Planes } from '../pcm.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { comparePair, MIN_SPECTRA, type Moment } from './pair-comparison.ts'
+import { comparePair, type Moment } from './pair-comparison.ts'
 import {
   addPairSpectra,
   coherenceOf,
@@ -29,6 +29,8 @@ export const WINDOW_SAMPLES = 64_000
 
 /** Samples per probability of speech (32 ms). */
 const FRAME = 512
+/** A window needs this many spectra with speech (0.8 s). */
+const MIN_SPEECH = 12
 /**
  * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
  * different voices stay below 0.15.
@@ -80,10 +82,10 @@ export function createSceneAnalysis(channels: number, center?: number) {
       const { unmoved, best } = comparePair(moments, pair)
       addPairSpectra(totals[i]!, unmoved.sums)
       for (const cell of best.cells) levels[i]!.add(cell)
-      return best.sums.count < MIN_SPECTRA ? null : measure(best.sums)
+      return best.sums.count < MIN_SPEECH ? null : measure(best.sums)
     })
     const spoken = (channel: number) => moments.filter(({ isSpeech }) => isSpeech[channel]).length
-    windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPECTRA) })
+    windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPEECH) })
   }
 
   return {
