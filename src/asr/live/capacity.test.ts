@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { capacityOf, joinCosts } from './capacity.ts'
 
-test('the capacity leaves a quarter of the cores free, and is never nothing', () => {
+test('the capacity leaves two fifths of the cores free, and is never nothing', () => {
   const small = { listening: 0.03, finals: 0.06, partials: 0.03 }
-  assert.deepEqual(capacityOf(small, 2), { sessions: 12, withoutPartials: 0.75 })
+  assert.deepEqual(capacityOf(small, 2), { sessions: 10, withoutPartials: 0.75 })
   const large = { listening: 0.1, finals: 0.9, partials: 2 }
   assert.equal(capacityOf(large, 1).sessions, 1)
 })

@@ -149,20 +149,16 @@ async function advance(
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * FRAME_SAMPLES), FRAME_SAMPLES)
     writeChannel(audio.channels[i]!, start, samples)
-    const probabilities = new Float32Array(frames)
+    const channel = state.channels[i]!
     const levels = new Float32Array(frames)
-    for (let n = 0; n < frames; n++) {
+    const inputs = Array.from(levels, (_, n) => {
       const own = samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES)
-      const frame = state.frame + n
-      const channel = state.channels[i]!
       levels[n] = decibels(loudnessOf(own))
-      const input = prepare(channel, own)
-      if (frame >= detectFrom)
-        probabilities[n] = await detectFrame(detector, channel, { frame, input })
-      if (leaked[n]!.now[i]) probabilities[n] = 0
-      channel.inputs.push(input)
-      channel.inputs.shift()
-    }
+      return prepare(channel, own)
+    })
+    const run = { first: state.frame, inputs, detectFrom }
+    const probabilities = await detectFrames(detector, channel, run)
+    for (const [n, { now }] of leaked.entries()) if (now[i]) probabilities[n] = 0
     recognized.probabilities.push(probabilities)
     recognized.levels.push(levels)
   }
@@ -210,14 +206,28 @@ function prepare(channel: Channel, samples: Int16Array): Float32Array {
   return input
 }
 
-async function detectFrame(
+type Run = { first: number; inputs: readonly Float32Array[]; detectFrom: number }
+
+/** Detects speech in frames of a channel, all up to the next grid point in one call. */
+async function detectFrames(
   detector: Pick<VoiceDetector, 'stream'>,
   channel: Channel,
-  { frame, input }: { frame: number; input: Float32Array },
-): Promise<number> {
-  if (frame % GRID === 0) {
-    channel.stream = detector.stream()
-    for (const before of channel.inputs) await channel.stream(before)
+  { first, inputs, detectFrom }: Run,
+): Promise<Float32Array> {
+  const probabilities = new Float32Array(inputs.length)
+  for (let n = 0; n < inputs.length; ) {
+    const frame = first + n
+    const end = frame < detectFrom ? detectFrom : gridBefore(frame) + GRID
+    const part = inputs.slice(n, end - first)
+    if (frame >= detectFrom) {
+      if (frame % GRID === 0) {
+        channel.stream = detector.stream()
+        await channel.stream(channel.inputs)
+      }
+      probabilities.set(await channel.stream(part), n)
+    }
+    channel.inputs = [...channel.inputs, ...part].slice(-WARM_UP)
+    n += part.length
   }
-  return channel.stream(input)
+  return probabilities
 }

@@ -59,7 +59,7 @@ export async function recipeId(): Promise<string> {
   const files = [
     ...['install-embedded.ts', 'onnx.ts', 'onnx-graph.ts', 'published-decoder.ts'],
     ...['byte-products.ts', 'write-rotary.ts'],
-    ...['write-moonshine-encoder.ts', 'write-moonshine-decoder.ts'],
+    ...['write-moonshine-encoder.ts', 'write-moonshine-decoder.ts', 'write-voice-detector.ts'],
   ]
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),

@@ -1,14 +1,5 @@
 import { execFile } from 'node:child_process'
-import {
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
@@ -24,6 +15,7 @@ import { readModel, writeModel } from './onnx.ts'
 import { openPublishedDecoder } from './published-decoder.ts'
 import { type AlignmentHeads, writeMoonshineDecoder } from './write-moonshine-decoder.ts'
 import { writeMoonshineEncoder } from './write-moonshine-encoder.ts'
+import { writeVoiceDetector } from './write-voice-detector.ts'
 
 /** Heads of each model that follow the audio, determined on recordings with known word times. */
 const alignmentHeads = {
@@ -69,7 +61,8 @@ export async function installModels(folder: string, say: (line: string) => void)
       const from = join(moonshine, 'dist/model', size, 'quantized')
       files.push(...(await prepareMoonshine(from, work, { name: `moonshine-${size}`, heads })))
     }
-    await copyFile(join(silero, 'weights/silero_vad_op18_ifless.onnx'), join(work, VOICE_DETECTOR))
+    const detector = readModel(join(silero, 'weights/silero_vad_op18_ifless.onnx'))
+    writeModel(join(work, VOICE_DETECTOR), writeVoiceDetector(detector))
     await publish(work, folder, { recipe, files: [...files, VOICE_DETECTOR] })
     say(`Installed the speech models in ${folder}`)
   } finally {

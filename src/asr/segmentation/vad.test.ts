@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readConfig } from '../../config.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
 import { loadVoiceDetector } from './vad.ts'
-import { VAD_FRAME } from './vad-frames.ts'
+import { CONTEXT, VAD_FRAME } from './vad-frames.ts'
 
 const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
 
@@ -33,7 +33,20 @@ test('silence is no speech', async () => {
   assert.ok(speech.every((probability) => probability < 0.1))
 })
 
-test('a sound is found at its time in every lane', async () => {
+test('how many frames a call gets changes no result', async () => {
+  const audio = vowel(4, 1, 3)
+  const inputs = Array.from({ length: 4 * 31 }, (_, frame) => {
+    const first = frame * VAD_FRAME
+    return audio.slice(first, first + CONTEXT + VAD_FRAME)
+  })
+  const whole = await detector.stream()(inputs)
+  const next = detector.stream()
+  const found: number[] = []
+  for (let n = 1; inputs.length > 0; n++) found.push(...(await next(inputs.splice(0, n))))
+  assert.deepEqual(found, [...whole])
+})
+
+test('a sound is found at its time in a long recording', async () => {
   const seconds = 60
   const speech = await detector.detect(vowel(seconds, 40, 44))
   const at = (second: number) => speech[Math.floor((second * 16_000) / VAD_FRAME)]!

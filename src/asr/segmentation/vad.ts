@@ -1,11 +1,18 @@
-import { floats, floatsOf, integers, loadModel, type Session } from '../onnx-runtime.ts'
+import { floats, floatsOf, loadOptimizedModel, type Session } from '../onnx-runtime.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
 
-/** Lanes processed at once; 16 of them cost a third of running them one by one. */
-const LANES = 16
-/** A lane shorter than this is not worth its warm-up. */
-const MIN_LANE = 96
+/** So many pieces of a recording start with a fresh state. */
+const PIECES = 16
+/** A shorter piece, in frames, is not worth its lead-in. */
+const MIN_PIECE = 96
+/** Frames of a recording per call of the model (8 s): with more, a call is no faster. */
+const FRAMES_PER_CALL = 256
 const STATE_SIZE = 128
+/** Samples of a window of the spectrum that reach beyond the frame: its last ones, mirrored. */
+const MIRRORED = 64
+/** Samples per frame that the model gets, in rows of `ROW`. */
+const INPUT = CONTEXT + VAD_FRAME + MIRRORED
+const ROW = 128
 
 /** A loaded model that detects speech. */
 export type VoiceDetector = {
@@ -14,72 +21,75 @@ export type VoiceDetector = {
    * silence.
    */
   detect(audio: Float32Array): Promise<Float32Array>
-  /**
-   * Opens a stream with a fresh state that takes one frame at a time; each input is `CONTEXT`
-   * samples and the frame after them.
-   */
+  /** Opens a stream with a fresh state. */
   stream(): VoiceStream
   close(): Promise<void>
 }
 
-/** One pass over audio: returns the probability of speech in each further frame. */
-export type VoiceStream = (input: Float32Array) => Promise<number>
+/**
+ * One pass over audio: returns the probability of speech in each further frame. Each input is
+ * `CONTEXT` samples and the frame after them. How many frames a call gets changes no result.
+ */
+export type VoiceStream = (inputs: readonly Float32Array[]) => Promise<Float32Array>
 
-/** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad). */
+/** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad), as it is installed. */
 export async function loadVoiceDetector(file: string): Promise<VoiceDetector> {
-  const session = await loadModel(file)
+  const session = await loadOptimizedModel(file)
   return {
-    detect: (audio) => detectInLanes(session, audio),
+    detect: (audio) => detectInPieces(session, audio),
     stream: () => streamFrames(session),
     close: () => session.release(),
   }
 }
 
 /**
- * The model is recurrent and tiny, so one stream leaves the processor idle. The recording is cut
- * into lanes that run in parallel in the batch dimension, each with a warm-up.
+ * Detects speech in pieces, each with a lead-in of `WARM_UP` frames (before the start: silence), so
+ * that the state does not drift over a long recording.
  */
-async function detectInLanes(session: Session, audio: Float32Array): Promise<Float32Array> {
+async function detectInPieces(session: Session, audio: Float32Array): Promise<Float32Array> {
   const frames = Math.ceil(audio.length / VAD_FRAME)
   const probabilities = new Float32Array(frames)
-  const lanes = Math.min(LANES, Math.max(1, Math.floor(frames / MIN_LANE)))
-  const own = Math.ceil(frames / lanes)
-  const sampleRate = integers([16_000], [])
-  let state = floats(new Float32Array(2 * lanes * STATE_SIZE), [2, lanes, STATE_SIZE])
-  for (let tick = -WARM_UP; tick < own; tick++) {
-    const input = new Float32Array(lanes * (CONTEXT + VAD_FRAME))
-    for (let lane = 0; lane < lanes; lane++) {
-      const at = (lane * own + tick) * VAD_FRAME
-      const from = Math.max(0, at - CONTEXT)
-      const piece = audio.subarray(from, Math.max(from, at + VAD_FRAME))
-      if (piece.length > 0) input.set(piece, lane * (CONTEXT + VAD_FRAME) + from - (at - CONTEXT))
-    }
-    const outputs = await session.run({
-      input: floats(input, [lanes, CONTEXT + VAD_FRAME]),
-      state,
-      sr: sampleRate,
-    })
-    state = outputs.stateN as typeof state
-    if (tick < 0) continue
-    const speech = floatsOf(outputs.output)
-    for (let lane = 0; lane < lanes && lane * own + tick < frames; lane++) {
-      probabilities[lane * own + tick] = speech[lane]!
+  const pieces = Math.min(PIECES, Math.max(1, Math.floor(frames / MIN_PIECE)))
+  const length = Math.ceil(frames / pieces)
+  for (let first = 0; first < frames; first += length) {
+    const end = Math.min(frames, first + length)
+    const next = streamFrames(session)
+    await next(inputsOf(audio, first - WARM_UP, first))
+    for (let at = first; at < end; at += FRAMES_PER_CALL) {
+      const to = Math.min(end, at + FRAMES_PER_CALL)
+      probabilities.set(await next(inputsOf(audio, at, to)), at)
     }
   }
   return probabilities
 }
 
-/** Always uses a batch of one frame: other batch sizes may change the last bits of a result. */
+/** The inputs of some frames; outside of the audio there is silence. */
+function inputsOf(audio: Float32Array, first: number, end: number): Float32Array[] {
+  return Array.from({ length: end - first }, (_, i) => {
+    const start = (first + i) * VAD_FRAME - CONTEXT
+    const input = new Float32Array(CONTEXT + VAD_FRAME)
+    const from = Math.max(0, start)
+    const own = audio.subarray(from, Math.max(from, start + input.length))
+    if (own.length > 0) input.set(own, from - start)
+    return input
+  })
+}
+
 function streamFrames(session: Session): VoiceStream {
-  const sampleRate = integers([16_000], [])
-  let state = floats(new Float32Array(2 * STATE_SIZE), [2, 1, STATE_SIZE])
-  return async (input) => {
-    const outputs = await session.run({
-      input: floats(input, [1, CONTEXT + VAD_FRAME]),
-      state,
-      sr: sampleRate,
-    })
-    state = outputs.stateN as typeof state
-    return floatsOf(outputs.output)[0]!
+  const none = () => floats(new Float32Array(STATE_SIZE), [1, 1, STATE_SIZE])
+  let [hidden, cell] = [none(), none()]
+  return async (inputs) => {
+    const samples = new Float32Array(inputs.length * INPUT)
+    for (const [i, input] of inputs.entries()) {
+      samples.set(input, i * INPUT)
+      for (let n = 0; n < MIRRORED; n++) {
+        samples[i * INPUT + input.length + n] = input[input.length - 2 - n]!
+      }
+    }
+    const frames = floats(samples, [inputs.length, INPUT / ROW, ROW])
+    const outputs = await session.run({ frames, hidden, cell })
+    hidden = outputs.next_hidden as typeof hidden
+    cell = outputs.next_cell as typeof cell
+    return floatsOf(outputs.probabilities)
   }
 }

@@ -6,7 +6,7 @@ import { serveTasks } from '../../../src/asr/workers/serve-tasks.ts'
 
 const detector = {
   detect: async () => new Float32Array(),
-  stream: () => async () => 0,
+  stream: () => async (inputs: readonly Float32Array[]) => new Float32Array(inputs.length),
 }
 
 await serveTasks(async () => createBatchTasks({ detector, recognizers: [] }, createDiarizer()))

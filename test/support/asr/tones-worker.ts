@@ -25,7 +25,7 @@ const detector = {
       return isLoud(audio.subarray(i * VAD_FRAME, (i + 1) * VAD_FRAME))
     })
   },
-  stream: () => async (input: Float32Array) => isLoud(input),
+  stream: () => async (inputs: readonly Float32Array[]) => Float32Array.from(inputs, isLoud),
 }
 
 await serveTasks(async () => {

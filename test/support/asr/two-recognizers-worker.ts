@@ -10,7 +10,7 @@ import { echoes } from './two-recognizers.ts'
 
 const detector = {
   detect: async (audio: Float32Array) => new Float32Array(Math.ceil(audio.length / 512)).fill(1),
-  stream: () => async () => 1,
+  stream: () => async (inputs: readonly Float32Array[]) => new Float32Array(inputs.length).fill(1),
 }
 
 await serveTasks(async () => {
