@@ -115,7 +115,7 @@ export type AppErrorOptions = ErrorOptions & {
   /** Seconds after which a retry makes sense. */
   retryAfter?: number
   /** Whether a job that fails with it may succeed later, although nothing about the job changes. */
-  isPassing?: boolean
+  isTransient?: boolean
 }
 
 /**
@@ -127,17 +127,17 @@ export class AppError extends Error {
   readonly status: number
   readonly validationErrors: readonly string[] | undefined
   readonly retryAfter: number | undefined
-  readonly isPassing: boolean
+  readonly isTransient: boolean
 
   constructor(code: ErrorCode, detail?: string, options: AppErrorOptions = {}) {
-    const { validationErrors, retryAfter, isPassing = false, ...rest } = options
+    const { validationErrors, retryAfter, isTransient = false, ...rest } = options
     super(detail ? `${table[code].message}: ${detail}` : table[code].message, rest)
     this.name = 'AppError'
     this.code = code
     this.status = table[code].status
     this.validationErrors = validationErrors
     this.retryAfter = retryAfter
-    this.isPassing = isPassing
+    this.isTransient = isTransient
   }
 }
 

@@ -69,7 +69,7 @@ export async function queueSession(
   const message = JSON.stringify({ type: 'transcript', text: 'and so it was '.repeat(20) })
   const body = liveCallbackBody({ id, event, message })
   const all = Array.from({ length: messages }, (_, i) => {
-    return { seq: i + 1, event, body, body_object: null, isPassing: false }
+    return { seq: i + 1, event, body, body_object: null, isDroppable: false }
   })
   await createCallbackQueue(db, { maxQueued: messages })(lease!, all)
 }

@@ -41,7 +41,7 @@ export function describeConnectionError(error: unknown): ConnectionError {
 }
 
 /** Errors before there is a connection that may pass within a moment. */
-const PASSING =
+const TRANSIENT =
   /^(EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|EMFILE|ENFILE|ENOBUFS)$/
 
 /**
@@ -49,5 +49,5 @@ const PASSING =
  * itself.
  */
 export function isTransientError(error: unknown): boolean {
-  return PASSING.test(String((error as { code?: unknown }).code))
+  return TRANSIENT.test(String((error as { code?: unknown }).code))
 }

@@ -86,7 +86,13 @@ describe('two servers', { skip: noPostgres }, () => {
     const request_params = JSON.stringify(callback)
     const jobs = Array.from({ length: 6 }, () => ({ id: randomUUID(), account: 'acme' }))
     const queueOne = (tx: Db, job: { id: string; account: string }, seq: number) => {
-      const message = { seq, event: 'live.final', body: '{}', body_object: null, isPassing: false }
+      const message = {
+        seq,
+        event: 'live.final',
+        body: '{}',
+        body_object: null,
+        isDroppable: false,
+      }
       return inTransaction(tx, (inner) => {
         const options = { at: 1, maxQueued: 100 }
         return queueLiveCallbacks(inner, { ...job, request_params }, [message], options)

@@ -113,7 +113,7 @@ test('the language is identified, among the allowed ones', async (t) => {
   assert.deepEqual(other!.probabilities, [])
   server.usual = answer({ text: 'guten Tag' })
   await assert.rejects(remote.identify({ ...task, languages: ['en', 'de'] }, call()), {
-    isPassing: true,
+    isTransient: true,
   })
   assert.equal(remote.describe().capabilities.identifiesLanguages, false)
 })
@@ -142,12 +142,12 @@ test('nonsense, and errors that stay, fail as what may pass', async (t) => {
   const remote = create(t)
   const task = { ...batch, segments: [second(0)], vocabulary: [] }
   server.next.push(answer('<html>busy</html>'))
-  const passing = { code: 'engine_failed', isPassing: true }
-  await assert.rejects(remote.recognize(task, call()), passing)
+  const transient = { code: 'engine_failed', isTransient: true }
+  await assert.rejects(remote.recognize(task, call()), transient)
   server.usual = answer({}, 500)
-  await assert.rejects(remote.recognize(task, call()), passing)
+  await assert.rejects(remote.recognize(task, call()), transient)
   assert.equal(server.seen.length, 1 + 4)
-  await assert.rejects(remote.recognize(task, call('live')), passing)
+  await assert.rejects(remote.recognize(task, call('live')), transient)
   assert.equal(server.seen.length, 1 + 4 + 2, 'live work waits shorter')
 })
 

@@ -177,7 +177,7 @@ function toStretches(
   if (language === undefined && use === 'batch') {
     // The next attempt is routed without identification, and says so in a warning.
     const detail = `the ${REMOTE} engine does not name the language of its texts`
-    throw new AppError('engine_failed', detail, { isPassing: true })
+    throw new AppError('engine_failed', detail, { isTransient: true })
   }
   const code = language && languageCodeOf(language, allowed)
   const probability = languageProbability ?? USUAL_PROBABILITY
@@ -221,7 +221,7 @@ async function post(
 }
 
 function failed(problem: string): AppError {
-  return new AppError('engine_failed', `the ${REMOTE} engine: ${problem}`, { isPassing: true })
+  return new AppError('engine_failed', `the ${REMOTE} engine: ${problem}`, { isTransient: true })
 }
 
 /** Remedies by status; what a server says of a key may hold a part of it. */

@@ -19,12 +19,13 @@ test('an error of the HTTP client is reported in the words of the error table', 
 })
 
 test('what stood in the way before there was a connection may pass', () => {
-  const isPassing = (code: string) => sourceError(Object.assign(new Error(), { code })).isPassing
+  const isTransient = (code: string) =>
+    sourceError(Object.assign(new Error(), { code })).isTransient
   for (const code of ['EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ENETUNREACH', 'EMFILE']) {
-    assert.equal(isPassing(code), true, code)
+    assert.equal(isTransient(code), true, code)
   }
   for (const code of ['ENOTFOUND', 'ECONNREFUSED', 'UND_ERR_SOCKET', 'UND_ERR_BODY_TIMEOUT']) {
-    assert.equal(isPassing(code), false, code)
+    assert.equal(isTransient(code), false, code)
   }
 })
 

@@ -17,5 +17,5 @@ export function sourceError(error: unknown): AppError {
   const { cause } = error as { cause?: unknown }
   if (cause instanceof AppError) return cause
   const { kind, detail } = describeConnectionError(error)
-  return new AppError(codes[kind], detail, { cause: error, isPassing: isTransientError(error) })
+  return new AppError(codes[kind], detail, { cause: error, isTransient: isTransientError(error) })
 }

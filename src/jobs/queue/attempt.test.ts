@@ -77,7 +77,7 @@ test('a failure of the engine costs an attempt, and the stages are kept for the 
 test('a source that could not be reached is fetched again, and at last named as the cause', async (t) => {
   const unreached = () => {
     const detail = 'its name could not be looked up'
-    return Promise.reject(new AppError('source_unreachable', detail, { isPassing: true }))
+    return Promise.reject(new AppError('source_unreachable', detail, { isTransient: true }))
   }
   const before = steadyNow()
   const { after, row } = await attempt(t, unreached)

@@ -83,22 +83,22 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
   const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
   const meter = createAttemptMetrics(given, job)
   const tools = { ...given, log, meter }
-  const watch = startHeartbeat({ ...tools, lease: job.lease })
+  const heartbeat = startHeartbeat({ ...tools, lease: job.lease })
   let failure: unknown
   try {
-    const transcribed = await transcribeTraced(tools, job, watch)
+    const transcribed = await transcribeWithProgress(tools, job, heartbeat)
     await finish(tools, job, transcribed)
   } catch (error) {
-    failure = watch.signal.aborted ? watch.signal.reason : error
+    failure = heartbeat.signal.aborted ? heartbeat.signal.reason : error
     await settleFailure(tools, job, { error: failure })
   } finally {
-    await watch.close()
+    await heartbeat.close()
     meter.close(failure)
   }
 }
 
 /** Transcribes and records the progress. */
-async function transcribeTraced(
+async function transcribeWithProgress(
   { db, slot, log, meter, transcribe }: Tools,
   job: ClaimedJob,
   { signal, untimed }: LeaseHeartbeat,
@@ -172,10 +172,10 @@ async function settleFailure(
     return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
   }
   if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
-  const isPassing = error instanceof AppError && error.isPassing
-  if ((RETRYABLE.has(code) || isPassing) && job.attempt < maxAttempts) {
+  const isTransient = error instanceof AppError && error.isTransient
+  if ((RETRYABLE.has(code) || isTransient) && job.attempt < maxAttempts) {
     log.warn({ err: error }, 'attempt failed, the job waits for the next')
-    const runAfter = nextRun(job.attempt, isPassing ? FETCH_PAUSE_MS : RETRY_PAUSE_MS)
+    const runAfter = nextRun(job.attempt, isTransient ? FETCH_PAUSE_MS : RETRY_PAUSE_MS)
     await untilWritten(tools, () => retryJob(db, job.lease, { runAfter }))
     return
   }

@@ -16,7 +16,7 @@ const RENEW_INTERVAL_MS = LEASE_MS / 3
 export class LeaseLostError extends Error {}
 
 /** Which lease to keep, and what ends the attempt. */
-export type WatchOptions = {
+export type HeartbeatOptions = {
   db: Db
   log: Log
   lease: Lease
@@ -35,7 +35,7 @@ export type LeaseHeartbeat = {
 }
 
 /** Renews the lease of an attempt. Ends the attempt when the lease is lost or the time is up. */
-export function startHeartbeat(options: WatchOptions): LeaseHeartbeat {
+export function startHeartbeat(options: HeartbeatOptions): LeaseHeartbeat {
   const { timeout, stop } = options
   const abort = new AbortController()
   const closed = new AbortController()
@@ -60,7 +60,7 @@ export function startHeartbeat(options: WatchOptions): LeaseHeartbeat {
 }
 
 async function keepLease(
-  { db, log, lease, renewIntervalMs = RENEW_INTERVAL_MS }: WatchOptions,
+  { db, log, lease, renewIntervalMs = RENEW_INTERVAL_MS }: HeartbeatOptions,
   { abort, closed }: { abort: AbortController; closed: AbortSignal },
 ): Promise<void> {
   try {

@@ -184,10 +184,10 @@ export class CallbackFeed {
     const rows: LiveCallback[] = []
     try {
       for (const { message, number } of messages) {
-        const { type, isPassing } = message
+        const { type, isDroppable } = message
         const event = `live.${type}`
         const body = await storeBody(db, liveCallbackBody({ id, event, message: message.text() }))
-        rows.push({ ...body, event, seq: number, isPassing })
+        rows.push({ ...body, event, seq: number, isDroppable })
       }
       return rows
     } catch (error) {

@@ -15,7 +15,7 @@ export type SelectedMessage = {
   /** The text as it is sent to a client. */
   text(): string
   /** Whether it may be dropped when too many wait: partials, acknowledgments, speech events. */
-  isPassing: boolean
+  isDroppable: boolean
   /** Whether it is sent when the job has ended. */
   isAtEnd: boolean
 }
@@ -45,16 +45,16 @@ export function createSelection(
       // A chunk with a different acknowledgment has that in the log as a message.
       if (chunk.isPart) return { chunk }
       const text = () => acknowledgment({ before, chunk }, options)
-      return { chunk, message: { type: 'audio_chunk', text, isPassing: true, isAtEnd: false } }
+      return { chunk, message: { type: 'audio_chunk', text, isDroppable: true, isAtEnd: false } }
     }
     if (record.kind !== 'message') return {}
     const { head, text } = record
     if (!routing.isForCallback(head)) return {}
-    const [isPassing, isAtEnd] = [passes(head), isSentAtEnd(head)]
-    return { message: { type: head.type, text: () => text, isPassing, isAtEnd } }
+    const [isDroppable, isAtEnd] = [mayDrop(head), isSentAtEnd(head)]
+    return { message: { type: head.type, text: () => text, isDroppable, isAtEnd } }
   }
 }
 
-function passes(head: MessageHead): boolean {
+function mayDrop(head: MessageHead): boolean {
   return !mustArrive(head) || head.type === 'speech_start' || head.type === 'speech_end'
 }

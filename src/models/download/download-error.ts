@@ -2,20 +2,20 @@
 export class DownloadError extends Error {
   override name = 'DownloadError'
   /** Whether the same request may succeed a moment later. */
-  readonly isPassing: boolean
+  readonly isTransient: boolean
   /** Seconds that the server asks to wait for. */
   readonly retryAfter: number | undefined
 
   constructor(
     problem: string,
     {
-      isPassing,
+      isTransient,
       retryAfter,
       cause,
-    }: { isPassing: boolean; retryAfter?: number | undefined; cause?: unknown },
+    }: { isTransient: boolean; retryAfter?: number | undefined; cause?: unknown },
   ) {
     super(problem, { cause })
-    this.isPassing = isPassing
+    this.isTransient = isTransient
     this.retryAfter = retryAfter
   }
 }
@@ -34,10 +34,10 @@ const remedies: Record<number, string> = {
 /** Returns the error of an answer other than the file. `retryAfter` is the header of that name. */
 export function statusError(status: number, retryAfter: string | undefined): DownloadError {
   const seconds = Number(retryAfter)
-  const isPassing = status >= 500 || status === 408 || status === 425 || status === 429
+  const isTransient = status >= 500 || status === 408 || status === 425 || status === 429
   const remedy = remedies[status]
   return new DownloadError(`the server responds with ${status}${remedy ? `; ${remedy}` : ''}`, {
-    isPassing,
+    isTransient,
     retryAfter: retryAfter !== undefined && seconds > 0 ? seconds : undefined,
   })
 }
@@ -46,5 +46,5 @@ export function statusError(status: number, retryAfter: string | undefined): Dow
 export function contentError(does: string): DownloadError {
   const remedy =
     'see whether STENO_MODELS_MIRROR or HF_ENDPOINT is right, and whether a proxy or a sign-in page is in between'
-  return new DownloadError(`the server ${does}; ${remedy}`, { isPassing: false })
+  return new DownloadError(`the server ${does}; ${remedy}`, { isTransient: false })
 }

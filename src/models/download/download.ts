@@ -97,14 +97,14 @@ async function fetchWhole(
       furthest = 0
       throw new DownloadError(
         'its content is not what the catalog names: the server or something before it changes it',
-        { isPassing: damaged < MAX_DAMAGED },
+        { isTransient: damaged < MAX_DAMAGED },
       )
     } catch (error) {
       signal.throwIfAborted()
       const problem = describe(error)
       failures = part.size - furthest >= PROGRESS_BYTES ? 1 : failures + 1
       furthest = Math.max(furthest, part.size)
-      if (!problem.isPassing || failures >= limits.tries) throw problem
+      if (!problem.isTransient || failures >= limits.tries) throw problem
       onRetry(problem.message)
       const pause = limits.pauseMs * 2 ** (failures - 1)
       const asked = (problem.retryAfter ?? 0) * 1000
@@ -130,7 +130,7 @@ async function fetchRest(
         throw new DownloadError(
           `it is larger than the ${file.bytes} bytes that the catalog names`,
           {
-            isPassing: true,
+            isTransient: true,
           },
         )
       }
@@ -143,7 +143,7 @@ async function fetchRest(
   }
   if (part.size < file.bytes) {
     const problem = `the server ends it after ${part.size} of ${file.bytes} bytes`
-    throw new DownloadError(problem, { isPassing: true })
+    throw new DownloadError(problem, { isTransient: true })
   }
 }
 
@@ -155,7 +155,8 @@ function watchRate({ stallMs, leastBytes }: DownloadLimits): (bytes: number) => 
   return (bytes) => {
     arrived += bytes
     if (performance.now() - since < stallMs) return
-    if (arrived < leastBytes) throw new DownloadError('it sent almost nothing', { isPassing: true })
+    if (arrived < leastBytes)
+      throw new DownloadError('it sent almost nothing', { isTransient: true })
     ;[since, arrived] = [performance.now(), 0]
   }
 }
@@ -179,11 +180,11 @@ async function request(
     discard(answer.body)
     const next = new URL(location, address)
     if (redirects === MAX_REDIRECTS) {
-      throw new DownloadError('the server redirects in circles', { isPassing: false })
+      throw new DownloadError('the server redirects in circles', { isTransient: false })
     }
     if (address.protocol === 'https:' && next.protocol !== 'https:') {
       throw new DownloadError('the server redirects to an unencrypted address', {
-        isPassing: false,
+        isTransient: false,
       })
     }
     if (next.origin !== address.origin) own = {}
@@ -204,14 +205,14 @@ async function prepare(
     if (Number(range?.[1]) === part.size) return
     await part.restart()
     throw new DownloadError('the server sends another range than requested', {
-      isPassing: true,
+      isTransient: true,
     })
   }
   if (statusCode === 416) await part.restart()
   if (statusCode !== 200) {
-    const isPassing = statusCode === 416
+    const isTransient = statusCode === 416
     const error = statusError(statusCode, String(headers['retry-after'] ?? '') || undefined)
-    throw isPassing ? new DownloadError(error.message, { isPassing }) : error
+    throw isTransient ? new DownloadError(error.message, { isTransient }) : error
   }
   refuseSize(headers['content-length'], bytes)
   await part.restart()
@@ -230,7 +231,7 @@ function refuseOtherContent(headers: Dispatcher.ResponseData['headers'], bytes: 
 function refuseSize(announced: string | string[] | undefined, bytes: number): void {
   if (announced === undefined || Number(announced) === bytes) return
   const problem = `the server announces ${announced} bytes, the catalog names ${bytes}`
-  throw new DownloadError(problem, { isPassing: true })
+  throw new DownloadError(problem, { isTransient: true })
 }
 
 /** Ends a body that nobody reads any more. */
@@ -243,11 +244,11 @@ function describe(error: unknown): DownloadError {
   if (error instanceof DownloadError) return error
   const { code, syscall } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new DownloadError('the disk is full', { isPassing: false, cause: error })
+    return new DownloadError('the disk is full', { isTransient: false, cause: error })
   }
   if (/^(open|write|read|ftruncate|fsync|rename)$/.test(syscall ?? '') && code !== 'ECONNRESET') {
-    return new DownloadError((error as Error).message, { isPassing: false, cause: error })
+    return new DownloadError((error as Error).message, { isTransient: false, cause: error })
   }
   const { detail } = describeConnectionError(error)
-  return new DownloadError(detail, { isPassing: true, cause: error })
+  return new DownloadError(detail, { isTransient: true, cause: error })
 }

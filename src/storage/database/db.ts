@@ -57,8 +57,8 @@ export async function inTransaction<T>(db: Db, work: (tx: Db) => Promise<T>): Pr
     try {
       return await db.sql.transaction().execute((sql) => work({ ...db, sql }))
     } catch (error) {
-      const isPassing = error instanceof RowDeletedError || db.dialect.isConflict(error)
-      if (!isPassing || tries === MAX_TRIES) throw error
+      const isTransient = error instanceof RowDeletedError || db.dialect.isConflict(error)
+      if (!isTransient || tries === MAX_TRIES) throw error
       await delay(Math.random() * PAUSE_MS * 2 ** tries)
     }
   }

@@ -114,8 +114,8 @@ export function liveCallbackBody({
 
 /** A message of a live session for the callback of its job, with its number among those. */
 export type LiveCallback = Pick<DeliveryRow, 'seq' | 'event' | 'body' | 'body_object'> & {
-  /** A later message supersedes it: it is left out while too many wait. */
-  isPassing: boolean
+  /** It is left out while too many wait, because a later message supersedes it. */
+  isDroppable: boolean
 }
 
 /** When they are queued, and how many may wait before superseded messages are left out. */
@@ -136,8 +136,8 @@ export async function queueLiveCallbacks(
   const lane = await callbackLane(tx, job, callback.url, { at })
   let pending = await countPending(tx, lane)
   const rows: QueuedRow[] = []
-  for (const { isPassing, ...message } of messages) {
-    if (isPassing && pending >= maxQueued) continue
+  for (const { isDroppable, ...message } of messages) {
+    if (isDroppable && pending >= maxQueued) continue
     rows.push({ ...target('live', callback.url), ...message })
     pending++
   }

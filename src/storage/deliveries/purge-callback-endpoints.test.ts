@@ -58,7 +58,7 @@ test('a callback endpoint is kept as long as any of its deliveries, and comes ba
   const queue = (id: string) => {
     const request_params = JSON.stringify({ callback: true, callback_config })
     const message = { seq: 0, event: 'live.transcript', body: '{}', body_object: null }
-    const messages = [{ ...message, isPassing: false }]
+    const messages = [{ ...message, isDroppable: false }]
     const options = { at: 1, maxQueued: 10 }
     return inTransaction(db, (tx) => {
       return queueLiveCallbacks(tx, { id, account: 'acme', request_params }, messages, options)

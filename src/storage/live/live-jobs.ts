@@ -279,7 +279,7 @@ async function queueEnd(
   const event = 'live.end_session'
   const body = liveCallbackBody({ id, event, message })
   const seq = ((await lastLiveCallback(tx, { jobId: id })) ?? -1) + 1
-  const last = { seq, event, body, body_object: null, isPassing: false }
+  const last = { seq, event, body, body_object: null, isDroppable: false }
   await queueLiveCallbacks(tx, job, [last], { at, maxQueued: 1 })
 }
 

@@ -157,14 +157,14 @@ function message(seq: number, given: Partial<LiveCallback> = {}): LiveCallback {
     event: 'live.transcript',
     body: `${seq}`,
     body_object: null,
-    isPassing: false,
+    isDroppable: false,
     ...given,
   }
 }
 
-function queueMessages(db: Db, id: string, seqs: readonly number[], isPassing = false) {
+function queueMessages(db: Db, id: string, seqs: readonly number[], isDroppable = false) {
   const job = { id, account: 'acme', request_params: JSON.stringify(callbackTo(url)) }
-  const messages = seqs.map((seq) => message(seq, { isPassing }))
+  const messages = seqs.map((seq) => message(seq, { isDroppable }))
   return inTransaction(db, (tx) =>
     queueLiveCallbacks(tx, job, messages, { at: 2000, maxQueued: 3 }),
   )

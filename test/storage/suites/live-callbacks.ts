@@ -26,7 +26,7 @@ function countTransactions(db: Db) {
 }
 
 function messageOf(seq: number, body = `"${seq}"`) {
-  return { seq, event: 'live.transcript', body, body_object: null, isPassing: false }
+  return { seq, event: 'live.transcript', body, body_object: null, isDroppable: false }
 }
 
 async function countOf(db: Db, jobId: string): Promise<number> {

@@ -140,7 +140,7 @@ test('all that failed since a moment is sent again, in the order of its lanes', 
 test('a long lane keeps its order, whenever its deliveries failed', async ({ db }) => {
   const job = { id: randomUUID(), account: 'acme', request_params: JSON.stringify(params) }
   const messages = Array.from({ length: 450 }, (_, seq) => {
-    return { seq, event: 'live.transcript', body: '{}', body_object: null, isPassing: false }
+    return { seq, event: 'live.transcript', body: '{}', body_object: null, isDroppable: false }
   })
   await inTransaction(db, (tx) => queueLiveCallbacks(tx, job, messages, { at: 1, maxQueued: 1000 }))
   const failed = { state: 'failed' as const, next_at: null }

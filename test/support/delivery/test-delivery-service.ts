@@ -156,7 +156,7 @@ export async function queueMessages(
   const messages = Array.from({ length: count }, (_, i) => {
     const seq = first + i
     const body = JSON.stringify({ id: jobId, event: 'live.transcript', payload: { seq } })
-    return { seq, event: 'live.transcript', body, body_object: null, isPassing: false }
+    return { seq, event: 'live.transcript', body, body_object: null, isDroppable: false }
   })
   const options = { at: clock.now(), maxQueued: 10_000 }
   await inTransaction(storage.db, (tx) => queueLiveCallbacks(tx, job, messages, options))

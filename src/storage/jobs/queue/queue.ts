@@ -173,7 +173,7 @@ async function announce(
   const text = job.kind === 'live' ? job.startMessage?.(job.params, { id, at }) : undefined
   if (text !== undefined) {
     const body = liveCallbackBody({ id, event, message: text })
-    const message = { seq: 0, event, body, body_object: null, isPassing: false }
+    const message = { seq: 0, event, body, body_object: null, isDroppable: false }
     const row = { id, account, request_params: JSON.stringify(job.params) }
     await queueLiveCallbacks(tx, row, [message], { at, maxQueued: 1 })
   }
