@@ -85,7 +85,7 @@ export async function findUtterances(
   }
   for (let frames = 1; frames > 0; ) {
     const request = { from: state.frame, frames: pcm.samples, isEnd: true }
-    const { probabilities, levels } = await live.listen(audio, request, { signal })
+    const { probabilities, levels } = await live.detectSpeech(audio, request, { signal })
     frames = probabilities[0]!.length
     for (const [i, probability] of probabilities[0]!.entries()) {
       take(endpointer.step(state, probability, levels[0]![i]!))

@@ -109,7 +109,11 @@ export type LiveEngine = {
    * at most `MAX_DETECT_FRAMES`, fewer with several channels. The lengths of the result give the
    * number.
    */
-  listen(audio: LiveAudio, request: DetectRequest, options: LiveTaskOptions): Promise<SpeechFrames>
+  detectSpeech(
+    audio: LiveAudio,
+    request: DetectRequest,
+    options: LiveTaskOptions,
+  ): Promise<SpeechFrames>
   /**
    * Recognizes an utterance that has ended, with `wantsSpeaker` also its speaker embedding. Runs
    * before partials. With `identification`, its language is identified first, and chooses the
@@ -137,9 +141,6 @@ export type LiveEngine = {
       },
   ): Promise<Partial>
 }
-
-/** Samples per frame at 16 kHz: 32 ms. Equals `VAD_FRAME`, but does not load the detector. */
-export const FRAME_SAMPLES = 512
 
 /**
  * Two seconds of one channel: catching up takes short steps, so that other sessions do not wait

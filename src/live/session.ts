@@ -260,7 +260,7 @@ export class LiveSession {
 
   #offerAudio(): void {
     const { files, params } = this.#options
-    this.#recognition.grown(Math.floor(files.audioBytes / frameBytes(formatOf(params))))
+    this.#recognition.setAvailable(Math.floor(files.audioBytes / frameBytes(formatOf(params))))
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {

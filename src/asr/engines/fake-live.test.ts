@@ -21,12 +21,16 @@ test('the fake engine recognizes its words where a growing file has sound, partl
   }
 
   writeFileSync(path, new Uint8Array(Int16Array.from({ length: 5130 }).buffer))
-  const silence = await live!.listen(audio, { from: 0, frames: 5130, isEnd: false }, { signal })
+  const silence = await live!.detectSpeech(
+    audio,
+    { from: 0, frames: 5130, isEnd: false },
+    { signal },
+  )
   assert.deepEqual([...silence.probabilities[0]!], new Array(10).fill(0))
 
   appendFileSync(path, new Uint8Array(Int16Array.from({ length: 16_000 }).fill(3277).buffer))
   const request = { from: 10, frames: 21_130, isEnd: true }
-  const speech = await live!.listen(audio, request, { signal })
+  const speech = await live!.detectSpeech(audio, request, { signal })
   assert.deepEqual([...speech.probabilities[0]!], new Array(32).fill(1))
   assert.equal(Math.round(speech.levels[0]![5]!), -20)
 

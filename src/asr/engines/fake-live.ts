@@ -52,7 +52,7 @@ export function createFakeLiveEngine(
     capacity: options.capacity,
     load: 0,
     withoutPartials: 0.5,
-    async listen(audio, { from, frames, isEnd }, { signal }) {
+    async detectSpeech(audio, { from, frames, isEnd }, { signal }) {
       await onLive?.('vad', signal)
       signal.throwIfAborted()
       const start = from * VAD_FRAME

@@ -1,8 +1,7 @@
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { FRAME_SAMPLES } from '../live-engine.ts'
 import type { Recognizer } from '../recognizer.ts'
 import type { VoiceDetector } from '../segmentation/vad.ts'
-import { CONTEXT } from '../segmentation/vad-frames.ts'
+import { CONTEXT, VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
@@ -66,8 +65,8 @@ export function joinCosts(measured: readonly MeasuredCosts[], interval: number):
 
 async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promise<number> {
   const step = detector.stream()
-  const calls = Math.round(SAMPLE_RATE / FRAME_SAMPLES / FRAMES_PER_CALL)
-  const input = new Float32Array(CONTEXT + FRAME_SAMPLES)
+  const calls = Math.round(SAMPLE_RATE / VAD_FRAME / FRAMES_PER_CALL)
+  const input = new Float32Array(CONTEXT + VAD_FRAME)
   const inputs = Array.from({ length: FRAMES_PER_CALL }, () => input)
   await step(inputs)
   const seconds = cpuSeconds()

@@ -11,10 +11,10 @@ import {
 } from '../../audio/channels/crosstalk.ts'
 import { SPECTRUM_HOP, SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import { FRAME_SAMPLES } from '../live-engine.ts'
+import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 
 /** Frames between two spectra, and between two looks at what leaks (0.25 s). */
-const HOP_FRAMES = SPECTRUM_HOP / FRAME_SAMPLES
+const HOP_FRAMES = SPECTRUM_HOP / VAD_FRAME
 const LOOK_FRAMES = 8
 
 /**
@@ -51,8 +51,8 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
   return (frame, samples) => {
     if (frame % LEAK_BLOCK === 0) blocks = [createMeasurement(), blocks[0]!]
     for (const [channel, own] of recent.entries()) {
-      own.copyWithin(0, FRAME_SAMPLES)
-      own.set(samples[channel]!, SPECTRUM_SAMPLES - FRAME_SAMPLES)
+      own.copyWithin(0, VAD_FRAME)
+      own.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
     }
     if (frame % HOP_FRAMES === 0) measureLeaks(blocks[0]!, recent)
     const earlier: Leaked['earlier'] = []

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config.ts'
-import { FRAME_SAMPLES, type LiveAudio } from '../live-engine.ts'
+import type { LiveAudio } from '../live-engine.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
 import { loadVoiceDetector } from '../segmentation/vad.ts'
+import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { createLiveVad } from './live-vad.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))
@@ -56,7 +57,7 @@ async function recognize(
     for (let got = 1; got > 0; ) {
       if (++requests % restart === 0) vad = createLiveVad(detector)
       const from = probabilities[0]!.length
-      const recognized = await vad.listen(audio, { from, frames: there, isEnd })
+      const recognized = await vad.detect(audio, { from, frames: there, isEnd })
       got = recognized.probabilities[0]!.length
       for (const [i, values] of recognized.probabilities.entries())
         probabilities[i]!.push(...values)
@@ -77,7 +78,7 @@ for (const isEnhanced of [false, true]) {
     const audio = audioOf(`same-${isEnhanced}`, planes, { isEnhanced })
     const atOnce = await recognize(audio)
     const live = await recognize(audio, { step: 12_345, restart: 19 })
-    assert.equal(atOnce.probabilities[0]!.length, Math.ceil(sound.length / FRAME_SAMPLES))
+    assert.equal(atOnce.probabilities[0]!.length, Math.ceil(sound.length / VAD_FRAME))
     assert.deepEqual(live, atOnce)
   })
 }
@@ -88,9 +89,9 @@ for (const [channels, expected] of [
   [8, 8],
 ] as const) {
   test(`a request for ${channels} channels takes ${expected} frames of each`, async () => {
-    const planes = Array.from({ length: channels }, () => speech.subarray(0, 100 * FRAME_SAMPLES))
+    const planes = Array.from({ length: channels }, () => speech.subarray(0, 100 * VAD_FRAME))
     const { audio, frames } = audioOf(`step-${channels}`, planes)
-    const { levels } = await createLiveVad(detector).listen(audio, { from: 0, frames, isEnd: true })
+    const { levels } = await createLiveVad(detector).detect(audio, { from: 0, frames, isEnd: true })
     assert.deepEqual(
       levels.map(({ length }) => length),
       Array(channels).fill(expected),
@@ -154,7 +155,7 @@ test('what leaks from one channel into another is no speech there; what is said 
   first.set(speech)
   const recognized = await recognize(audioOf('leak', [first, later]), { restart: 5 })
   const { probabilities, samples } = recognized
-  const half = Math.floor(speech.length / FRAME_SAMPLES)
+  const half = Math.floor(speech.length / VAD_FRAME)
   const voiced = (own: number[]) => own.filter((probability) => probability >= 0.5).length
   assert.ok(voiced(probabilities[0]!) > 150)
   assert.ok(voiced(probabilities[1]!.slice(32, half)) < 10, 'the leak')
@@ -164,6 +165,6 @@ test('what leaks from one channel into another is no speech there; what is said 
   const written = new Int16Array(samples[1]!.buffer, samples[1]!.byteOffset, later.length)
   const kept = energyOf(written.subarray(0, 8000)) / energyOf(later.subarray(0, 8000))
   assert.ok(kept < 0.1, `${kept} of the energy of the first half second is left`)
-  const start = half * FRAME_SAMPLES
+  const start = half * VAD_FRAME
   assert.deepEqual(written.subarray(start), later.subarray(start))
 })

@@ -1,14 +1,13 @@
 import type { Planes } from '../../audio/pcm.ts'
 import {
   type DetectRequest,
-  FRAME_SAMPLES,
   type LiveAudio,
   MAX_DETECT_FRAMES,
   type SpeechFrames,
 } from '../live-engine.ts'
 import { LEVEL_FRAMES, liveGain } from '../segmentation/gain.ts'
 import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
-import { CONTEXT, WARM_UP } from '../segmentation/vad-frames.ts'
+import { CONTEXT, VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoised-samples.ts'
 import { createLiveCrosstalk, type Leaked, type LiveCrosstalk } from './live-crosstalk.ts'
@@ -32,7 +31,7 @@ const MAX_KEPT = 128
  * position.
  */
 export type LiveVad = {
-  listen(audio: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
+  detect(audio: LiveAudio, request: DetectRequest): Promise<SpeechFrames>
 }
 
 /** The state of an audio stream between two requests. */
@@ -52,7 +51,7 @@ type Channel = {
 export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad {
   const kept = new Map<string, Kept>()
   return {
-    async listen(audio, request) {
+    async detect(audio, request) {
       const key = JSON.stringify(audio)
       const known = kept.get(key)
       // Not in the map while in use: a request that fails must not leave a half-finished step
@@ -78,7 +77,7 @@ export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad 
 
   async function start(audio: LiveAudio, request: DetectRequest): Promise<Kept> {
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
-    const samples = await openSamples(audio, first * FRAME_SAMPLES)
+    const samples = await openSamples(audio, first * VAD_FRAME)
     const channels = audio.channels.map(() => newChannel(detector))
     return { frame: first, samples, channels, isLeaked: createLiveCrosstalk(channels.length) }
   }
@@ -96,7 +95,7 @@ function newChannel(detector: Pick<VoiceDetector, 'stream'>): Channel {
   return {
     stream: detector.stream(),
     context: new Float32Array(CONTEXT),
-    inputs: Array.from({ length: WARM_UP }, () => new Float32Array(CONTEXT + FRAME_SAMPLES)),
+    inputs: Array.from({ length: WARM_UP }, () => new Float32Array(CONTEXT + VAD_FRAME)),
     peaks: [],
   }
 }
@@ -137,22 +136,22 @@ async function advance(
   detector: Pick<VoiceDetector, 'stream'>,
   { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: Step,
 ): Promise<SpeechFrames> {
-  const start = state.frame * FRAME_SAMPLES
+  const start = state.frame * VAD_FRAME
   const perChannel = Math.floor(MAX_DETECT_FRAMES / audio.channels.length)
   const count = Math.min(limit, Math.max(MIN_DETECT_FRAMES, perChannel))
-  const planes = state.samples.read(request, { from: start, to: start + count * FRAME_SAMPLES })
+  const planes = state.samples.read(request, { from: start, to: start + count * VAD_FRAME })
   const frames = request.isEnd
-    ? Math.ceil(planes[0]!.length / FRAME_SAMPLES)
-    : Math.floor(planes[0]!.length / FRAME_SAMPLES)
+    ? Math.ceil(planes[0]!.length / VAD_FRAME)
+    : Math.floor(planes[0]!.length / VAD_FRAME)
   const leaked = findLeaked(state, planes, frames)
   const recognized: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
-    const samples = roundedFrames(plane.subarray(0, frames * FRAME_SAMPLES), FRAME_SAMPLES)
+    const samples = roundedFrames(plane.subarray(0, frames * VAD_FRAME), VAD_FRAME)
     writeChannel(audio.channels[i]!, start, samples)
     const channel = state.channels[i]!
     const levels = new Float32Array(frames)
     const inputs = Array.from(levels, (_, n) => {
-      const own = samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES)
+      const own = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
       levels[n] = decibels(loudnessOf(own))
       return prepare(channel, own)
     })
@@ -164,7 +163,7 @@ async function advance(
   }
   // Finals are recognized from the files: what was taken for speech there must not become words.
   for (const { channel, frame } of leaked.flatMap(({ earlier }) => earlier)) {
-    writeChannel(audio.channels[channel]!, frame * FRAME_SAMPLES, new Int16Array(FRAME_SAMPLES))
+    writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
   }
   state.frame += frames
   return recognized
@@ -174,8 +173,8 @@ async function advance(
 function findLeaked({ frame, isLeaked }: Kept, planes: Planes, frames: number): Leaked[] {
   return Array.from({ length: frames }, (_, n) => {
     const own = planes.map((plane) => {
-      const samples = new Float32Array(FRAME_SAMPLES)
-      samples.set(plane.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES))
+      const samples = new Float32Array(VAD_FRAME)
+      samples.set(plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME))
       return samples
     })
     return isLeaked(frame + n, own)
@@ -189,7 +188,7 @@ function findLeaked({ frame, isLeaked }: Kept, planes: Planes, frames: number): 
 function prepare(channel: Channel, samples: Int16Array): Float32Array {
   const { context, peaks } = channel
   let peak = 0
-  const input = new Float32Array(CONTEXT + FRAME_SAMPLES)
+  const input = new Float32Array(CONTEXT + VAD_FRAME)
   input.set(context)
   for (let i = 0; i < samples.length; i++) {
     const sample = samples[i]! / 32_768

@@ -219,7 +219,7 @@ async function listenToAll(
   const audio: LiveAudio = { path: pcm.path, start: 0, format, isEnhanced, channels: [path] }
   for (let from = 0, got = 1; got > 0; from += got) {
     const request = { from, frames: pcm.samples, isEnd: true }
-    got = (await live.listen(audio, request, { signal })).probabilities[0]!.length
+    got = (await live.detectSpeech(audio, request, { signal })).probabilities[0]!.length
   }
   return path
 }

@@ -19,7 +19,7 @@ import { createLoadMeter } from './load-meter.ts'
  * Seconds after which a process that has not answered is considered hung; a busy machine is slower
  * than a fast core.
  */
-const LISTEN_TIMEOUT = 60
+const DETECT_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT = 60
 const RECOGNIZE_TIMEOUT_PER_SECOND = 2
 
@@ -68,7 +68,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const cores = Math.min(workers, availableParallelism())
   const finals = options.start('live', workers)
   const partials = options.start('partials', Math.ceil(workers / 2))
-  const listening = options.start('vad', 1)
+  const vadPool = options.start('vad', 1)
   const meter = createLoadMeter(cores)
   const closing = new AbortController()
   let capacity: number | undefined
@@ -106,11 +106,11 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     get load() {
       return meter.load
     },
-    listen(audio, request, { signal, isBehind = false }) {
+    detectSpeech(audio, request, { signal, isBehind = false }) {
       if (!isUsed) options.onUsed()
       isUsed = true
-      const how = { signal, timeout: LISTEN_TIMEOUT, priority: isBehind ? 1 : 0 }
-      return counted(listening.run({ kind: 'vad', audio, request }, how), { isBehind })
+      const how = { signal, timeout: DETECT_TIMEOUT, priority: isBehind ? 1 : 0 }
+      return counted(vadPool.run({ kind: 'vad', audio, request }, how), { isBehind })
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
@@ -130,12 +130,12 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }
-      const pools = [finals, partials, listening]
+      const pools = [finals, partials, vadPool]
       await Promise.all(pools.map((pool) => pool.run({ kind: 'check' }, how)))
     },
     async close() {
       closing.abort()
-      const pools = [finals, partials, listening]
+      const pools = [finals, partials, vadPool]
       await Promise.all([...pools.map((pool) => pool.close()), measured])
     },
   }

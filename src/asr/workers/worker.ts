@@ -71,7 +71,7 @@ function createVadTasks(vad: LiveVad, detector: VoiceDetector): Perform {
   return async (task) => {
     switch (task.kind) {
       case 'vad':
-        return vad.listen(task.audio, task.request)
+        return vad.detect(task.audio, task.request)
       case 'check':
         await detector.detect(new Float32Array(SAMPLE_RATE))
         return null

@@ -1,4 +1,4 @@
-import { FRAME_SAMPLES } from '../../asr/live-engine.ts'
+import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../../asr/speech-engine.ts'
 
 /** How speech is split into utterances; times in seconds. */
@@ -14,7 +14,7 @@ export type EndpointingOptions = {
 }
 
 /**
- * An utterance, in frames of `FRAME_SAMPLES` samples, end exclusive. `number` counts from 0 in its
+ * An utterance, in frames of `VAD_FRAME` samples, end exclusive. `number` counts from 0 in its
  * channel.
  */
 export type UtteranceSpan = { number: number; from: number; to: number }
@@ -190,12 +190,12 @@ function opensAbove(threshold: number): number {
 }
 
 function toFrames(seconds: number): number {
-  return Math.ceil((seconds * SAMPLE_RATE) / FRAME_SAMPLES - 1e-9)
+  return Math.ceil((seconds * SAMPLE_RATE) / VAD_FRAME - 1e-9)
 }
 
 /** Returns the seconds from the start of the session at which a frame begins. */
 export function frameTime(frame: number): number {
-  return (frame * FRAME_SAMPLES) / SAMPLE_RATE
+  return (frame * VAD_FRAME) / SAMPLE_RATE
 }
 
 /**
@@ -217,11 +217,11 @@ export function segmentsOf(
 ): UtteranceSegments {
   const isCut = state.from === to
   const limit = isCut ? to : state.frame
-  const start = Math.max(after, from * FRAME_SAMPLES - PRE_ROLL, 0)
-  const end = Math.min(to + PAD_FRAMES, limit) * FRAME_SAMPLES
+  const start = Math.max(after, from * VAD_FRAME - PRE_ROLL, 0)
+  const end = Math.min(to + PAD_FRAMES, limit) * VAD_FRAME
   const context = {
     start: start === after ? Math.max(0, start - CONTEXT) : start,
-    end: isCut ? state.frame * FRAME_SAMPLES : end,
+    end: isCut ? state.frame * VAD_FRAME : end,
   }
   return { segment: { start, end }, context }
 }

@@ -149,10 +149,10 @@ test('sound that comes piece by piece is heard like sound that is there at once'
   const { recognition, run, reported } = open([audio])
   const running = run()
   for (let frames = 0; frames <= audio.length; frames += 0.3) {
-    recognition.grown(Math.floor(frames * FRAME))
+    recognition.setAvailable(Math.floor(frames * FRAME))
     if (frames % 5 < 0.3) await new Promise(setImmediate)
   }
-  recognition.grown(audio.length * FRAME)
+  recognition.setAvailable(audio.length * FRAME)
   recognition.end()
   await running
   const whole = await once()
@@ -173,7 +173,7 @@ test('audio that comes much faster than it was spoken yields, though none of it 
   const { recognition, run, yielding } = open([utterance.repeat(8)])
   const running = run()
   for (let frames = 0; frames <= 8 * utterance.length; frames++) {
-    recognition.grown(frames * FRAME)
+    recognition.setAvailable(frames * FRAME)
     while (recognition.recognized < (frames - 2) * 0.032) await new Promise(setImmediate)
   }
   recognition.end()
@@ -208,7 +208,7 @@ test('utterances whose final was under way at the snapshot are recognized after 
   const held = new Promise<void>(() => {})
   const audio = `${speech}${pause}${'.'.repeat(160)}`
   const first = open([audio], { before: (kind) => (kind === 'final' ? held : undefined) })
-  first.recognition.grown(audio.length * FRAME)
+  first.recognition.setAvailable(audio.length * FRAME)
   void first.run().catch(() => {})
   while (first.snapshots.length === 0) await new Promise(setImmediate)
   const [snapshot] = first.snapshots
@@ -257,7 +257,7 @@ test('finals stay in order while words are changed, and a snapshot in between lo
   const slow = Promise.withResolvers<void>()
   const audio = `${'#'.repeat(170)}${pause}${'.'.repeat(160)}`
   const first = open([audio], { change: marking({ final: slow.promise }) })
-  first.recognition.grown(audio.length * FRAME)
+  first.recognition.setAvailable(audio.length * FRAME)
   first.recognition.end()
   const running = first.run()
   while (first.snapshots.length < 2) await new Promise(setImmediate)
@@ -319,7 +319,7 @@ test('from any snapshot on the speakers are the same, also of utterances that we
     speakers,
     before: (kind) => (kind === 'final' ? held.promise : undefined),
   })
-  first.recognition.grown(talk[0]!.length * FRAME)
+  first.recognition.setAvailable(talk[0]!.length * FRAME)
   void first.run().catch(() => {})
   while (first.snapshots.length === 0) await new Promise(setImmediate)
   first.leaving.abort()
@@ -347,12 +347,12 @@ test('a final that fails time after time is asked for without its voice', async 
 })
 
 test('all samples can be written again when all was heard, and what was told stays', async () => {
-  const { advance, recognition, listened, reported } = open([`${long}${pause}${'.'.repeat(100)}`])
+  const { advance, recognition, detected, reported } = open([`${long}${pause}${'.'.repeat(100)}`])
   await advance()
-  const whole = listened.splice(0)
+  const whole = detected.splice(0)
   const before = [...reported]
   await recognition.restoreAllSamples(new AbortController().signal)
-  assert.deepEqual(listened, whole)
+  assert.deepEqual(detected, whole)
   assert.deepEqual(reported, before)
   const stopped = AbortSignal.abort(new Error('too late'))
   await assert.rejects(recognition.restoreAllSamples(stopped), /too late/)

@@ -1,6 +1,7 @@
 import { createSessionSpeakers, type SessionSpeakers } from '../../asr/live/session-speakers.ts'
-import { FRAME_SAMPLES, type LiveAudio, type LiveEngine } from '../../asr/live-engine.ts'
+import type { LiveAudio, LiveEngine } from '../../asr/live-engine.ts'
 import type { RecognitionRoute } from '../../asr/routing/routing.ts'
+import { VAD_FRAME } from '../../asr/segmentation/vad-frames.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../asr/speech-engine.ts'
 import type { Log } from '../../log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -63,7 +64,7 @@ const PARTIAL_FRAMES = 16
 const AHEAD_SECONDS = 0.5
 /** Timeout of that wait: a machine with spare capacity makes a partial in less. */
 const TIMEOUT_MS = 300
-const FRAME_SECONDS = FRAME_SAMPLES / SAMPLE_RATE
+const FRAME_SECONDS = VAD_FRAME / SAMPLE_RATE
 
 /** Frames of audio; `isEnd`: no more follow. */
 type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
@@ -85,7 +86,7 @@ export class RecognitionLoop {
   #isEnd = false
   #work: number
   #wake: (() => void) | undefined
-  readonly #voicing: SpeechLoad
+  readonly #speechLoad: SpeechLoad
   readonly #pace = new AudioPace({ maxLead: BEHIND_SECONDS })
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
@@ -121,13 +122,13 @@ export class RecognitionLoop {
     this.#snapshotAt = this.#position
     this.#work = from?.work ?? 0
     this.#earlier = from?.ended ?? []
-    this.#voicing = new SpeechLoad({ channels })
+    this.#speechLoad = new SpeechLoad({ channels })
   }
 
   /** The load of the session on the machine now: 1 = continuous speech with partials. */
   get weight(): number {
     const { wantsPartials, models } = this.#options
-    return this.#voicing.weight * (wantsPartials() ? 1 : models.withoutPartials)
+    return this.#speechLoad.weight * (wantsPartials() ? 1 : models.withoutPartials)
   }
 
   /** Seconds of audio processed. */
@@ -141,7 +142,7 @@ export class RecognitionLoop {
   }
 
   /** Reports how many frames of audio are available, in the session's own format. */
-  grown(frames: number): void {
+  setAvailable(frames: number): void {
     this.#frames = frames
     this.#wake?.()
   }
@@ -172,7 +173,7 @@ export class RecognitionLoop {
       const isLast = this.#isEnd
       const there = this.#frames
       const isEnough = isLast || this.#ahead() >= FRAME_SECONDS
-      const recognized = isEnough ? await this.#listen({ frames: there, isEnd: isLast }) : 0
+      const recognized = isEnough ? await this.#advance({ frames: there, isEnd: isLast }) : 0
       if (recognized === 0 && isLast) break
       if (recognized === 0) await this.#moreAudio(there)
     }
@@ -189,7 +190,7 @@ export class RecognitionLoop {
   async #restoreSamples(): Promise<void> {
     const waiting = this.#earlier.map(({ context }) => context.start)
     const open = this.#channels.map((channel) => channel.firstNeeded)
-    const from = Math.floor(Math.min(...waiting, ...open) / FRAME_SAMPLES)
+    const from = Math.floor(Math.min(...waiting, ...open) / VAD_FRAME)
     const { signal } = this.#options
     const stretch = { to: this.#position, signal }
     const at = await this.#writeSamples({ ...stretch, from, isEnd: false })
@@ -210,10 +211,13 @@ export class RecognitionLoop {
     let at = from
     while (at < to) {
       const request = { from: at, frames: this.#frames, isEnd }
-      const { levels } = await retryEngineCall(() => models.listen(audio, request, { signal }), {
-        signal,
-        log,
-      })
+      const { levels } = await retryEngineCall(
+        () => models.detectSpeech(audio, request, { signal }),
+        {
+          signal,
+          log,
+        },
+      )
       if (levels[0]!.length === 0) break
       at += levels[0]!.length
     }
@@ -224,13 +228,13 @@ export class RecognitionLoop {
    * Runs the VAD on the next stretch of all channels, and resolves to its frames: 0 when there is
    * no audio for a frame.
    */
-  async #listen(there: { frames: number; isEnd: boolean }): Promise<number> {
+  async #advance(there: { frames: number; isEnd: boolean }): Promise<number> {
     const { models, audio, log, signal, endpointing } = this.#options
     const request = { from: this.#position, ...there }
     const isBehind = this.#isBehind()
     const began = performance.now()
     const { probabilities, levels } = await retryEngineCall(
-      () => models.listen(audio, request, { signal, isBehind }),
+      () => models.detectSpeech(audio, request, { signal, isBehind }),
       { signal, log },
     )
     const frames = probabilities[0]!.length
@@ -246,7 +250,7 @@ export class RecognitionLoop {
         await this.#partials()
       }
     }
-    this.#voicing.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
+    this.#speechLoad.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
     this.#events.push({ type: 'progress' })
     if (this.#position - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
     for (const channel of this.#channels) await channel.caughtUp()

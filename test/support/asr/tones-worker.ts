@@ -31,7 +31,7 @@ const detector = {
 await serveTasks(async () => {
   if (role === 'vad') {
     const vad = createLiveVad(detector)
-    return async (task) => (task.kind === 'vad' ? vad.listen(task.audio, task.request) : null)
+    return async (task) => (task.kind === 'vad' ? vad.detect(task.audio, task.request) : null)
   }
   if (role === 'model') {
     const recognizers = [loadTones(JSON.parse(stored!) as StoredModel)]

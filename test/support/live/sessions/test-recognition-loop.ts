@@ -39,7 +39,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const yielding: boolean[] = []
   /** Of each final, the frames of the partial that is its draft. */
   const drafts: (readonly number[] | undefined)[] = []
-  const listened: number[] = []
+  const detected: number[] = []
   const leaving = new AbortController()
   /** Samples that were written for finals and partials. */
   let samples = 0
@@ -47,9 +47,9 @@ export function open(channels: readonly string[], options: Options = {}) {
     capacity: undefined,
     load,
     withoutPartials: 0.5,
-    async listen({ channels: paths }, { from: at, frames, isEnd }, { signal }) {
+    async detectSpeech({ channels: paths }, { from: at, frames, isEnd }, { signal }) {
       await before?.('vad')
-      listened.push(at)
+      detected.push(at)
       signal.throwIfAborted()
       const whole = isEnd ? Math.ceil(frames / FRAME) : Math.floor(frames / FRAME)
       const end = Math.min(at + MAX_DETECT_FRAMES, whole)
@@ -122,7 +122,7 @@ export function open(channels: readonly string[], options: Options = {}) {
     }
   }
   const advance = async (frames = channels[0]!.length) => {
-    recognition.grown(frames * FRAME)
+    recognition.setAvailable(frames * FRAME)
     recognition.end()
     await run()
     return reported
@@ -136,7 +136,7 @@ export function open(channels: readonly string[], options: Options = {}) {
     calls,
     yielding,
     drafts,
-    listened,
+    detected,
     leaving,
   }
 }
