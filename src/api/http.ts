@@ -101,9 +101,9 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     })
   }
   if (roles.includes('api') || roles.includes('live')) {
-    const turns = new FrameScheduler()
-    createLiveSocketServer(http, app, turns)
-    createRealtimeSocketServer(http, { ...app, admission, clientSecrets, turns })
+    const scheduler = new FrameScheduler()
+    createLiveSocketServer(http, app, scheduler)
+    createRealtimeSocketServer(http, { ...app, admission, clientSecrets, scheduler })
   }
   return http
 }

@@ -98,7 +98,7 @@ test('what a client missed comes first, and is never too much', async () => {
     return message(`${i} ${'x'.repeat(1_000_000)}`, { number: i + 1 })
   })
   connection.push(message('new', { number: 21 }))
-  connection.bring(missed)
+  connection.replay(missed)
   connection.push(message('newer', { number: 22 }))
   connection.end(1000)
   const texts = await drain(connection)

@@ -59,7 +59,7 @@ export type ConnectionHandlers = {
 export class Connection {
   readonly #handlers: ConnectionHandlers
   /** What the client missed, which comes first and has no size limit; then what is new. */
-  #brought: Outgoing[] = []
+  #replayed: Outgoing[] = []
   #waiting: Outgoing[] = []
   #bytes = 0
   /** Unconfirmed messages that must arrive. */
@@ -89,7 +89,7 @@ export class Connection {
     return this.#handlers.isResumed
   }
 
-  /** Processes a frame of the client; see `room` before the next one is read. */
+  /** Processes a frame of the client; see `space` before the next one is read. */
   receive(data: Uint8Array, isBinary: boolean): void {
     if (this.#closeCode === undefined) this.#handlers.onFrame(data, isBinary)
   }
@@ -127,9 +127,9 @@ export class Connection {
   }
 
   /** Queues what the client missed while it was away. */
-  bring(messages: readonly Outgoing[]): void {
+  replay(messages: readonly Outgoing[]): void {
     this.#unseen.push(...messages)
-    this.#brought.push(...messages)
+    this.#replayed.push(...messages)
     this.#wake?.()
   }
 
@@ -160,7 +160,7 @@ export class Connection {
   /** Drops the waiting messages: they are not sent any more. */
   #dropWaiting(): void {
     for (const message of this.#waiting.splice(0)) this.#taken(message)
-    this.#brought = []
+    this.#replayed = []
   }
 
   #taken(message: Outgoing): void {
@@ -179,10 +179,10 @@ export class Connection {
   /** Yields messages in order, until the connection ends. */
   async *messages(): AsyncGenerator<Outgoing> {
     for (;;) {
-      const brought = this.#brought.shift()
-      const message = brought ?? this.#waiting.shift()
+      const replayed = this.#replayed.shift()
+      const message = replayed ?? this.#waiting.shift()
       if (message) {
-        if (!brought) this.#taken(message)
+        if (!replayed) this.#taken(message)
         yield message
       } else if (this.#closeCode !== undefined) {
         return

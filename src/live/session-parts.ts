@@ -69,7 +69,7 @@ export type SessionOptions = {
   feed?: Pick<CallbackFeed, 'wake'> | undefined
   /** Aborted when another server has taken it: then it stops at once, and writes no more. */
   lost?: AbortSignal | undefined
-  watch?: SessionMetrics | undefined
+  metrics?: SessionMetrics | undefined
   /** For those who only watch. */
   captions?: CaptionFeed | undefined
   log: Log
@@ -99,7 +99,7 @@ type PartsOptions = {
 
 /** Creates the parts of a session; none of them is running yet. */
 export function createParts(options: SessionOptions, { log, signal }: PartsOptions): SessionParts {
-  const { id: sessionId, params, files, text, config, earlier, watch, captions } = options
+  const { id: sessionId, params, files, text, config, earlier, metrics, captions } = options
   const journal = new Journal({ files, log, signal, maxLogBytes: config.maxLogBytes })
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
   const outbox = new MessageOutbox({
@@ -109,12 +109,12 @@ export function createParts(options: SessionOptions, { log, signal }: PartsOptio
     earlier: earlier?.messages,
   })
   const audioInput = new AudioInput({
-    ...{ sessionId, format: formatOf(params), files, journal, outbox, watch },
+    ...{ sessionId, format: formatOf(params), files, journal, outbox, metrics },
     keepSeconds: config.resumeDedupe,
     earlier: earlier?.chunks,
   })
   const emitter = new MessageEmitter({
-    ...{ outbox, journal, watch, log, signal },
+    ...{ outbox, journal, metrics, log, signal },
     hooks: realtimeHooks(params, text, options.services),
     partials: createPartials(options, { outbox, log, signal }),
     sent: earlier?.sent ?? nothingSent(),

@@ -28,7 +28,7 @@ export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
 export function createLiveSocketServer(
   http: FastifyInstance,
   { config, live, log }: LiveSocketParts,
-  turns: FrameScheduler,
+  scheduler: FrameScheduler,
 ): void {
   const { maxFrameBytes, resumeFrameBytes } = config.live
   const usual = createSocketServer({ maxPayload: maxFrameBytes })
@@ -58,7 +58,7 @@ export function createLiveSocketServer(
       // Broken or too large frames: the socket closes by itself, with the matching code.
       webSocket.on('error', () => {})
       if (typeof connection === 'number') refuse(webSocket, connection)
-      else serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
+      else serveConnection({ webSocket, socket, connection, scheduler, maxFrameBytes })
     })
     if (!isOpen && typeof connection !== 'number') connection.lost(1006)
   }

@@ -61,13 +61,13 @@ export type ServeOptions = {
   /** The underlying socket. */
   socket: Duplex
   connection: SocketConnection
-  turns: FrameScheduler
+  scheduler: FrameScheduler
   maxFrameBytes: number
 }
 
 /** Passes incoming frames to the connection and its messages to the client, until either ends. */
-export function serveConnection(attendance: ServeOptions): void {
-  const { webSocket, connection, turns, maxFrameBytes } = attendance
+export function serveConnection(options: ServeOptions): void {
+  const { webSocket, connection, scheduler, maxFrameBytes } = options
   let isFirst = true
   let afterClose = 0
   const heartbeat = watchHeartbeat(webSocket, connection)
@@ -83,7 +83,7 @@ export function serveConnection(attendance: ServeOptions): void {
     return connection.space()
   }
 
-  const line = turns.open(connection.account, {
+  const line = scheduler.open(connection.account, {
     handle: ({ data, isBinary }) => (data ? handle(data, isBinary) : undefined),
     onFull() {
       webSocket.pause()
@@ -107,7 +107,7 @@ export function serveConnection(attendance: ServeOptions): void {
     line.close()
     connection.lost(code)
   })
-  void writeMessages(attendance, heartbeat.onSent).finally(() => line.close())
+  void writeMessages(options, heartbeat.onSent).finally(() => line.close())
 }
 
 async function writeMessages(
@@ -147,7 +147,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
   let deadline: NodeJS.Timeout | undefined
   const isRequested = () => deadline !== undefined
 
-  function ask(): void {
+  function ping(): void {
     if (isRequested() || isPaused || webSocket.readyState !== webSocket.OPEN) return
     deadline = setTimeout(() => webSocket.terminate(), PING_MS)
     webSocket.ping(String(sent))
@@ -157,7 +157,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     deadline = undefined
   }
 
-  const beat = setInterval(ask, PING_MS)
+  const beat = setInterval(ping, PING_MS)
   webSocket.on('pong', (data) => {
     // An unsolicited pong proves nothing; nor does one with a number that was not sent.
     if (!isRequested()) return
@@ -167,12 +167,12 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
       seen = number
       connection.seen(number)
     }
-    if (sent > seen) ask()
+    if (sent > seen) ping()
   })
   return {
     onSent(number: number): void {
       sent = number
-      ask()
+      ping()
     },
     /** A client whose socket is not read cannot answer. */
     pause(): void {
@@ -181,7 +181,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     },
     resume(): void {
       isPaused = false
-      ask()
+      ping()
     },
     stop(): void {
       clearInterval(beat)

@@ -17,7 +17,7 @@ export type AudioInputOptions = ChunkLedgerOptions & {
   files: SessionStore
   journal: Journal
   outbox: MessageOutbox
-  watch?: SessionMetrics | undefined
+  metrics?: SessionMetrics | undefined
 }
 
 /** How long to wait for a resumed connection to send more of what it may be repeating. */
@@ -32,9 +32,9 @@ const MAX_REPEAT_TIMEOUT_MS = 10_000
 /** A chunk, and when it arrived on the clock of this process. */
 type Arrived = { bytes: Uint8Array; arrivedAt: number }
 
-/** What a resumed connection has sent so far; `finder` keeps no more of it than it compares. */
+/** What a resumed connection has sent so far; `matcher` keeps no more of it than it compares. */
 type Held = {
-  finder: ResumeMatcher
+  matcher: ResumeMatcher
   chunks: Arrived[]
   /** When the first held chunk arrived; undefined while none is held. */
   since: number | undefined
@@ -49,22 +49,22 @@ type Held = {
  */
 export class AudioInput {
   readonly #options: AudioInputOptions
-  readonly #intake: ChunkLedger
+  readonly #ledger: ChunkLedger
   #held: Held | undefined
 
   constructor(options: AudioInputOptions) {
     this.#options = options
-    this.#intake = new ChunkLedger(options)
+    this.#ledger = new ChunkLedger(options)
   }
 
   /** Bytes of audio accepted. */
   get audio(): number {
-    return this.#intake.audio
+    return this.#ledger.audio
   }
 
   /** Seconds of audio accepted. */
   get seconds(): number {
-    return roundTo(secondsOf(this.#intake.audio, this.#options.format), 6)
+    return roundTo(secondsOf(this.#ledger.audio, this.#options.format), 6)
   }
 
   /**
@@ -73,21 +73,21 @@ export class AudioInput {
    */
   async resume(offset: number | undefined): Promise<boolean> {
     this.forget()
-    const intake = this.#intake
-    intake.continueAt(intake.received)
+    const ledger = this.#ledger
+    ledger.continueAt(ledger.received)
     if (offset !== undefined) {
-      if (offset > intake.received) return false
-      intake.continueAt(offset)
+      if (offset > ledger.received) return false
+      ledger.continueAt(offset)
       return true
     }
-    const repeatable = intake.repeatable()
+    const repeatable = ledger.repeatable()
     if (repeatable.chunks.length === 0) return true
     const { files, journal } = this.#options
     await journal.flushed()
     const stored = await readChunks(repeatable, (from, to) => files.readAudio(from, to))
     const { from, boundaries } = repeatable
-    const finder = createResumeMatcher({ from: from.received, stored, boundaries })
-    this.#held = { finder, chunks: [], since: undefined, hasAudio: false, timer: undefined }
+    const matcher = createResumeMatcher({ from: from.received, stored, boundaries })
+    this.#held = { matcher, chunks: [], since: undefined, hasAudio: false, timer: undefined }
     return true
   }
 
@@ -103,7 +103,7 @@ export class AudioInput {
     }
     held.chunks.push(arrived)
     held.hasAudio ||= chunk.length > 0
-    const place = chunk.length > 0 ? held.finder.write(chunk) : undefined
+    const place = chunk.length > 0 ? held.matcher.write(chunk) : undefined
     clearTimeout(held.timer)
     if (place !== undefined) {
       this.#release(place)
@@ -123,7 +123,7 @@ export class AudioInput {
     const held = this.#held
     if (!held) return
     if (held.hasAudio) {
-      this.#release(held.finder.decide())
+      this.#release(held.matcher.decide())
       return
     }
     clearTimeout(held.timer)
@@ -144,7 +144,7 @@ export class AudioInput {
   end(): void {
     this.settle()
     this.forget()
-    const stored = this.#intake.end(wallNow())
+    const stored = this.#ledger.end(wallNow())
     if (!stored) return
     const { audio, chunk } = stored
     this.#options.journal.append({ audio, lines: [writeRecord({ kind: 'chunk', chunk })] })
@@ -154,14 +154,14 @@ export class AudioInput {
     const { chunks, timer } = this.#held!
     clearTimeout(timer)
     this.#held = undefined
-    this.#intake.continueAt(place)
+    this.#ledger.continueAt(place)
     for (const chunk of chunks) this.#store(chunk)
   }
 
   #store({ bytes, arrivedAt }: Arrived): void {
-    const { sessionId, journal, outbox, watch = noMetrics } = this.#options
+    const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
-    const taken = this.#intake.take(bytes, at)
+    const taken = this.#ledger.take(bytes, at)
     if ('problem' in taken) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })
@@ -178,7 +178,7 @@ export class AudioInput {
     const appended = journal.append({ ...(stored && { audio: stored.audio }), lines })
     void appended.stored.then(() => {
       if (text) outbox.acknowledge(text)
-      watch.stored(arrivedAt)
+      metrics.stored(arrivedAt)
     })
   }
 }

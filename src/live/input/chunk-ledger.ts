@@ -19,7 +19,7 @@ export type EarlierChunks = {
   /** Bytes that may yet become a header, see `HeaderFilter`. */
   pending: Uint8Array
   /** The ends of chunks that were repeated. */
-  seams: AckBoundary[]
+  ackBoundaries: AckBoundary[]
 }
 
 /** A session byte at which an acknowledgment ended, though no stored chunk does. */
@@ -50,21 +50,21 @@ export class ChunkLedger {
   /** Chunks that a client may repeat, and the one before them. */
   readonly #recent: ChunkRecord[]
   #before: ChunkRecord
-  readonly #seams: AckBoundary[]
+  readonly #ackBoundaries: AckBoundary[]
   #received: number
   #audio: number
   /** Session byte at which the next chunk belongs. */
   #next: number
 
   constructor({ format, keepSeconds, earlier }: ChunkLedgerOptions) {
-    const { recent = [], before = nothing, seams = [], pending } = earlier ?? {}
+    const { recent = [], before = nothing, ackBoundaries = [], pending } = earlier ?? {}
     const { received, audio } = recent.at(-1) ?? before
     this.#format = format
     this.#keepMs = keepSeconds * 1000
     this.#filter = createHeaderFilter(format, pending)
     this.#recent = recent
     this.#before = before
-    this.#seams = seams
+    this.#ackBoundaries = ackBoundaries
     this.#received = received
     this.#audio = audio
     this.#next = received
@@ -87,7 +87,7 @@ export class ChunkLedger {
     const fresh = bytes.subarray(Math.max(0, this.#received - from))
     if (isRepeated || bytes.length === 0) {
       this.#next = to
-      if (isRepeated) this.#seams.push({ at, received: to })
+      if (isRepeated) this.#ackBoundaries.push({ at, received: to })
       return { byteRange: [from, to], timeRange: [this.#timeAt(from), this.#timeAt(to)] }
     }
     const start = this.#timeAt(from)
@@ -142,7 +142,7 @@ export class ChunkLedger {
     const start = places.findIndex(({ received }) => received >= first)
     const from = places[start]!
     const chunks = places.slice(start + 1)
-    const ends = [...chunks, ...this.#seams].map(({ received }) => received)
+    const ends = [...chunks, ...this.#ackBoundaries].map(({ received }) => received)
     const within = ends.filter((end) => end > from.received && end < this.#received)
     const boundaries = [...new Set([from.received, ...within])].sort((a, b) => a - b)
     return { from, chunks, boundaries }
@@ -152,7 +152,7 @@ export class ChunkLedger {
     this.#recent.push(chunk)
     const since = chunk.at - this.#keepMs
     this.#before = dropOlder(this.#recent, since) ?? this.#before
-    dropOlder(this.#seams, since)
+    dropOlder(this.#ackBoundaries, since)
   }
 
   /** Returns the seconds of audio before a session byte. */

@@ -7,12 +7,12 @@ const FRAMES_PER_TURN = 64
 const AT_ONCE = 3000
 const PER_SECOND = 250
 
-/** Opens frame turns whose event loop and clock the test controls. */
+/** Creates a scheduler whose event loop and clock the test controls. */
 function openTurns() {
   let now = 0
   let turn: (() => void) | undefined
   const timers: { at: number; run: () => void }[] = []
-  const turns = new FrameScheduler({
+  const scheduler = new FrameScheduler({
     now: () => now,
     turn: (run) => {
       turn = run
@@ -41,7 +41,7 @@ function openTurns() {
   function open(account = 'a', hold?: () => Promise<void> | undefined) {
     const handled: string[] = []
     const sentMessages: string[] = []
-    const line = turns.open(account, {
+    const line = scheduler.open(account, {
       handle(frame) {
         handled.push(textOf(frame))
         return hold?.()

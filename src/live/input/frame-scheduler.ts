@@ -48,7 +48,7 @@ export class FrameScheduler {
   #frames = 0
   #bytes = 0
   #isScheduled = false
-  readonly #poor = new Set<FrameLine>()
+  readonly #throttled = new Set<FrameLine>()
 
   constructor({
     now = () => performance.now(),
@@ -67,7 +67,7 @@ export class FrameScheduler {
       burst: SMALL_AT_ONCE,
       now: this.#now,
     })
-    return new FrameLine({ ...handlers, account, credit, turns: this })
+    return new FrameLine({ ...handlers, account, credit, scheduler: this })
   }
 
   /**
@@ -91,14 +91,14 @@ export class FrameScheduler {
 
   /** Reports that a line has frames and no credit. */
   wakeLater(line: FrameLine): void {
-    if (this.#poor.size === 0) this.#later(() => this.#wakePoor(), CREDIT_MS)
-    this.#poor.add(line)
+    if (this.#throttled.size === 0) this.#later(() => this.#wakeThrottled(), CREDIT_MS)
+    this.#throttled.add(line)
   }
 
-  #wakePoor(): void {
-    const poor = [...this.#poor]
-    this.#poor.clear()
-    for (const line of poor) this.wake(line)
+  #wakeThrottled(): void {
+    const throttled = [...this.#throttled]
+    this.#throttled.clear()
+    for (const line of throttled) this.wake(line)
   }
 
   #schedule(): void {
@@ -130,7 +130,11 @@ export class FrameScheduler {
   }
 }
 
-type LineOptions = LineHandlers & { account: string; credit: TokenBucket; turns: FrameScheduler }
+type LineOptions = LineHandlers & {
+  account: string
+  credit: TokenBucket
+  scheduler: FrameScheduler
+}
 
 /** The incoming frames of one socket. */
 class FrameLine {
@@ -157,10 +161,10 @@ class FrameLine {
   /** Has a frame handled, now or in its turn after the frames before it. */
   push(frame: Frame): void {
     if (this.#isClosed) return
-    const { turns, credit } = this.#options
+    const { scheduler, credit } = this.#options
     const isFirst = this.#queue.length === 0 && !this.#isHeld
     if (isFirst && credit.take(costOf(frame))) {
-      if (turns.admit(frame.data?.length ?? 0)) {
+      if (scheduler.admit(frame.data?.length ?? 0)) {
         this.#handle(frame)
         return
       }
@@ -168,19 +172,19 @@ class FrameLine {
     }
     this.#queue.push(frame)
     this.#fill()
-    if (isFirst) turns.wake(this)
+    if (isFirst) scheduler.wake(this)
   }
 
   /** Handles the first waiting frame, and returns the outcome. */
   step(): 'more' | 'full' | 'waits' {
     const frame = this.#queue.peek()
     if (!frame || this.#isHeld || this.#isClosed) return 'waits'
-    const { turns, credit } = this.#options
+    const { scheduler, credit } = this.#options
     if (!credit.take(costOf(frame))) {
-      turns.wakeLater(this)
+      scheduler.wakeLater(this)
       return 'waits'
     }
-    if (!turns.admit(frame.data?.length ?? 0)) {
+    if (!scheduler.admit(frame.data?.length ?? 0)) {
       credit.take(-costOf(frame))
       return 'full'
     }
@@ -218,7 +222,7 @@ class FrameLine {
     this.#fill()
     void held.then(() => {
       this.#isHeld = false
-      if (this.#queue.length > 0) this.#options.turns.wake(this)
+      if (this.#queue.length > 0) this.#options.scheduler.wake(this)
       else this.#free()
     })
   }

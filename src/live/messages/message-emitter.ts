@@ -35,7 +35,7 @@ export type MessageEmitterOptions = {
   sent: AlreadySent
   /** Seconds of audio so far. */
   seconds(): number
-  watch?: SessionMetrics | undefined
+  metrics?: SessionMetrics | undefined
   log: Log
   signal: AbortSignal
 }
@@ -160,7 +160,7 @@ export class MessageEmitter {
   }
 
   #partial(event: Extract<ChannelEvent, { type: 'partial' }>): void {
-    const { outbox, sent, seconds, partials, watch = noMetrics } = this.#options
+    const { outbox, sent, seconds, partials, metrics = noMetrics } = this.#options
     const id = utteranceId(event)
     // Audio after the last snapshot is recognized again: the final may have been sent.
     if (sent.finals.has(id) || sent.done.has(id)) return
@@ -168,7 +168,7 @@ export class MessageEmitter {
     const utterance = endedBefore(event.view, seconds())
     outbox.send({ type: 'transcript', data: { id, is_final: false, utterance } })
     partials?.offer({ id, utterance })
-    if (event.begunAt !== undefined) watch.partial(event.begunAt)
+    if (event.begunAt !== undefined) metrics.partial(event.begunAt)
   }
 
   #final(event: Extract<ChannelEvent, { type: 'final' }>): void {
@@ -199,9 +199,9 @@ export class MessageEmitter {
 
   /** Measures how long a final took, once it is stored. */
   #measure(id: string, endedAt: number | undefined): void {
-    const { journal, watch = noMetrics } = this.#options
+    const { journal, metrics = noMetrics } = this.#options
     if (endedAt === undefined) return
-    void journal.append({ lines: [] }).stored.then(() => watch.final({ id, endedAt }))
+    void journal.append({ lines: [] }).stored.then(() => metrics.final({ id, endedAt }))
   }
 
   /** Starts a group of add-ons on an utterance. */

@@ -149,7 +149,7 @@ export class MessageOutbox {
   /** Attaches a connected client: it gets what was missed, then whatever follows. */
   attach(connection: Connection): void {
     this.#connection = connection
-    connection.bring(this.#missed.splice(0))
+    connection.replay(this.#missed.splice(0))
   }
 
   /** Detaches a client, and takes back whatever it had not confirmed. */

@@ -73,7 +73,7 @@ test('an ack of bytes that came again is known as a place where a client goes on
     chunk(200, 60_000),
     line(ack([100, 150]), 61_000),
   )
-  assert.deepEqual(chunks.seams, [{ at: 61_000, received: 150 }])
+  assert.deepEqual(chunks.ackBoundaries, [{ at: 61_000, received: 150 }])
 })
 
 test('of the messages that a client may not have, the oldest are lost when there are too many', async () => {

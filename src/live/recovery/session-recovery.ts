@@ -272,14 +272,14 @@ function noteSent({ sent, chunks }: Reading, { head, text }: LoggedMessage): voi
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   const recent: ChunkRecord[] = []
-  const seams: AckBoundary[] = []
+  const ackBoundaries: AckBoundary[] = []
   /** The last bytes held back, up to the start of a possible header or before it. */
   let held: Uint8Array[] = []
 
   function cut(): void {
     const since = (recent.at(-1)?.at ?? 0) - keepMs
     before = dropOlder(recent, since) ?? before
-    dropOlder(seams, since)
+    dropOlder(ackBoundaries, since)
   }
 
   return {
@@ -289,7 +289,7 @@ function createChunkReader(keepMs: number) {
       else held.push(Buffer.from(chunk.held ?? '', 'base64'))
     },
     addBoundary(boundary: AckBoundary): void {
-      seams.push(boundary)
+      ackBoundaries.push(boundary)
     },
     /** Drops chunks that clients can no longer repeat. */
     cut,
@@ -297,7 +297,7 @@ function createChunkReader(keepMs: number) {
       cut()
       const bytes = Buffer.concat(held)
       const pending = bytes.subarray(bytes.length - (recent.at(-1)?.pending ?? 0))
-      return { recent, before, seams, pending }
+      return { recent, before, ackBoundaries, pending }
     },
   }
 }

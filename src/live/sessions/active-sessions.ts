@@ -291,7 +291,7 @@ export class ActiveSessions {
           held.end()
           return ending.fail()
         },
-        watch: createSessionMetrics(span, metrics),
+        metrics: createSessionMetrics(span, metrics),
       })
       feed?.wake()
       const parts = { lease, session, ending, feed, text, files, held, span, unread }

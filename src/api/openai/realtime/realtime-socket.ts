@@ -29,7 +29,7 @@ export type RealtimeParts = {
   bodies: BodyReader
   admission: Admission
   clientSecrets: ClientSecrets
-  turns: FrameScheduler
+  scheduler: FrameScheduler
 }
 
 /** Returns whether `createRealtimeSocketServer` handles a request. */
@@ -43,7 +43,7 @@ export function createRealtimeSocketServer(
   http: FastifyInstance,
   app: Pick<App, 'config' | 'live' | 'log'> & RealtimeParts,
 ): void {
-  const { config, live, log, bodies, turns } = app
+  const { config, live, log, bodies, scheduler } = app
   const { maxFrameBytes } = config.live
   const sockets = createSocketServer({
     maxPayload: maxFrameBytes,
@@ -87,7 +87,7 @@ export function createRealtimeSocketServer(
       connections.add(connection)
       webSocket.once('close', () => connections.delete(connection))
       webSocket.on('error', () => {})
-      serveConnection({ webSocket, socket, connection, turns, maxFrameBytes })
+      serveConnection({ webSocket, socket, connection, scheduler, maxFrameBytes })
     })
   }
 
