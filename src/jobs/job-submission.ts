@@ -60,7 +60,7 @@ export type JobSubmissionOptions = {
   tools: PipelineTools
   /** Runs the jobs, if this process does. */
   runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
-  waits: Pick<JobWaiters, 'ended'>
+  waiters: Pick<JobWaiters, 'ended'>
   /** Called when something may have been queued for receivers. */
   onEvents?: (() => void) | undefined
   /** Called when a job was deleted. */
@@ -125,7 +125,7 @@ export class JobSubmission {
    * `job_not_found`.
    */
   async whenEnded(id: JobId, signal: AbortSignal): Promise<Job> {
-    await this.#options.waits.ended(id.id, signal)
+    await this.#options.waiters.ended(id.id, signal)
     const job = await findJob(this.#tools.db, id)
     if (!job) throw new AppError('job_not_found', id.id)
     return job

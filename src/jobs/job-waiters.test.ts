@@ -12,18 +12,18 @@ const signal = new AbortController().signal
 test('a wait ends when the job has ended and somebody says so', async (t) => {
   const { db } = await openTestStorage(t)
   const [id, other] = [(await addJob(db))!, (await addJob(db))!]
-  const waits = new JobWaiters({ db, pollMs: NEVER })
+  const waiters = new JobWaiters({ db, pollMs: NEVER })
   let hasEnded = false
-  const ended = waits.ended(id, signal).then(() => {
+  const ended = waiters.ended(id, signal).then(() => {
     hasEnded = true
   })
   const leave = new AbortController()
-  const still = waits.ended(other, leave.signal)
-  waits.check()
+  const still = waiters.ended(other, leave.signal)
+  waiters.check()
   const { lease } = (await claim(db))!
   assert.equal(hasEnded, false)
   await finishJob(db, lease, { result: {}, at: 1 })
-  waits.check()
+  waiters.check()
   await ended
   leave.abort(new Error('gone'))
   await assert.rejects(still, /gone/)
@@ -31,19 +31,19 @@ test('a wait ends when the job has ended and somebody says so', async (t) => {
 
 test('a job that another server ends, or that is gone, is noticed by itself', async (t) => {
   const { db } = await openTestStorage(t)
-  const waits = new JobWaiters({ db, pollMs: 1 })
-  await waits.ended('4e7d6a3c-0b43-4a53-9c54-a0f0a0a0a0a0', signal)
+  const waiters = new JobWaiters({ db, pollMs: 1 })
+  await waiters.ended('4e7d6a3c-0b43-4a53-9c54-a0f0a0a0a0a0', signal)
   const id = (await addJob(db))!
-  const ended = waits.ended(id, signal)
+  const ended = waiters.ended(id, signal)
   const { lease } = (await claim(db))!
   await finishJob(db, lease, { result: {}, at: 1 })
   await ended
 })
 
-test('a database that fails ends the waits', async (t) => {
+test('a database that fails ends the waiters', async (t) => {
   const { db } = await openTestStorage(t)
   const id = (await addJob(db))!
-  const waits = new JobWaiters({ db, pollMs: NEVER })
+  const waiters = new JobWaiters({ db, pollMs: NEVER })
   await db.sql.schema.dropTable('jobs').execute()
-  await assert.rejects(waits.ended(id, signal), /no such table/)
+  await assert.rejects(waiters.ended(id, signal), /no such table/)
 })

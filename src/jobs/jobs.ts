@@ -47,9 +47,9 @@ export class Jobs {
 
   constructor(options: JobsOptions) {
     const { config, storage, speech, resultBuilder, services, isWorker = true } = options
-    const waits = new JobWaiters({ db: storage.db })
+    const waiters = new JobWaiters({ db: storage.db })
     const onEvents = () => {
-      waits.check()
+      waiters.check()
       options.onEvents?.()
     }
     const { onDeleted } = options
@@ -62,7 +62,13 @@ export class Jobs {
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },
     }
     this.runner = isWorker ? new JobRunner({ ...options, onEvents, tools, log }) : undefined
-    this.submission = new JobSubmission({ tools, runner: this.runner, waits, onEvents, onDeleted })
+    this.submission = new JobSubmission({
+      tools,
+      runner: this.runner,
+      waiters,
+      onEvents,
+      onDeleted,
+    })
   }
 
   /** Starts working through the queue, including what an earlier server left unfinished. */

@@ -10,13 +10,13 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
   const log: string[] = []
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
-  const held = new Map<string, JobSlot & { dismissed: AbortSignal }>()
+  const held = new Map<string, JobSlot & { signal: AbortSignal }>()
   function begin(id: string, { isFetched = true, account = 'acme' } = {}) {
     const end = Promise.withResolvers<void>()
     const fetched = Promise.withResolvers<void>()
     ends.set(id, end.resolve)
-    const run = async (slot: JobSlot, dismissed: AbortSignal) => {
-      held.set(id, { ...slot, dismissed })
+    const run = async (slot: JobSlot, signal: AbortSignal) => {
+      held.set(id, { ...slot, signal })
       await fetched.promise
       try {
         await slot.enter(stop.signal)
@@ -26,7 +26,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
         log.push(`${id}: ${error}`)
       }
     }
-    running.begin({ id, account, isFetched } as ClaimedJob, run)
+    running.start({ id, account, isFetched } as ClaimedJob, run)
     return { fetched: fetched.resolve, end: end.resolve }
   }
   return { running, begin, log, stop, held, changes: () => changes }
@@ -37,10 +37,10 @@ const tick = () => new Promise(setImmediate)
 test('attempts that work take the slots, attempts that fetch do not', async () => {
   const { running, begin } = open()
   begin('a', { isFetched: false })
-  assert.deepEqual(running.room(), { only: undefined })
+  assert.deepEqual(running.findStartable(), { only: undefined })
   begin('b')
   begin('c')
-  assert.deepEqual(running.room(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
   assert.equal(running.hasSlotFor({ account: 'x', isFetched: true }), false)
   assert.equal(running.hasSlotFor({ account: 'x', isFetched: false }), true)
 })
@@ -51,9 +51,9 @@ test('fetching has a bound, which what waits counts to', async () => {
   const last = begin('last', { isFetched: false })
   last.fetched()
   await tick()
-  assert.deepEqual(running.room(), { only: 'fetched' })
+  assert.deepEqual(running.findStartable(), { only: 'fetched' })
   assert.equal(running.admitOne(), true)
-  assert.deepEqual(running.room(), { only: undefined })
+  assert.deepEqual(running.findStartable(), { only: undefined })
 })
 
 test('what was fetched waits until it is admitted, the account with the fewest first', async () => {
@@ -87,19 +87,19 @@ test('an account has its bound, whatever its attempts do', () => {
   assert.equal(running.hasSlotFor({ account: 'other', isFetched: true }), true)
 })
 
-test('a stop dismisses what only fetches or waits, and lets the rest work on', async () => {
+test('a stop aborts what only fetches or waits, and lets the rest work on', async () => {
   const { running } = open()
-  const dismissed: string[] = []
+  const aborted: string[] = []
   for (const [id, isFetched] of [
     ['working', true],
     ['fetching', false],
   ] as const) {
-    running.begin({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
-      signal.addEventListener('abort', () => dismissed.push(id))
+    running.start({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
+      signal.addEventListener('abort', () => aborted.push(id))
     })
   }
-  running.dismiss(new Error('stopping'))
-  assert.deepEqual(dismissed, ['fetching'])
+  running.abortIdle(new Error('stopping'))
+  assert.deepEqual(aborted, ['fetching'])
 })
 
 test('who waits is sent away when the attempt is stopped', async () => {
@@ -118,11 +118,11 @@ test('an attempt that waits for services frees its slot, and may enter again', a
   const { running, begin, held, stop, changes } = open({ slots: 1 })
   begin('a').fetched()
   await tick()
-  assert.deepEqual(running.room(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
   const before = changes()
   held.get('a')!.leave()
   assert.equal(changes(), before + 1)
-  assert.deepEqual(running.room(), { only: undefined })
+  assert.deepEqual(running.findStartable(), { only: undefined })
   const b = begin('b')
   b.fetched()
   await tick()
@@ -139,7 +139,7 @@ test('an attempt that waits for services frees its slot, and may enter again', a
   await tick()
   assert.equal(running.admitOne(), true)
   await entered
-  assert.deepEqual(running.room(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
 })
 
 test('attempts that wait for services are bounded, and do not count to what is fetched', async () => {
@@ -147,19 +147,19 @@ test('attempts that wait for services are bounded, and do not count to what is f
   for (let i = 0; i < 101; i++) begin(`a${i}`).fetched()
   await tick()
   for (let i = 0; i < 100; i++) held.get(`a${i}`)!.leave()
-  assert.deepEqual(running.room(), { only: undefined })
+  assert.deepEqual(running.findStartable(), { only: undefined })
   held.get('a100')!.leave()
   for (let i = 0; i < 100; i++) begin(`b${i}`)
-  assert.deepEqual(running.room(), { only: 'unfetched' }, 'the last one keeps its slot')
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' }, 'the last one keeps its slot')
 })
 
-test('an attempt that waits for services is not dismissed: it has worked', async () => {
+test('an attempt that waits for services is not aborted: it has worked', async () => {
   const { running, begin, held } = open()
   begin('a').fetched()
   begin('fetching', { isFetched: false }).fetched()
   await tick()
   held.get('a')!.leave()
-  running.dismiss(new Error('stops'))
-  assert.equal(held.get('a')!.dismissed.aborted, false)
-  assert.equal(held.get('fetching')!.dismissed.aborted, true)
+  running.abortIdle(new Error('stops'))
+  assert.equal(held.get('a')!.signal.aborted, false)
+  assert.equal(held.get('fetching')!.signal.aborted, true)
 })

@@ -29,7 +29,7 @@ type Attempt = {
   /** Seconds of work before it left its slot. */
   worked: number
   admitted: PromiseWithResolvers<void>
-  dismissed: AbortController
+  abort: AbortController
   ended: Promise<void>
 }
 
@@ -68,7 +68,7 @@ export class JobSlots {
   }
 
   /** Returns which jobs could start now; undefined if none could. */
-  room(): { only: ClaimOptions['only'] } | undefined {
+  findStartable(): { only: ClaimOptions['only'] } | undefined {
     const isFree = this.#isFree()
     const canFetch = this.#canFetch()
     if (!isFree && !canFetch) return undefined
@@ -82,15 +82,15 @@ export class JobSlots {
     return hasFreeSlot && own.length < this.#limits.maxPerAccount
   }
 
-  /** Starts an attempt, which `run` makes. `dismissed` aborts when the attempt should end early. */
-  begin(job: ClaimedJob, run: (slot: JobSlot, dismissed: AbortSignal) => Promise<void>): void {
+  /** Starts an attempt, which `run` makes. `signal` aborts when the attempt should end early. */
+  start(job: ClaimedJob, run: (slot: JobSlot, signal: AbortSignal) => Promise<void>): void {
     const attempt: Attempt = {
       account: job.account,
       phase: job.isFetched ? 'working' : 'fetching',
       workingAt: performance.now(),
       worked: 0,
       admitted: Promise.withResolvers(),
-      dismissed: new AbortController(),
+      abort: new AbortController(),
       ended: Promise.resolve(),
     }
     this.#attempts.set(job.id, attempt)
@@ -98,7 +98,7 @@ export class JobSlots {
       enter: (signal) => this.#enter(attempt, signal),
       leave: () => this.#leave(attempt),
     }
-    attempt.ended = run(slot, attempt.dismissed.signal).finally(() => {
+    attempt.ended = run(slot, attempt.abort.signal).finally(() => {
       this.#attempts.delete(job.id)
       const current = attempt.phase === 'working' ? secondsSince(attempt.workingAt) : 0
       const seconds = attempt.worked + current
@@ -108,15 +108,15 @@ export class JobSlots {
   }
 
   /** Ends all attempts that have not worked yet: they have nothing to lose. */
-  dismiss(reason: Error): void {
-    for (const { phase, worked, dismissed } of this.#attempts.values()) {
-      if (phase !== 'working' && worked === 0) dismissed.abort(reason)
+  abortIdle(reason: Error): void {
+    for (const { phase, worked, abort } of this.#attempts.values()) {
+      if (phase !== 'working' && worked === 0) abort.abort(reason)
     }
   }
 
   /** Ends the attempt at a job, if there is one. */
-  end(jobId: string, reason: Error): void {
-    this.#attempts.get(jobId)?.dismissed.abort(reason)
+  abort(jobId: string, reason: Error): void {
+    this.#attempts.get(jobId)?.abort.abort(reason)
   }
 
   /**

@@ -41,7 +41,7 @@ async function find(service: Awaited<ReturnType<typeof openService>>, id: string
   return (await findJob(service.storage.db, { id, account: ACCOUNT }))!
 }
 
-test('an account has no more jobs under way than it may, and another one is not held up', async (t) => {
+test('an account runs no more jobs than its limit, and another account is not delayed', async (t) => {
   const held = holdEngine()
   const env = { STENO_MAX_CONCURRENT_JOBS: '1' }
   const service = await openService(t, { speech: held.speech, env, graceMs: 0 })
@@ -56,7 +56,7 @@ test('an account has no more jobs under way than it may, and another one is not 
   for (const id of [first, second]) assert.equal((await service.ended(id)).status, 'done')
 })
 
-test('a job that waited too long ends with 503, those under way go on', async (t) => {
+test('a job that waited too long ends with 503, running jobs continue', async (t) => {
   const held = holdEngine()
   const env = { STENO_QUEUE_TIMEOUT_S: '600', STENO_MAX_CONCURRENT_JOBS: '1' }
   const service = await openService(t, { speech: held.speech, env })
@@ -108,7 +108,7 @@ test('attempts are counted over all failures, then the job says so', async (t) =
   assert.match(JSON.stringify(job.postSessionMetadata), /it was started 2 times/)
 })
 
-test('a job that a killed server had under way is taken up at the start, whatever its lease', async (t) => {
+test('a job that a killed server was running is resumed at the start, whatever its lease', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
   await claim(service.storage.db, { now: steadyNow(), leaseMs: 900_000 })
@@ -116,7 +116,7 @@ test('a job that a killed server had under way is taken up at the start, whateve
   assert.equal((await service.ended(id)).status, 'done')
 })
 
-test('a job whose lease ran out is taken up when the queue is looked at next', async (t) => {
+test('a job whose lease expired is resumed at the next poll of the queue', async (t) => {
   const service = await openService(t)
   await service.jobs.start()
   const { db } = service.storage
@@ -128,7 +128,7 @@ test('a job whose lease ran out is taken up when the queue is looked at next', a
   assert.equal((await service.ended(id!)).errorCode, 404, 'it was tried: its bytes are nowhere')
 })
 
-test('a job that was killed with its server too often ends, and its stages are removed', async (t) => {
+test('a job that was killed with its server too often ends, and its checkpoints are removed', async (t) => {
   const service = await openService(t)
   const id = await service.submit({ seconds: 1 })
   await service.storage.db.sql.updateTable('jobs').set({ interruptions: 99 }).execute()
@@ -142,7 +142,7 @@ test('a job that was killed with its server too often ends, and its stages are r
   while (existsSync(stages)) await delay(5)
 })
 
-test('a server that closes lets jobs under way end within the grace time', async (t) => {
+test('a server that closes lets running jobs end within the grace time', async (t) => {
   const held = holdEngine()
   const service = await openService(t, { speech: held.speech })
   await service.jobs.start()
@@ -154,7 +154,7 @@ test('a server that closes lets jobs under way end within the grace time', async
   assert.equal((await find(service, id)).status, 'done')
 })
 
-test('a job that was cut off by a closing server is gone on with by the next', async (t) => {
+test('a job that was cut off by a closing server is resumed by the next', async (t) => {
   const folder = await cutOff(t)
   const recognized: Segment[] = []
   const onBatch = (batch: readonly Segment[]) => void recognized.push(...batch)
@@ -187,7 +187,7 @@ async function cutOff(t: TestContext): Promise<{ path: string; job: string }> {
   return { path: service.folder, job }
 }
 
-test('sources that never answer hold up no job whose recording is here', async (t) => {
+test('sources that never answer delay no job whose recording is local', async (t) => {
   const silent = createServer().listen(0, '127.0.0.1')
   t.after(() => silent.close())
   await once(silent, 'listening')
@@ -232,7 +232,7 @@ test('recordings that were fetched and those that were uploaded take turns at th
   assert.ok(firsts.length >= 2 && firsts.length <= 4, `${firsts.length} of 6`)
 })
 
-test('the queue is looked at once per lease at the latest, however far off the next job is', async (t) => {
+test('the queue is polled at least once per lease, however far off the next job is', async (t) => {
   // So that the pauses of the queue are the only long ones.
   const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }
   const { jobs, storage } = await openService(t, { env })

@@ -38,11 +38,11 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
-  readonly #running: JobSlots
+  readonly #slots: JobSlots
   readonly #stop = new AbortController()
   #closing = false
   /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
-  #isWaitersTurn = true
+  #prefersWaiting = true
   #loop: Promise<void> = Promise.resolve()
   #endHints: (() => void) | undefined
   #woken = Promise.withResolvers<void>()
@@ -50,7 +50,7 @@ export class QueueLoop {
 
   constructor(options: QueueLoopOptions) {
     this.#options = options
-    this.#running = new JobSlots(options, () => {
+    this.#slots = new JobSlots(options, () => {
       this.#woken.resolve()
       this.#notify()
     })
@@ -61,7 +61,7 @@ export class QueueLoop {
     await makeWaitingDue(this.#options.db, { now: steadyNow() })
     await this.#returnJobs()
     this.#endHints = this.#options.db.jobHints?.listen(() => {
-      if (this.#running.room()) this.#woken.resolve()
+      if (this.#slots.findStartable()) this.#woken.resolve()
     })
     this.#loop = this.#run()
   }
@@ -70,7 +70,7 @@ export class QueueLoop {
    * Has the queue polled now because a job was created, unless it could neither start nor time out.
    */
   wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
-    if (this.#running.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
+    if (this.#slots.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
   /**
@@ -78,13 +78,13 @@ export class QueueLoop {
    * queue.
    */
   secondsUntilNext(account: string): number {
-    return this.#running.secondsUntilNext(account)
+    return this.#slots.secondsUntilNext(account)
   }
 
   /** Ends the attempt at a job that was canceled; returns whether there was one. */
   cancel(jobId: string): boolean {
-    const isRunning = this.#running.ids().includes(jobId)
-    this.#running.end(jobId, new AppError('job_canceled'))
+    const isRunning = this.#slots.ids().includes(jobId)
+    this.#slots.abort(jobId, new AppError('job_canceled'))
     this.#notify()
     return isRunning
   }
@@ -94,7 +94,7 @@ export class QueueLoop {
     while (!this.#closing) {
       const changed = this.#changed.promise
       const active = await findActiveJobs(this.#options.db)
-      if (active.length === 0 && this.#running.size === 0) return
+      if (active.length === 0 && this.#slots.size === 0) return
       await changed
     }
   }
@@ -110,8 +110,8 @@ export class QueueLoop {
     this.#notify()
     await this.#loop
     const reason = new AppError('server_stopping')
-    this.#running.dismiss(reason)
-    const ended = this.#running.ended()
+    this.#slots.abortIdle(reason)
+    const ended = this.#slots.ended()
     const stop = () => this.#stop.abort(reason)
     const timer = setTimeout(stop, this.#options.graceMs)
     await ended
@@ -137,14 +137,14 @@ export class QueueLoop {
    */
   async #fill(): Promise<number> {
     const { db, queueTimeout } = this.#options
-    await this.#endHopeless()
+    await this.#failExpired()
     // One timestamp for both: what becomes due while polling is what the loop then waits for.
     const now = steadyNow()
     // Until no slot is free or no job is left. Slots that the queue leaves free go to waiting
     // attempts.
     while (
       !this.#closing &&
-      ((this.#isWaitersTurn && this.#admitOne()) || (await this.#takeOne(now)))
+      ((this.#prefersWaiting && this.#admitOne()) || (await this.#takeOne(now)))
     );
     while (!this.#closing && this.#admitOne());
     const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
@@ -156,29 +156,29 @@ export class QueueLoop {
   /** Starts the next queued job that fits the limits. Returns false if there is none. */
   async #takeOne(now: number): Promise<boolean> {
     const { db, log, maxAttempts, maxPerAccount } = this.#options
-    const room = this.#running.room()
-    if (!room) return false
-    const limits = { leaseMs: LEASE_MS, maxAttempts, maxPerAccount, ...room }
+    const startable = this.#slots.findStartable()
+    if (!startable) return false
+    const limits = { leaseMs: LEASE_MS, maxAttempts, maxPerAccount, ...startable }
     const job = await claimJob(db, { owner: db.owner, now, ...limits })
     if (!job) return false
-    this.#running.begin(job, (slot, dismissed) => {
-      const stop = AbortSignal.any([this.#stop.signal, dismissed])
+    this.#slots.start(job, (slot, signal) => {
+      const stop = AbortSignal.any([this.#stop.signal, signal])
       return runAttempt({ ...this.#options, slot, stop }, job).catch((error) =>
         log.error({ err: error, jobId: job.id }, 'cannot store the outcome of a job'),
       )
     })
-    if (job.isFetched) this.#isWaitersTurn = true
+    if (job.isFetched) this.#prefersWaiting = true
     return true
   }
 
   #admitOne(): boolean {
-    const isAdmitted = this.#running.admitOne()
-    if (isAdmitted) this.#isWaitersTurn = false
+    const isAdmitted = this.#slots.admitOne()
+    if (isAdmitted) this.#prefersWaiting = false
     return isAdmitted
   }
 
   /** Ends the waiting jobs that will get no attempt. */
-  async #endHopeless(): Promise<void> {
+  async #failExpired(): Promise<void> {
     const { db, maxAttempts, queueTimeout } = this.#options
     const now = steadyNow()
     await this.#returnJobs()
@@ -186,11 +186,11 @@ export class QueueLoop {
     const lost = toFailure(new AppError('attempts_exhausted', reason))
     const at = wallNow()
     const exhausted = await failExhaustedJobs(db, { maxAttempts, failure: lost, at })
-    await this.#clearUp(exhausted, lost)
+    await this.#cleanUp(exhausted, lost)
     if (queueTimeout > 0) {
       const failure = toFailure(new AppError('queue_timeout', `it waited for ${queueTimeout} s`))
       const since = now - queueTimeout * 1000
-      await this.#clearUp(await failOverdueJobs(db, { since, failure, at }), failure)
+      await this.#cleanUp(await failOverdueJobs(db, { since, failure, at }), failure)
     }
   }
 
@@ -203,11 +203,11 @@ export class QueueLoop {
       log.info({ returned }, 'resuming jobs of an earlier run')
       db.jobHints?.announce()
     }
-    await returnLostJobs(db, { now, running: this.#running.ids() })
+    await returnLostJobs(db, { now, running: this.#slots.ids() })
   }
 
   /** Cleans up after jobs that ended without an attempt. */
-  async #clearUp(ended: readonly string[], failure: JobFailure): Promise<void> {
+  async #cleanUp(ended: readonly string[], failure: JobFailure): Promise<void> {
     const { discard, log, metrics, onEvents } = this.#options
     if (ended.length > 0) onEvents?.()
     for (const jobId of ended) {
