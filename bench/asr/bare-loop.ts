@@ -4,7 +4,7 @@
  * several: it takes every n-th segment.
  */
 
-import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
+import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import type { Segment } from '../../src/asr/recognizer.ts'
@@ -18,7 +18,7 @@ export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }
 const [folder = ''] = process.argv.slice(2)
 const files = embeddedModels(folder)
 const detector = await loadVoiceDetector(files.voiceDetector)
-const model = await loadMoonshine(files.moonshineBase, moonshineShapes.base)
+const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
 const signal = new AbortController().signal
 
 process.on('message', async ({ pcm, part, segments }: BareTask) => {

@@ -4,7 +4,7 @@
  * tests it on the other; prints the reliability of the raw probability and of the calibrated one,
  * and the weights fitted on all for src/asr/moonshine/confidence.ts.
  */
-import { moonshineShapes } from '../../src/asr/engines/moonshine.ts'
+import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/moonshine/words.ts'
@@ -32,7 +32,7 @@ type Weights = { weights: number[]; bias: number }
 const { models } = readConfig({})
 const files = embeddedModels(models.folder)
 const detector = await loadVoiceDetector(files.voiceDetector)
-const model = await loadMoonshine(files.moonshineBase, moonshineShapes.base)
+const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
 const { name, recordings } = await readCorpus()
 const usable = recordings.filter((r) => r.transcript && !REPEATING.has(r.group))
 const { decoded, dispose } = await decodeCorpus(usable)
@@ -84,7 +84,7 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
     const [found] = await model.decode([{ states, bounds, draft: [] }], signal)
     if (!found || found.tokens.length === 0) continue
     const starts = alignTokens(found.attention, {
-      heads: moonshineShapes.base.alignmentHeads,
+      heads: moonshineDimensions.base.alignmentHeads,
       frames: found.frames,
     })
     const segment = meanOf(found.logProbs)

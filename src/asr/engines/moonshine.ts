@@ -8,7 +8,7 @@ import {
   type MoonshineSize,
   moonshineProfile,
 } from '../moonshine/description.ts'
-import type { MoonshineShape } from '../moonshine/shape.ts'
+import type { MoonshineDimensions } from '../moonshine/dimensions.ts'
 import { tokenPieces } from '../moonshine/tokens.ts'
 import { wordsOf } from '../moonshine/words.ts'
 import { alignTokens } from '../recognition/token-alignment.ts'
@@ -32,18 +32,18 @@ const MIN_SAMPLES = SAMPLE_RATE / 2
 const BOOST = 2.5
 
 /** Sizes of the published models. */
-export const moonshineShapes = {
+export const moonshineDimensions = {
   base: { layers: 8, heads: 8, headSize: 52, hidden: 416, alignmentHeads: 6 },
   tiny: { layers: 6, heads: 8, headSize: 36, hidden: 288, alignmentHeads: 6 },
-} as const satisfies Record<MoonshineSize, MoonshineShape>
+} as const satisfies Record<MoonshineSize, MoonshineDimensions>
 
 /**
  * Loads a Moonshine model (English, MIT, https://arxiv.org/abs/2410.15608) from its installed
  * folder.
  */
 export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
-  const shape = moonshineShapes[size]
-  const model = await loadMoonshine(folder, shape)
+  const dimensions = moonshineDimensions[size]
+  const model = await loadMoonshine(folder, dimensions)
   const biasTo = rememberBias(tokenPieces(), BOOST)
   return {
     ...describeMoonshine(size),
@@ -62,7 +62,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
         return { states: encoded[i]!, bounds, draft: drafted }
       })
       const decodings = await model.decode(pieces, signal)
-      return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, shape))
+      return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, dimensions))
     },
     async recognizeOpen(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
       signal.throwIfAborted()
@@ -71,7 +71,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const minTokens = forceNonEmpty ? 1 : 0
       const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
       const [decoding] = await model.decode([{ states, bounds, draft }], signal)
-      return toOpenRecognition(decoding!, { audio, draft, shape })
+      return toOpenRecognition(decoding!, { audio, draft, dimensions })
     },
     measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => model.close(),
@@ -120,7 +120,7 @@ function padded(audio: Float32Array): Float32Array {
 function toRecognition(
   decoding: Decoding,
   audio: Float32Array,
-  shape: MoonshineShape,
+  dimensions: MoonshineDimensions,
 ): Recognition {
   const { tokens, logProbs, attention, frames, stopped } = decoding
   return {
@@ -130,7 +130,7 @@ function toRecognition(
         : timedWords(
             decoding,
             audio,
-            alignTokens(attention, { heads: shape.alignmentHeads, frames }),
+            alignTokens(attention, { heads: dimensions.alignmentHeads, frames }),
           ),
     language: 'en',
     logProbability: meanOf(logProbs),
@@ -139,7 +139,7 @@ function toRecognition(
   }
 }
 
-type OpenPiece = { audio: Float32Array; draft: readonly number[]; shape: MoonshineShape }
+type OpenPiece = { audio: Float32Array; draft: readonly number[]; dimensions: MoonshineDimensions }
 
 /**
  * Times words by the frame that each token attends to most: a tenth of the cost of an alignment,
@@ -147,13 +147,13 @@ type OpenPiece = { audio: Float32Array; draft: readonly number[]; shape: Moonshi
  */
 function toOpenRecognition(
   decoding: Decoding,
-  { audio, draft, shape }: OpenPiece,
+  { audio, draft, dimensions }: OpenPiece,
 ): OpenRecognition {
   const { tokens, logProbs, attention, frames } = decoding
   const seconds = audio.length / SAMPLE_RATE
   let latest = 0
   const starts = attention.map((row) => {
-    latest = Math.max(latest, loudestFrame(row, shape.alignmentHeads, frames))
+    latest = Math.max(latest, loudestFrame(row, dimensions.alignmentHeads, frames))
     return Math.min(latest * FRAME, seconds)
   })
   if (starts.length === tokens.length) starts.push(seconds)

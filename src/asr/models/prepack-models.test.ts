@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import { moonshineShapes } from '../engines/moonshine.ts'
+import { moonshineDimensions } from '../engines/moonshine.ts'
 import { readModel, type WritableModel } from './onnx.ts'
 import { assertSameOutput, prepackModels } from './prepack-models.ts'
 import { findPrepacked, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
@@ -70,7 +70,7 @@ test('a worker maps prepacked models, which compute the same', { skip }, async (
   await weights.write(Buffer.alloc(size / 2), 0, size / 2, size / 4)
   await weights.close()
   const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
-  const trial = assertSameOutput(original!, changed!, moonshineShapes.tiny)
+  const trial = assertSameOutput(original!, changed!, moonshineDimensions.tiny)
   await assert.rejects(trial, /computes other values/)
 })
 

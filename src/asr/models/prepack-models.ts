@@ -3,9 +3,9 @@ import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs
 import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import ort from 'onnxruntime-node'
-import { moonshineShapes } from '../engines/moonshine.ts'
+import { moonshineDimensions } from '../engines/moonshine.ts'
 import { loadMoonshine } from '../moonshine/decoder.ts'
-import type { MoonshineShape } from '../moonshine/shape.ts'
+import type { MoonshineDimensions } from '../moonshine/dimensions.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   type OnnxExternalTensor,
@@ -68,9 +68,9 @@ async function prepackInto(folder: string, modelsFolder: string): Promise<void> 
     await mkdir(dirname(join(folder, graph)), { recursive: true })
     await prepackGraph(join(modelsFolder, `${graph}.onnx`), join(folder, graph))
   }
-  for (const [size, shape] of Object.entries(moonshineShapes)) {
+  for (const [size, dimensions] of Object.entries(moonshineDimensions)) {
     const model = `moonshine-${size}`
-    await assertSameOutput(join(modelsFolder, model), join(folder, model), shape)
+    await assertSameOutput(join(modelsFolder, model), join(folder, model), dimensions)
   }
 }
 
@@ -154,15 +154,15 @@ const TRIED_TOKENS = 12
 export async function assertSameOutput(
   folder: string,
   other: string,
-  shape: MoonshineShape,
+  dimensions: MoonshineDimensions,
 ): Promise<void> {
   const outputs: string[] = []
-  for (const one of [folder, other]) outputs.push(await tryModel(one, shape))
+  for (const one of [folder, other]) outputs.push(await tryModel(one, dimensions))
   if (outputs[0] !== outputs[1]) throw new Error(`${other} computes other values than ${folder}`)
 }
 
-async function tryModel(folder: string, shape: MoonshineShape): Promise<string> {
-  const model = await loadMoonshine(folder, shape)
+async function tryModel(folder: string, dimensions: MoonshineDimensions): Promise<string> {
+  const model = await loadMoonshine(folder, dimensions)
   const audio = Float32Array.from({ length: TRIED_SECONDS * SAMPLE_RATE }, (_, i) => {
     return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
   })

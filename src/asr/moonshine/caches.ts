@@ -1,5 +1,5 @@
 import { floats, floatsOf, type Tensor, type Tensors } from '../onnx-runtime.ts'
-import type { MoonshineShape } from './shape.ts'
+import type { MoonshineDimensions } from './dimensions.ts'
 
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9
@@ -24,8 +24,8 @@ export function asPast(outputs: Tensors): Tensors {
   )
 }
 
-/** The keys and values before the first token. */
-export function noText({ layers, heads, headSize }: MoonshineShape): Tensors {
+/** Returns the keys and values before the first token. */
+export function emptyDecoderCaches({ layers, heads, headSize }: MoonshineDimensions): Tensors {
   const none = floats(new Float32Array(0), [1, heads, 0, headSize])
   return Object.fromEntries(cacheNames(layers, 'decoder').map((name) => [name, none]))
 }
@@ -35,8 +35,8 @@ export function paddedWidth(frames: number): number {
   return Math.ceil(frames / ALIGNED_FRAMES) * ALIGNED_FRAMES
 }
 
-/** The mask of rows: 0 where there is audio. */
-export function maskOf(rows: readonly CachedRow[], width: number): Tensor {
+/** Returns the attention mask of rows over their frames: 0 where there is audio. */
+export function encoderMask(rows: readonly CachedRow[], width: number): Tensor {
   const mask = new Float32Array(rows.length * width)
   for (const [i, { decoding }] of rows.entries()) {
     mask.fill(PADDING, i * width + decoding.frames, (i + 1) * width)
@@ -47,10 +47,10 @@ export function maskOf(rows: readonly CachedRow[], width: number): Tensor {
 /** Stacks the keys and values of the audio of rows, and their mask. */
 export function stackEncoderCaches(
   rows: readonly CachedRow[],
-  { layers, heads, headSize }: MoonshineShape,
+  { layers, heads, headSize }: MoonshineDimensions,
   width: number,
 ): Tensors {
-  const stacked: Tensors = { encoder_mask: maskOf(rows, width) }
+  const stacked: Tensors = { encoder_mask: encoderMask(rows, width) }
   for (const name of cacheNames(layers, 'encoder')) {
     const data = new Float32Array(rows.length * heads * width * headSize)
     for (const [i, { encoded, decoding }] of rows.entries()) {
@@ -74,7 +74,7 @@ export function stackEncoderCaches(
  */
 export function stackDecoderCaches(
   rows: readonly CachedRow[],
-  { layers, heads, headSize }: MoonshineShape,
+  { layers, heads, headSize }: MoonshineDimensions,
 ): Tensors {
   const stacked: Tensors = {}
   const length = rows[0]!.decoding.tokens.length * headSize

@@ -12,15 +12,15 @@ import { findRepetition } from '../recognition/repetition.ts'
 import { type BiasedText, followBias, type VocabularyBias } from '../recognition/vocabulary-bias.ts'
 import {
   asPast,
-  maskOf,
-  noText,
+  emptyDecoderCaches,
+  encoderMask,
   paddedWidth,
   stackDecoderCaches,
   stackEncoderCaches,
 } from './caches.ts'
+import type { MoonshineDimensions } from './dimensions.ts'
 import { resumeDraft } from './draft.ts'
 import { loadEncoder } from './encoder.ts'
-import type { MoonshineShape } from './shape.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** The decoder's output for one piece of audio. */
@@ -76,12 +76,12 @@ export type MoonshineDecoder = {
 /** Loads the three graphs of `folder` (see `asr/models/write-moonshine-*.ts`). */
 export async function loadMoonshine(
   folder: string,
-  shape: MoonshineShape,
+  dimensions: MoonshineDimensions,
 ): Promise<MoonshineDecoder> {
   const encoder = await loadEncoder(join(folder, 'encoder.onnx'))
   const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
   const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
-  const graphs = { cross, decoder, shape }
+  const graphs = { cross, decoder, dimensions }
   return {
     encode: encoder.encode,
     decode: (pieces, signal) => decodeAll(graphs, pieces, signal),
@@ -92,17 +92,17 @@ export async function loadMoonshine(
 }
 
 /**
- * So many tokens of a draft are read per call, fewer behind a wrong one: each costs an eighth of a
- * call for a single token.
+ * Tokens of a draft that one call verifies, fewer after a wrong one: each costs an eighth of a call
+ * for a single token.
  */
-const MOST_GUESSED = 8
-const LEAST_GUESSED = 3
-/** So many listed words are begun in vain in one piece before it is written without the list. */
-const MAX_TAKEN_BACK = 6
+const MAX_DRAFT_TOKENS = 8
+const MIN_DRAFT_TOKENS = 3
+/** After this many rewinds of one piece, it is decoded without the list of words. */
+const MAX_REWINDS = 6
 
 /**
- * Decodes all pieces together. A piece in which a listed word was begun in vain is decoded again
- * from there, alone.
+ * Decodes all pieces together. A piece that began a listed word and did not complete it is decoded
+ * again from there, alone.
  */
 async function decodeAll(
   graphs: Graphs,
@@ -112,17 +112,17 @@ async function decodeAll(
   const rows: Row[] = []
   for (const piece of pieces) {
     const encoded = await readEncoded(graphs, piece.states)
-    // Rows that go on together must have read equally much.
+    // Rows that continue together must have read the same number of tokens.
     const draft = pieces.length === 1 ? piece.draft : []
     rows.push(await openRow(graphs, encoded, { ...piece, draft }))
   }
   await decodeTogether(graphs, rows.filter(isOpen), signal)
   for (const [i, piece] of pieces.entries()) {
     const barred = new Set<number>()
-    for (let at = rows[i]!.takeBack; at !== undefined; at = rows[i]!.takeBack) {
+    for (let at = rows[i]!.rewindTo; at !== undefined; at = rows[i]!.rewindTo) {
       barred.add(at)
       const { bias: _, ...alone } = piece.bounds
-      const bounds = barred.size > MAX_TAKEN_BACK ? alone : piece.bounds
+      const bounds = barred.size > MAX_REWINDS ? alone : piece.bounds
       const draft = rows[i]!.decoding.tokens.slice(0, at)
       rows[i] = await openRow(graphs, rows[i]!.encoded, { ...piece, bounds, draft }, barred)
       await decodeTogether(graphs, [rows[i]].filter(isOpen), signal)
@@ -131,11 +131,11 @@ async function decodeAll(
   return rows.map(({ decoding }) => decoding)
 }
 
-type Graphs = { cross: Session; decoder: Session; shape: MoonshineShape }
+type Graphs = { cross: Session; decoder: Session; dimensions: MoonshineDimensions }
 
 /** The keys and values of a piece's audio, as inputs of the decoder. */
-async function readEncoded({ cross, shape }: Graphs, states: Float32Array): Promise<Tensors> {
-  const { hidden } = shape
+async function readEncoded({ cross, dimensions }: Graphs, states: Float32Array): Promise<Tensors> {
+  const { hidden } = dimensions
   const width = paddedWidth(states.length / hidden)
   const padded = new Float32Array(width * hidden)
   padded.set(states)
@@ -150,8 +150,8 @@ type Row = {
   caches: Tensors
   open: boolean
   biased: BiasedText | undefined
-  /** Where the row must be decoded again from. */
-  takeBack: number | undefined
+  /** The token from which the row must be decoded again. */
+  rewindTo: number | undefined
 }
 
 function isOpen(row: Row): boolean {
@@ -170,64 +170,64 @@ async function openRow(
   { states, bounds, draft }: EncodedPiece,
   barred: ReadonlySet<number> = new Set(),
 ): Promise<Row> {
-  const { shape } = graphs
-  const frames = states.length / shape.hidden
+  const { dimensions } = graphs
+  const frames = states.length / dimensions.hidden
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
   const biased = bounds.bias && followBias(bounds.bias, barred)
-  const state = { open: true, biased, takeBack: undefined }
-  const row: Row = { decoding, bounds, encoded, caches: noText(shape), ...state }
-  let [at, size] = [0, MOST_GUESSED]
+  const state = { open: true, biased, rewindTo: undefined }
+  const row: Row = { decoding, bounds, encoded, caches: emptyDecoderCaches(dimensions), ...state }
+  let [at, size] = [0, MAX_DRAFT_TOKENS]
   do {
-    const right = await readGuess(graphs, row, draft.slice(at, at + size))
-    // Behind what was right the model has written one token more.
+    const right = await verifyDraft(graphs, row, draft.slice(at, at + size))
+    // After the accepted tokens, the model has written one of its own.
     const own = decoding.tokens.at(-1) ?? END_TOKEN
     const isRight = own === draft[at + right]
     at = resumeDraft(draft, at + right, own)
-    size = isRight ? MOST_GUESSED : Math.max(LEAST_GUESSED, right)
+    size = isRight ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, right)
   } while (row.open && at < draft.length)
   return row
 }
 
 /**
- * Reads the last token of the row and a guess of the next ones in one call, and writes the tokens
- * that follow as long as the guess is right. Returns how many of it were.
+ * Reads the last token of the row and the drafted next ones in one call, and writes the tokens that
+ * follow as long as the draft is right. Returns how many drafted tokens were.
  */
-async function readGuess(
-  { decoder, shape }: Graphs,
+async function verifyDraft(
+  { decoder, dimensions }: Graphs,
   row: Row,
-  guess: readonly number[],
+  drafted: readonly number[],
 ): Promise<number> {
   const { decoding, encoded } = row
   const width = paddedWidth(decoding.frames)
   const position = decoding.tokens.length
-  const read = [decoding.tokens.at(-1) ?? START_TOKEN, ...guess]
+  const read = [decoding.tokens.at(-1) ?? START_TOKEN, ...drafted]
   const outputs = await decoder.run({
     input_ids: integers(read, [1, read.length]),
     position: integers([position], [1]),
-    encoder_mask: maskOf([row], width),
+    encoder_mask: encoderMask([row], width),
     ...encoded,
-    ...stackDecoderCaches([row], shape),
+    ...stackDecoderCaches([row], dimensions),
   })
   row.caches = asPast(outputs)
-  const size = { width, heads: shape.alignmentHeads, tokens: read.length }
+  const size = { width, heads: dimensions.alignmentHeads, tokens: read.length }
   for (let i = 0; i < read.length; i++) {
     choose(row, outputs, i, size)
-    if (!row.open || decoding.tokens.at(-1) !== guess[i]) return i
+    if (!row.open || decoding.tokens.at(-1) !== drafted[i]) return i
   }
-  return guess.length
+  return drafted.length
 }
 
 /** Continues all rows, one token per call for all of them, until the last has ended. */
 async function decodeTogether(
-  { decoder, shape }: Graphs,
+  { decoder, dimensions }: Graphs,
   all: Row[],
   signal: AbortSignal,
 ): Promise<void> {
   let rows = all
   if (rows.length === 0) return
   const width = paddedWidth(Math.max(...rows.map((row) => row.decoding.frames)))
-  let fixed = stackEncoderCaches(rows, shape, width)
-  let caches = stackDecoderCaches(rows, shape)
+  let fixed = stackEncoderCaches(rows, dimensions, width)
+  let caches = stackDecoderCaches(rows, dimensions)
   let position = rows[0]!.decoding.tokens.length
   while (rows.length > 0) {
     signal.throwIfAborted()
@@ -239,7 +239,7 @@ async function decodeTogether(
       position: integers([position++], [1]),
     })
     for (const [i, row] of rows.entries()) {
-      if (row.open) choose(row, outputs, i, { width, heads: shape.alignmentHeads, tokens: 1 })
+      if (row.open) choose(row, outputs, i, { width, heads: dimensions.alignmentHeads, tokens: 1 })
     }
     caches = asPast(outputs)
     // Ended rows stay until half the batch has ended: copying the caches costs about a step.
@@ -267,8 +267,8 @@ function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): voi
   // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
   decoding.logProbs.push(logits[token]! - largest + Math.log(probability))
   decoding.attention.push(attentionRow(floatsOf(outputs.attention), i, size, decoding.frames))
-  row.takeBack = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
-  if (token === END_TOKEN || row.takeBack !== undefined) {
+  row.rewindTo = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
+  if (token === END_TOKEN || row.rewindTo !== undefined) {
     close(row, 'end')
     return
   }

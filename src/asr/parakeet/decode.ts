@@ -3,7 +3,7 @@ import type { EncodedPiece, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */
 const MOST_IN_FRAME = 10
-/** So many listed words are begun in vain in one piece before it is written without the list. */
+/** After this many rewinds of one piece, it is decoded without the list of words. */
 const MAX_TAKEN_BACK = 6
 
 /** A token with the encoder frame where it begins, and how many frames it lasts. */
@@ -52,9 +52,9 @@ export async function decodePieces(
   })
   const isOpen = (row: Row) => {
     if (row.frame < row.piece.frames) return true
-    const takeBack = row.biased?.write('end')
-    if (takeBack === undefined || !bias) return false
-    rewind(row, takeBack, bias)
+    const rewindTo = row.biased?.write('end')
+    if (rewindTo === undefined || !bias) return false
+    rewind(row, rewindTo, bias)
     return true
   }
   for (let open = rows.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
@@ -91,9 +91,9 @@ function advance(row: Row, { scores, state, blank, bias }: Output): void {
     row.state = state
     row.last = token
     row.inFrame++
-    const takeBack = row.biased?.write(token, own)
-    if (takeBack !== undefined && bias) {
-      rewind(row, takeBack, bias)
+    const rewindTo = row.biased?.write(token, own)
+    if (rewindTo !== undefined && bias) {
+      rewind(row, rewindTo, bias)
       return
     }
   }
@@ -104,10 +104,10 @@ function advance(row: Row, { scores, state, blank, bias }: Output): void {
 }
 
 /** Returns to the place before a token; there the model decides alone. */
-function rewind(row: Row, takeBack: number, bias: VocabularyBias): void {
-  Object.assign(row, row.before[takeBack])
-  for (const list of [row.before, row.tokens, row.own]) list.length = takeBack
-  row.barred.add(takeBack)
+function rewind(row: Row, rewindTo: number, bias: VocabularyBias): void {
+  Object.assign(row, row.before[rewindTo])
+  for (const list of [row.before, row.tokens, row.own]) list.length = rewindTo
+  row.barred.add(rewindTo)
   if (row.barred.size > MAX_TAKEN_BACK) {
     row.biased = undefined
     return

@@ -24,7 +24,7 @@ function follow(barred: number[] = []) {
     const token = text.choose(logitsOf(own, others), list.indexOf(own))
     return {
       piece: list[token],
-      takeBack: text.write(list[token] === '' ? 'end' : token, list.indexOf(own)),
+      rewindTo: text.write(list[token] === '' ? 'end' : token, list.indexOf(own)),
     }
   }
 }
@@ -34,7 +34,7 @@ test('a listed word that is nearly as likely is chosen, piece by piece, in any c
   assert.equal(write('▁cube', { '▁Kub': 9 }).piece, '▁Kub')
   assert.equal(write('s', { ern: 8 }).piece, 'ern')
   assert.equal(write('.', { etes: 7.5 }).piece, 'etes')
-  assert.deepEqual(write('.'), { piece: '.', takeBack: undefined })
+  assert.deepEqual(write('.'), { piece: '.', rewindTo: undefined })
   assert.equal(follow()('▁cube', { '▁kub': 9 }).piece, '▁kub')
 })
 
@@ -50,11 +50,11 @@ test('the bonus grows within a word, and a single letter gets less', () => {
   assert.equal(follow()('▁cube', { '▁K': 9 }).piece, '▁cube')
 })
 
-test('a word begun in vain is taken back to where it began, and not begun there again', () => {
+test('a word that is not completed is rewound to its beginning, and not begun there again', () => {
   const write = follow()
   assert.equal(write('▁the').piece, '▁the')
   assert.equal(write('▁cube', { '▁Kub': 9 }).piece, '▁Kub')
-  assert.deepEqual(write('s'), { piece: 's', takeBack: 1 })
+  assert.deepEqual(write('s'), { piece: 's', rewindTo: 1 })
   const again = follow([1])
   again('▁the')
   assert.equal(again('▁cube', { '▁Kub': 9 }).piece, '▁cube')
@@ -63,27 +63,27 @@ test('a word begun in vain is taken back to where it began, and not begun there 
 test('the end of the text takes an unfinished word back', () => {
   const write = follow()
   write('▁cube', { '▁Kub': 9 })
-  assert.deepEqual(write(''), { piece: '', takeBack: 0 })
+  assert.deepEqual(write(''), { piece: '', rewindTo: 0 })
 })
 
 test('a word that the model began itself is never taken back', () => {
   const write = follow()
   assert.equal(write('▁Kub').piece, '▁Kub')
-  assert.deepEqual(write('s'), { piece: 's', takeBack: undefined })
+  assert.deepEqual(write('s'), { piece: 's', rewindTo: undefined })
 })
 
 test('a listed word that is only the beginning of a longer one is not whole', () => {
   const write = follow()
   write('▁Now', { '▁New': 9 })
   write('▁cat', { '▁york': 8 })
-  assert.equal(write('s').takeBack, 0)
+  assert.equal(write('s').rewindTo, 0)
 })
 
 test('phrases go over words; nothing is put where the model ends or writes punctuation', () => {
   const write = follow()
   assert.equal(write('▁Now', { '▁New': 9 }).piece, '▁New')
   assert.equal(write('▁cat', { '▁york': 8 }).piece, '▁york')
-  assert.equal(write('.').takeBack, undefined)
+  assert.equal(write('.').rewindTo, undefined)
   assert.equal(follow()('', { '▁Kub': 9.9 }).piece, '')
   assert.equal(follow()('.', { '▁Kub': 9.9 }).piece, '.')
 })

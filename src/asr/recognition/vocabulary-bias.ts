@@ -183,13 +183,13 @@ export function followBias(
       const goesOn = /^[\p{L}\p{N}]/u.test(piece)
       const changedAt = token === own || token === 'end' ? undefined : at
       const next: Match[] = []
-      let takeBack: number | undefined
+      let rewindTo: number | undefined
       for (const match of matches) {
         const isWhole = isEnd(match.node) && !goesOn
         const node = token === 'end' ? undefined : stepsFrom(match.node, pieces).get(token)
         const before = isWhole ? undefined : match.changedAt
         if (node) next.push({ node, depth: match.depth + 1, changedAt: before ?? changedAt })
-        else if (before !== undefined) takeBack = Math.min(before, takeBack ?? before)
+        else if (before !== undefined) rewindTo = Math.min(before, rewindTo ?? before)
       }
       for (const start of token === 'end' ? [] : starts()) {
         const node = start && stepsFrom(start, pieces).get(token as number)
@@ -197,7 +197,7 @@ export function followBias(
       }
       matches = next
       written = piece
-      return takeBack
+      return rewindTo
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Sizes that differ between the Moonshine models. */
-export type MoonshineShape = {
+export type MoonshineDimensions = {
   layers: number
   heads: number
   headSize: number
