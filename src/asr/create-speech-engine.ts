@@ -10,7 +10,7 @@ import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveEngine } from './live/worker-client.ts'
 import { prepackInBackground } from './models/prepack-in-background.ts'
-import { joinRecognitions } from './recognition/fusion.ts'
+import { joinSegments } from './recognition/fusion.ts'
 import type { RecognizerInfo } from './recognizer.ts'
 import { REMOTE } from './remote/remote-id.ts'
 import { createRemoteRecognizer, type RemoteOptions } from './remote/remote-recognizer.ts'
@@ -131,14 +131,13 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { models: limits = usualLimits } = options
   const recognizers = startRecognizers({ ...options, log })
   const { start, pool, modelPools, remote, available, translators } = recognizers
-  const { isEmbedded, processesOf, liveProcessesOf } = recognizers
   const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
   const live =
     options.live &&
     createLiveEngine({
       ...options.live,
       start,
-      processesOf: liveProcessesOf,
+      processesOf: recognizers.liveProcessesOf,
       workers,
       log,
       onUsed() {
@@ -151,13 +150,6 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const installer = pulls && createModelInstaller({ pulls, available, isInstalled })
   const suggest = (languages: readonly string[]) => {
     return suggestModel(languages, { memoryBytes: limits.memory })
-  }
-  const recognize = (batch: Batch, model: string, signal: AbortSignal) => {
-    if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
-    const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
-    const timeout = timeoutFor(batch.segments, perSecond)
-    const task = { kind: 'recognize' as const, ...batch, model }
-    return processesOf(model, 'batch', pool).run(task, { signal, timeout })
   }
   return {
     get languages() {
@@ -188,10 +180,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     },
     identifyLanguages(batches, identification, options) {
       const identify = (task: IdentifyTask, signal: AbortSignal) => {
-        if (remote && task.model === REMOTE) return remote.identify(task, { signal, use: 'batch' })
-        const timeout = timeoutFor(task.segments, IDENTIFY_TIMEOUT_PER_SECOND)
-        const how = { signal, timeout }
-        return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, how)
+        return identifyLanguage(task, recognizers, signal)
       }
       const identifying = { ...options, identify, limit: workers + 1 }
       return identifyLanguages(batches, identification, identifying)
@@ -200,14 +189,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
       return languagesOf(translators())
     },
     translate: (task, options) => translate(task, recognizers, options),
-    async runBatch(batch, { signal }) {
-      const { model, fusedWith } = batch
-      if (fusedWith === undefined) return recognize(batch, model, signal)
-      const both = [model, fusedWith].map((one) => recognize(batch, one, signal))
-      return joinBatches(
-        ...((await Promise.all(both)) as [RecognizedSegment[], RecognizedSegment[]]),
-      )
-    },
+    runBatch: (batch, options) => runBatch(batch, recognizers, options),
     diarize: (task, options) => diarizeChannels(speakers, task, options),
     async checkReady({ signal }) {
       // A probe runs before batch work: it checks that recognition works, not how long the queue
@@ -225,7 +207,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
 
 function arrangeChannels(
   task: Parameters<SpeechEngine['arrangeChannels']>[0],
-  { pool }: Pick<ReturnType<typeof startRecognizers>, 'pool'>,
+  { pool }: Pick<Recognizers, 'pool'>,
   { signal }: EngineOptions,
 ): ReturnType<SpeechEngine['arrangeChannels']> {
   const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
@@ -233,10 +215,48 @@ function arrangeChannels(
   return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
 }
 
+/** Recognizes a batch with its model, or with two whose words are then fused. */
+async function runBatch(
+  batch: Batch,
+  recognizers: Recognizers,
+  { signal }: EngineOptions,
+): Promise<RecognizedSegment[]> {
+  const { model, fusedWith } = batch
+  if (fusedWith === undefined) return recognize(batch, recognizers, { model, signal })
+  const [first, second] = await Promise.all([
+    recognize(batch, recognizers, { model, signal }),
+    recognize(batch, recognizers, { model: fusedWith, signal }),
+  ])
+  return joinSegments(first, second)
+}
+
+function recognize(
+  batch: Batch,
+  { remote, isEmbedded, processesOf, pool }: Recognizers,
+  { model, signal }: { model: string; signal: AbortSignal },
+) {
+  if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
+  const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
+  const timeout = timeoutFor(batch.segments, perSecond)
+  const task = { kind: 'recognize' as const, ...batch, model }
+  return processesOf(model, 'batch', pool).run(task, { signal, timeout })
+}
+
+function identifyLanguage(
+  task: IdentifyTask,
+  { remote, processesOf, pool }: Recognizers,
+  signal: AbortSignal,
+) {
+  if (remote && task.model === REMOTE) return remote.identify(task, { signal, use: 'batch' })
+  const timeout = timeoutFor(task.segments, IDENTIFY_TIMEOUT_PER_SECOND)
+  const how = { signal, timeout }
+  return processesOf(task.model, 'batch', pool).run({ kind: 'identify', ...task }, how)
+}
+
 /** Translates with the installed model that makes the fewest errors in the language. */
 async function translate(
   task: Parameters<SpeechEngine['translate']>[0],
-  { translators, processesOf, pool }: ReturnType<typeof startRecognizers>,
+  { translators, processesOf, pool }: Recognizers,
   { signal }: EngineOptions,
 ): ReturnType<SpeechEngine['translate']> {
   const { language, segments } = task
@@ -359,21 +379,4 @@ function createSpeakerWork(
 function modelBehind(name: string, aliases: Readonly<Record<string, string>>): string {
   if (Object.hasOwn(aliases, name)) return aliases[name]!
   return ['stt-1', 'stt-3', 'stt-fusion', REMOTE].includes(name) ? name : 'stt-1'
-}
-
-/** Joins what two recognizers made of the same segments, word by word. */
-function joinBatches(
-  first: readonly RecognizedSegment[],
-  second: readonly RecognizedSegment[],
-): RecognizedSegment[] {
-  return first.map((one, i) => {
-    const other = second[i]!
-    return {
-      ...one,
-      words: joinRecognitions([one, other]),
-      model: `${one.model}+${other.model}`,
-      uncovered: Math.min(one.uncovered, other.uncovered),
-      warnings: [...new Set([...one.warnings, ...other.warnings])],
-    }
-  })
 }

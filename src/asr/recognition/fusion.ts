@@ -1,4 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
+import type { RecognizedSegment } from '../speech-engine.ts'
 
 /** What one recognizer recognized in a piece of audio; times in seconds on one common clock. */
 export type FusionInput = { words: readonly Word[]; model: string }
@@ -35,6 +36,23 @@ export function joinRecognitions(recognitions: readonly FusionInput[]): Word[] {
   const writesWell = recognitions.map(({ words }) => words.some(isWrittenOut))
   const joined = joinRuns(places, isNumberMismatch)
   return inOrder(joinRuns(joined, isOneSided).flatMap((place) => vote(place, writesWell)))
+}
+
+/** Joins the results of two recognizers for the same segments, word by word. */
+export function joinSegments(
+  first: readonly RecognizedSegment[],
+  second: readonly RecognizedSegment[],
+): RecognizedSegment[] {
+  return first.map((one, i) => {
+    const other = second[i]!
+    return {
+      ...one,
+      words: joinRecognitions([one, other]),
+      model: `${one.model}+${other.model}`,
+      uncovered: Math.min(one.uncovered, other.uncovered),
+      warnings: [...new Set([...one.warnings, ...other.warnings])],
+    }
+  })
 }
 
 /**
