@@ -59,7 +59,10 @@ test('the first start prints address, a key that goes on working, and a request 
   const { output, stop } = await serve(t, env)
   const request = output.slice(output.indexOf('export STENO_KEY='))
   const { stdout } = await promisify(execFile)('sh', ['-c', request])
-  assert.match(stdout, /^And so,? my fellow Americans.* ask what you can do for your country\.\n$/i)
+  assert.match(
+    stdout,
+    /^And so,? my fellow Americans.* ask what you can do for your country\.?\n$/i,
+  )
   const [, key] = /shown only this once: (steno_\S{43})$/m.exec(output) ?? []
   assert.ok(key)
   const { code, logs } = await stop('SIGTERM')

@@ -58,7 +58,7 @@ export async function recipeId(): Promise<string> {
   if (isPackage) return readFile(new URL('recipe.txt', import.meta.url), 'utf8')
   const files = [
     ...['install-embedded.ts', 'onnx.ts', 'onnx-graph.ts', 'published-decoder.ts'],
-    ...['byte-products.ts', 'write-rotary.ts'],
+    ...['byte-products.ts', 'write-rotary.ts', '../moonshine/encoder.ts'],
     ...['write-moonshine-encoder.ts', 'write-moonshine-decoder.ts', 'write-voice-detector.ts'],
   ]
   const texts = await Promise.all(
