@@ -69,7 +69,7 @@ export class DeliveryService {
   /** Jobs that were deleted since the database was last asked what to send. */
   readonly #forgotten = new Set<string>()
   #renewals: NodeJS.Timeout | undefined
-  #looking: Promise<void> = Promise.resolve()
+  #polling: Promise<void> = Promise.resolve()
   #loop: Promise<unknown> = Promise.resolve()
   #woken = Promise.withResolvers<void>()
   #changed = Promise.withResolvers<void>()
@@ -81,8 +81,8 @@ export class DeliveryService {
     this.#clock = clock
     this.#log = log.child({ module: 'delivery' })
     this.#sender = createSender({ config, now: clock.now, resolve: options.resolve })
-    const onRested = () => this.#woken.resolve()
-    this.#poller = new DuePoller({ db: storage.db, clock, onRested })
+    const onReady = () => this.#woken.resolve()
+    this.#poller = new DuePoller({ db: storage.db, clock, onReady })
     this.#attemptRunner = new AttemptRunner({
       db: storage.db,
       sender: this.#sender,
@@ -144,7 +144,7 @@ export class DeliveryService {
     this.#woken.resolve()
     this.#notify()
     await this.#loop
-    await this.#looking
+    await this.#polling
     this.#poller.close()
     const cut = setTimeout(() => {
       for (const { abort } of this.#queues.requests()) abort.abort(new Error('the server stops'))
@@ -198,7 +198,7 @@ export class DeliveryService {
       },
       (error) => this.#log.error({ err: error }, 'cannot look up due deliveries'),
     )
-    this.#looking = this.#looking.then(() => found)
+    this.#polling = this.#polling.then(() => found)
   }
 
   /**

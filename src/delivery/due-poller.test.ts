@@ -29,8 +29,8 @@ test('what is queued beside the server goes out within a minute, without a wake'
 test('it is looked when asked, once a minute, and not in between', async (t) => {
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
-  let rested = Promise.withResolvers<void>()
-  const poller = new DuePoller({ db, clock, onRested: () => rested.resolve() })
+  let ready = Promise.withResolvers<void>()
+  const poller = new DuePoller({ db, clock, onReady: () => ready.resolve() })
   t.after(() => poller.close())
   await queueMessages({ storage: { db } as never, clock }, 'http://a.example/')
 
@@ -38,18 +38,18 @@ test('it is looked when asked, once a minute, and not in between', async (t) => 
   poller.requestPoll()
   assert.equal((await poller.poll()).length, 0, 'it is being looked')
   assert.equal((await first).length, 1)
-  await rested.promise
-  rested = Promise.withResolvers()
+  await ready.promise
+  ready = Promise.withResolvers()
   assert.equal((await poller.poll()).length, 1, 'what was queued meanwhile is not missed')
   assert.equal((await poller.poll()).length, 0, 'nobody asked')
   poller.requestPoll()
   assert.equal((await poller.poll()).length, 0, 'it was looked a moment ago')
-  await rested.promise
+  await ready.promise
   assert.equal((await poller.poll()).length, 1)
-  rested = Promise.withResolvers()
+  ready = Promise.withResolvers()
   clock.advance(MINUTE_MS)
   poller.requestPoll()
-  await rested.promise
+  await ready.promise
   assert.equal((await poller.poll()).length, 1)
 })
 
@@ -89,8 +89,8 @@ test('a clock that was turned back an hour makes a retry no later', async (t) =>
 test('when more is due than is looked for, it is looked again once one had its turn', async (t) => {
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
-  let rested = Promise.withResolvers<void>()
-  const poller = new DuePoller({ db, clock, onRested: () => rested.resolve() })
+  let ready = Promise.withResolvers<void>()
+  const poller = new DuePoller({ db, clock, onReady: () => ready.resolve() })
   t.after(() => poller.close())
   const nextAt = clock.now()
   await inTransaction(db, async (tx) => {
@@ -104,8 +104,8 @@ test('when more is due than is looked for, it is looked again once one had its t
     .where('endpoint_id', '=', first[0]!.endpointId)
     .execute()
   poller.noteServed()
-  await rested.promise
-  rested = Promise.withResolvers()
+  await ready.promise
+  ready = Promise.withResolvers()
   const found = new Set((await poller.poll()).map(({ endpointId }) => endpointId))
   assert.equal(found.size, MAX_DUE_ENDPOINTS)
   assert.ok(!found.has(first[0]!.endpointId), 'what is due in ten minutes is left to a later look')

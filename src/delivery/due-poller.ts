@@ -18,7 +18,7 @@ const HORIZON_MS = 2 * MAX_PAUSE_MS
  */
 const SHARE = 0.1
 /** A poll may have taken long only because of other queries. */
-const MAX_REST_MS = 5000
+const MAX_COOLDOWN_MS = 5000
 /** Pause after the database refused a query. */
 const ERROR_PAUSE_MS = 1000
 /**
@@ -26,25 +26,25 @@ const ERROR_PAUSE_MS = 1000
  */
 const FAR_AHEAD_MS = 24 * 3_600_000
 
-/** The dependencies of a poller. `onRested` is called when it may poll again and was asked to. */
-export type DuePollerOptions = { db: Db; clock: Clock; onRested: () => void }
+/** The dependencies of a poller. `onReady` is called when it may poll again and was asked to. */
+export type DuePollerOptions = { db: Db; clock: Clock; onReady: () => void }
 
 /** Polls for endpoints that have something due: on request, and at least once a minute. */
 export class DuePoller {
   readonly #options: DuePollerOptions
   #isWanted = true
   /** By the adjustable clock. */
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #polledAt = Number.NEGATIVE_INFINITY
   /**
    * The last reading of the clock. Undefined at first: how the clock changed while no server ran is
    * unknown.
    */
-  #seenAt: number | undefined
+  #lastReadingAt: number | undefined
   /** Whether more may be due than the last poll returned. */
   #isMore = false
   #isPolling = false
   /** Set while a poll would come too soon after the last one. */
-  #rest: NodeJS.Timeout | undefined
+  #cooldown: NodeJS.Timeout | undefined
 
   constructor(options: DuePollerOptions) {
     this.#options = options
@@ -67,46 +67,47 @@ export class DuePoller {
   async poll(): Promise<DueEndpoint[]> {
     const { db, clock } = this.#options
     const now = clock.now()
-    const isTurnedBack = now < (this.#seenAt ?? Number.POSITIVE_INFINITY)
-    if (isTurnedBack || now >= this.#lookedAt + MAX_PAUSE_MS) this.#isWanted = true
+    const isTurnedBack = now < (this.#lastReadingAt ?? Number.POSITIVE_INFINITY)
+    if (isTurnedBack || now >= this.#polledAt + MAX_PAUSE_MS) this.#isWanted = true
     // A clock that was turned back counts as such until the waiting deliveries are corrected.
-    if (!isTurnedBack) this.#seenAt = now
-    if (this.#isPolling || this.#rest || !this.#isWanted) return []
+    if (!isTurnedBack) this.#lastReadingAt = now
+    if (this.#isPolling || this.#cooldown || !this.#isWanted) return []
     this.#isWanted = false
     this.#isPolling = true
-    let restMs = ERROR_PAUSE_MS
+    let cooldownMs = ERROR_PAUSE_MS
     try {
       if (isTurnedBack) await this.#correctDueTimes(now)
       const startedAt = performance.now()
       const due = await findDueEndpoints(db, { until: now + HORIZON_MS })
-      this.#lookedAt = now
+      this.#polledAt = now
       this.#isMore = due.length >= MAX_DUE_ENDPOINTS
-      restMs = Math.min(MAX_REST_MS, (performance.now() - startedAt) / SHARE)
+      cooldownMs = Math.min(MAX_COOLDOWN_MS, (performance.now() - startedAt) / SHARE)
       return due
     } catch (error) {
       this.#isWanted = true
       throw error
     } finally {
       this.#isPolling = false
-      this.#restFor(restMs)
+      this.#coolDown(cooldownMs)
     }
   }
 
   close(): void {
-    clearTimeout(this.#rest)
+    clearTimeout(this.#cooldown)
   }
 
   async #correctDueTimes(now: number): Promise<void> {
     const { db } = this.#options
-    if (this.#seenAt === undefined) await correctDueTimes(db, { now, latest: now + FAR_AHEAD_MS })
-    else await bringForward(db, { now, by: this.#seenAt - now })
-    this.#seenAt = now
+    if (this.#lastReadingAt === undefined)
+      await correctDueTimes(db, { now, latest: now + FAR_AHEAD_MS })
+    else await bringForward(db, { now, by: this.#lastReadingAt - now })
+    this.#lastReadingAt = now
   }
 
-  #restFor(ms: number): void {
-    this.#rest = setTimeout(() => {
-      this.#rest = undefined
-      if (this.#isWanted) this.#options.onRested()
+  #coolDown(ms: number): void {
+    this.#cooldown = setTimeout(() => {
+      this.#cooldown = undefined
+      if (this.#isWanted) this.#options.onReady()
     }, ms)
   }
 }

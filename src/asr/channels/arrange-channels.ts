@@ -25,12 +25,12 @@ import type { VoiceDetector } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'
 
-/** Samples of one look at a recording: 16 s. */
-const LOOK = 4 * WINDOW_SAMPLES
-/** A longer recording (20 min) is looked at in so many places, evenly spread. */
-const MAX_LOOKS = 75
-/** Samples before a look that settle the detector; whole frames. */
-const LEAD = 48 * VAD_FRAME
+/** Samples of one excerpt of a recording: 16 s. */
+const EXCERPT = 4 * WINDOW_SAMPLES
+/** Of a longer recording (20 min), only so many excerpts are analyzed, evenly spread. */
+const MAX_EXCERPTS = 75
+/** Samples before an excerpt that settle the detector; whole frames. */
+const LEAD_IN = 48 * VAD_FRAME
 const BLOCK = LEAK_BLOCK * VAD_FRAME
 /** Frames on either side that decide whether a leak is silenced: 0.2 s. */
 const NEAR = 6
@@ -48,9 +48,9 @@ export async function arrangeChannels(
   const analysis = createSceneAnalysis(channels.length, middle < 0 ? undefined : middle)
   const samples = channels[0]!.samples
   if (mode !== 'separate') {
-    for (const start of looks(samples)) {
+    for (const start of excerptStarts(samples)) {
       signal.throwIfAborted()
-      await look(detector, channels, { start, analysis })
+      await analyzeExcerpt(detector, channels, { start, analysis })
     }
   }
   const groups = analysis.result(mode)
@@ -78,29 +78,29 @@ function channelOf(
   return groups.length === 1 ? 0 : channels[groups[i]!.channels[0]!]!.channel
 }
 
-/** Where to look: everywhere in a short recording, at evenly spread places in a long one. */
-function looks(samples: number): number[] {
-  const all = Math.max(1, Math.ceil(samples / LOOK))
-  const count = Math.min(all, MAX_LOOKS)
-  return Array.from({ length: count }, (_, i) => Math.floor((i * all) / count) * LOOK)
+/** Returns where excerpts start: throughout a short recording, evenly spread in a long one. */
+function excerptStarts(samples: number): number[] {
+  const all = Math.max(1, Math.ceil(samples / EXCERPT))
+  const count = Math.min(all, MAX_EXCERPTS)
+  return Array.from({ length: count }, (_, i) => Math.floor((i * all) / count) * EXCERPT)
 }
 
 type Analysis = ReturnType<typeof createSceneAnalysis>
 
-async function look(
+async function analyzeExcerpt(
   detector: Pick<VoiceDetector, 'detect'>,
   channels: readonly ChannelPcm[],
   { start, analysis }: { start: number; analysis: Analysis },
 ): Promise<void> {
-  const end = Math.min(channels[0]!.samples, start + LOOK)
-  const lead = Math.min(start, LEAD)
+  const end = Math.min(channels[0]!.samples, start + EXCERPT)
+  const leadIn = Math.min(start, LEAD_IN)
   const planes: Planes = []
   const speech: Float32Array[] = []
   for (const { path } of channels) {
-    const audio = readSamples(path, start - lead, end)
-    planes.push(audio.slice(lead))
+    const audio = readSamples(path, start - leadIn, end)
+    planes.push(audio.slice(leadIn))
     const probabilities = await detector.detect(normalizeLevel(audio))
-    speech.push(probabilities.slice(lead / VAD_FRAME))
+    speech.push(probabilities.slice(leadIn / VAD_FRAME))
   }
   for (let at = 0; at < end - start; at += WINDOW_SAMPLES) {
     const frame = at / VAD_FRAME

@@ -28,12 +28,12 @@ import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
 import { type Diarized, diarizeRecording } from './diarize-recording.ts'
+import { warnOfDuration } from './duration-warning.ts'
 import type { PipelineTools } from './pipeline-tools.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
 import { callServices } from './service-add-ons.ts'
-import { warnOfLength } from './stated-length.ts'
 
 /** How an attempt is stopped, and where its progress goes. */
 export type TranscribeOptions = {
@@ -103,7 +103,7 @@ export async function transcribe(
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
     form: tools.config.addOnResults,
-    warnings: [...warnOfLength(decoded), ...warningsOf(route.warnings, recognized)],
+    warnings: [...warnOfDuration(decoded), ...warningsOf(route.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
     served: servedAddOns(tools.services),

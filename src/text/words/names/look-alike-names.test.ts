@@ -35,7 +35,7 @@ test('other ends, short names, German plurals and other letters do not', () => {
   }
 })
 
-test('names that meet in a sentence are of two people', () => {
+test('names that occur in one sentence are of two people', () => {
   assert.deepEqual(groupsOf('de', 'Herr Meyer und Herr Maier', 'von Meyer', 'von Maier'), [])
 })
 

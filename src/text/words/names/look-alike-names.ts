@@ -2,7 +2,7 @@ import { separatorOf } from '../../../transcript/separators.ts'
 import type { Utterance } from '../../../transcript/transcript.ts'
 import { normalize } from '../normalize.ts'
 import { foldCase } from '../word-parts.ts'
-import { meet, type SpokenName, spokenNames } from './spoken-names.ts'
+import { coOccur, type SpokenName, spokenNames } from './spoken-names.ts'
 
 /**
  * Spellings of one language that look alike, the most frequent first, each with words around it.
@@ -25,7 +25,7 @@ const AROUND = 6
 
 /**
  * Finds spellings that may be the same name. They begin alike, differ in few letters before their
- * end (other ends are inflections), and never meet in a sentence.
+ * end (other ends are inflections), and never occur in one sentence.
  */
 export function findLookAlikes(utterances: readonly Utterance[]): LookAlikes[] {
   const languages = [...new Set(utterances.map(({ language }) => language))]
@@ -49,7 +49,7 @@ function groupsOf(names: readonly SpokenName[], language: string): SpokenName[][
     byInitial.set(initial, groups)
     const group = groups.find(([first, ...others]) => {
       const looksAlike = mayBeSame(first!.spelling, name.spelling, language)
-      return looksAlike && ![first!, ...others].some((other) => meet(name, other))
+      return looksAlike && ![first!, ...others].some((other) => coOccur(name, other))
     })
     if (group) group.push(name)
     else groups.push([name])

@@ -42,7 +42,7 @@ test('marks and a possessive around a name stay', () => {
   )
 })
 
-test('two names of one sentence stay apart, also where they do not meet', () => {
+test('two names that occur in one sentence stay apart in every sentence', () => {
   const texts = ['we saw Catherine and Katherine', 'then Catherine left', 'so did Katherine']
   assert.deepEqual(rename(...texts), texts)
 })

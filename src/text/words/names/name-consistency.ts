@@ -3,7 +3,7 @@ import { ENGLISH, spellOut } from '../../vocabulary/grapheme-to-phoneme.ts'
 import { editDistance, phoneDistance } from '../../vocabulary/phone-distance.ts'
 import { phonesOf } from '../../vocabulary/phones.ts'
 import { foldCase, partsOf } from '../word-parts.ts'
-import { meet, type SpokenName, spokenNames } from './spoken-names.ts'
+import { coOccur, type SpokenName, spokenNames } from './spoken-names.ts'
 
 /** A spelling of a name, the spelling that replaced it, and how often. */
 export type NameChange = { from: string; to: string; count: number }
@@ -44,7 +44,7 @@ export function makeNamesConsistent(transcript: Transcript): {
   const groups: Name[][] = []
   for (const name of names) {
     const group = groups.find((group) => {
-      return isAlike(group[0]!, name) && !group.some((other) => meet(name, other))
+      return isAlike(group[0]!, name) && !group.some((other) => coOccur(name, other))
     })
     if (group) group.push(name)
     else groups.push([name])

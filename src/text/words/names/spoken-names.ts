@@ -45,7 +45,7 @@ export function spokenNames(utterances: readonly Utterance[]): SpokenName[] {
 }
 
 /** Returns whether two names occur in one sentence: then they belong to two people. */
-export function meet(one: SpokenName, other: SpokenName): boolean {
+export function coOccur(one: SpokenName, other: SpokenName): boolean {
   return [...one.sentences].some((sentence) => other.sentences.has(sentence))
 }
 

@@ -7,7 +7,7 @@ const TOLERANCE = { seconds: 1, share: 0.01 }
  * Warns of a recording whose audio ends before the file says, as when its copy was interrupted, or
  * that goes on after it, as when two files were joined byte by byte.
  */
-export function warnOfLength(media: DecodedMedia): string[] {
+export function warnOfDuration(media: DecodedMedia): string[] {
   const { duration, statedSeconds = 0, unreadSeconds = 0 } = media
   const tolerance = Math.max(TOLERANCE.seconds, TOLERANCE.share * statedSeconds)
   const [found, stated] = [duration.toFixed(1), statedSeconds.toFixed(1)]
