@@ -52,9 +52,13 @@ export function threads(
 
 /**
  * Workers that are processes with an IPC channel, as `spawn` starts them. With `mayIdle`, one
- * without a task does not keep this process alive.
+ * without a task does not keep this process alive. With `leadsGroup`, each leads a process group,
+ * and what is left of the group ends with it.
  */
-export function processes(spawn: () => ChildProcess, { mayIdle = false } = {}): StartWorker {
+export function processes(
+  spawn: () => ChildProcess,
+  { mayIdle = false, leadsGroup = false } = {},
+): StartWorker {
   return <Message>({ onMessage, onError, onExit }: WorkerEvents<Message>) => {
     const child = spawn()
     let stderr = ''
@@ -63,6 +67,7 @@ export function processes(spawn: () => ChildProcess, { mayIdle = false } = {}): 
     })
     child.on('message', (message) => onMessage(message as Message))
     child.on('error', onError)
+    if (leadsGroup) child.once('exit', () => killGroup(child.pid))
     // 'close' also follows a process that could not be started, 'exit' does not.
     child.once('close', (code, signal) => onExit({ code, signal, stderr }))
     return {
@@ -71,6 +76,19 @@ export function processes(spawn: () => ChildProcess, { mayIdle = false } = {}): 
       kill: () => void child.kill('SIGKILL'),
       setBusy: (isBusy) => mayIdle && keepAlive(child, isBusy),
     }
+  }
+}
+
+/**
+ * Kills what is left of a process group. `unshare --kill-child` asks the kernel for that only after
+ * it has started the child: killed before, it leaves one that holds the streams open.
+ */
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined || process.platform === 'win32') return
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Nothing is left, as nearly always.
   }
 }
 

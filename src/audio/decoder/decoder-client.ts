@@ -50,7 +50,7 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
   const folder = request.task === 'decode' ? request.folder : undefined
   const bounds = { limits, input: request.file, folder }
-  const decoder = processes(() => startDecoder(bounds))({
+  const decoder = processes(() => startDecoder(bounds), { leadsGroup: true })({
     onMessage(message: DecoderMessage) {
       watch.sawLife()
       if (message.type === 'progress') onProgress?.(message.fraction)

@@ -99,7 +99,9 @@ function openDecoder(account: string): Decoder | undefined {
   }
   const decoder: Decoder = {
     content: undefined,
-    worker: new SupervisedWorker<DecoderMessage>({ start: processes(start, { mayIdle: true }) }),
+    worker: new SupervisedWorker<DecoderMessage>({
+      start: processes(start, { mayIdle: true, leadsGroup: true }),
+    }),
     files: 0,
     isBusy: false,
   }

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import test from 'node:test'
+import { type Exit, processes } from './transports.ts'
+
+test('what is left of a process group ends with its leader', {
+  skip: process.platform === 'win32' && 'no process groups',
+}, async () => {
+  // The second process holds stderr open.
+  const args = ['-c', 'sleep 1000 & echo started >&2; wait']
+  const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as const
+  const child = spawn('/bin/sh', args, { detached: true, stdio: [...stdio] })
+  const started = once(child.stderr!, 'data')
+  const ended = Promise.withResolvers<Exit>()
+  const events = { onMessage() {}, onError: ended.reject, onExit: ended.resolve }
+  const { kill } = processes(() => child, { leadsGroup: true })(events)
+  await started
+  kill()
+  const { signal, stderr } = await ended.promise
+  assert.deepEqual([signal, stderr], ['SIGKILL', 'started\n'])
+})
