@@ -79,7 +79,13 @@ for (const isEnhanced of [false, true]) {
     const atOnce = await recognize(audio)
     const live = await recognize(audio, { step: 12_345, restart: 19 })
     assert.equal(atOnce.probabilities[0]!.length, Math.ceil(sound.length / VAD_FRAME))
-    assert.deepEqual(live, atOnce)
+    assert.deepEqual([live.levels, live.samples], [atOnce.levels, atOnce.samples])
+    for (const [i, channel] of atOnce.probabilities.entries()) {
+      const found = live.probabilities[i]!
+      assert.equal(found.length, channel.length)
+      // Processors may round calls for one frame and for many differently.
+      assert.ok(channel.every((one, n) => Math.abs(one - found[n]!) < 1e-5))
+    }
   })
 }
 

@@ -33,7 +33,7 @@ test('silence is no speech', async () => {
   assert.ok(speech.every((probability) => probability < 0.1))
 })
 
-test('how many frames a call gets changes no result', async () => {
+test('how many frames a call gets changes nothing but rounding', async () => {
   const audio = vowel(4, 1, 3)
   const inputs = Array.from({ length: 4 * 31 }, (_, frame) => {
     const first = frame * VAD_FRAME
@@ -43,7 +43,8 @@ test('how many frames a call gets changes no result', async () => {
   const next = detector.stream()
   const found: number[] = []
   for (let n = 1; inputs.length > 0; n++) found.push(...(await next(inputs.splice(0, n))))
-  assert.deepEqual(found, [...whole])
+  assert.equal(found.length, whole.length)
+  assert.ok(whole.every((one, n) => Math.abs(one - found[n]!) < 1e-5))
 })
 
 test('a sound is found at its time in a long recording', async () => {

@@ -28,7 +28,8 @@ export type VoiceDetector = {
 
 /**
  * One pass over audio: returns the probability of speech in each further frame. Each input is
- * `CONTEXT` samples and the frame after them. How many frames a call gets changes no result.
+ * `CONTEXT` samples and the frame after them. How many frames a call gets changes
+ * nothing but rounding, on some processors.
  */
 export type VoiceStream = (inputs: readonly Float32Array[]) => Promise<Float32Array>
 
@@ -43,8 +44,9 @@ export async function loadVoiceDetector(file: string): Promise<VoiceDetector> {
 }
 
 /**
- * Detects speech in pieces, each with a lead-in of `WARM_UP` frames (before the start: silence), so
- * that the state does not drift over a long recording.
+ * Detects speech in pieces, each with a lead-in of `WARM_UP` frames (before the start: silence). In
+ * one piece, segments would differ by a frame here and there from those that all else was tuned
+ * with (decision 0108).
  */
 async function detectInPieces(session: Session, audio: Float32Array): Promise<Float32Array> {
   const frames = Math.ceil(audio.length / VAD_FRAME)
