@@ -3,7 +3,7 @@ import { readFields } from '../src/api/bodies/validation/validate-fields.ts'
 import { RealtimeConnection } from '../src/api/openai/realtime/realtime-connection.ts'
 import type { toLiveBody } from '../src/api/openai/realtime/session-settings.ts'
 import { liveRequest } from '../src/api/schemas/live/live-request.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 import { readFrame } from '../src/live/input/client-frames.ts'
 import { fuzzBytes } from './guided.ts'
 

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { installModels } from '../src/asr/models/install-embedded.ts'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { models } = readConfig({ STENO_MODELS_DIR: process.env.STENO_MODELS_DIR })

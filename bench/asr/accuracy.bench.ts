@@ -3,8 +3,8 @@
  * with the real-time factor of the whole run, and how far confidence can be believed.
  */
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/observability/log.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, type Recording, readCorpus } from '../corpus.ts'

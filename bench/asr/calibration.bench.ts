@@ -16,7 +16,7 @@ import {
   fileSegments,
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'
 import { report } from '../report.ts'
 import { judge } from './judge.ts'

@@ -17,7 +17,7 @@ import {
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { convertWhisper } from '../../src/asr/whisper/convert.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'

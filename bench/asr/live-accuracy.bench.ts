@@ -3,8 +3,8 @@
  * per group of a corpus; and how long a final takes by the length of its utterance.
  */
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/observability/log.ts'
 import type { Word } from '../../src/transcript/transcript.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, readCorpus } from '../corpus.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observability/log.ts'
 import type { Db } from '../../src/storage/database/db.ts'
 import { liveCallbackBody } from '../../src/storage/deliveries/delivery-outbox.ts'
 import { insertWebhook } from '../../src/storage/deliveries/endpoints.ts'

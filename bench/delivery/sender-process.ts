@@ -3,10 +3,10 @@
 // what it held.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { DeliveryService } from '../../src/delivery/delivery-service.ts'
-import { createLog } from '../../src/log.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { endNewJob } from './fill.ts'
 

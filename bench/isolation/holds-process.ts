@@ -1,10 +1,10 @@
 // The server with the fake engine. Tells its address, and after any message how long the longest
 // turn of its event loop took since the last one: in processor time, so that a busy machine changes
 // nothing.
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/observability/log.ts'
 
 /** 45 words in five seconds: an hour has as many as three hours of a talk. */
 const TEXT = 'Ask not what your country can do for you, said Doctor Miller in Boston. '

@@ -12,7 +12,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { percentile } from '../../src/cli/live/live-latency.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import {
   type ChatCall,

@@ -1,8 +1,8 @@
 // The server in a process of its own, with the real engine. Reads STENO_*; sends its address when
 // it listens, and closes its workers when it is told to end.
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createApp } from '../../src/app/app.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/observability/log.ts'
 
 const app = await createApp(readConfig(process.env), { log: createLog('warn') })
 process.send!({ url: await app.http.listen({ host: '127.0.0.1', port: 0 }) })

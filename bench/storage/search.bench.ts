@@ -15,7 +15,7 @@ import {
   removePostgres,
   startPostgres,
 } from '../../scripts/test-postgres.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observability/log.ts'
 import { openStorage } from '../../src/storage/storage.ts'
 import { report } from '../report.ts'
 import { type Served, serveSteno } from '../served.ts'

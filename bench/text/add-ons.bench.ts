@@ -6,8 +6,8 @@
  * are its reference texts, again and again.
  */
 import { createSpeechEngine } from '../../src/asr/create-speech-engine.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/observability/log.ts'
 import { addOns } from '../../src/text/add-ons.ts'
 import { buildResult } from '../../src/text/result/build-result.ts'
 import { transforms } from '../../src/text/transforms.ts'

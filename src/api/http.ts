@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import type { App } from '../app/server-parts.ts'
 import { FrameScheduler } from '../live/input/frame-scheduler.ts'
-import type { App } from '../server-parts.ts'
 import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'

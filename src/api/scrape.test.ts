@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { captureLog } from '../../test/support/captured-log.ts'
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../observability/metrics.ts'
 import { createScrape, type ScrapeParts } from './scrape.ts'
 
 async function open(t: TestContext) {

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge } from 'prom-client'
+import type { App } from '../app/server-parts.ts'
 import { type Role, roles } from '../config/node.ts'
-import { deliveryKinds, endpointKinds, jobKinds } from '../metrics.ts'
-import type { App } from '../server-parts.ts'
+import { deliveryKinds, endpointKinds, jobKinds } from '../observability/metrics.ts'
 import {
   countActiveJobs,
   countDisabledEndpoints,

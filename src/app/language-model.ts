@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
+import type { Config } from '../config/config.ts'
 import type { LlmConfig } from '../config/llm.ts'
-import type { Config } from '../config.ts'
 import type { AskOptions } from '../llm/ask.ts'
 import {
   type ChatModel,
@@ -22,10 +22,10 @@ import {
 import { estimateTokens } from '../llm/tokens.ts'
 import { translateTexts } from '../llm/translate.ts'
 import { type NameGroup, unifyNames } from '../llm/unify-names.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
 import { readStoredModels } from '../models/install/installed-models.ts'
 import { createServiceClient } from '../net/service-client.ts'
+import type { Log } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { ServiceRequest, Services } from '../text/service-add-on.ts'
 import { roundTo } from '../transcript/rounding.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'

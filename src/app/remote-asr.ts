@@ -1,7 +1,7 @@
 import type { RemoteOptions } from '../asr/remote/remote-recognizer.ts'
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
+import type { Config } from '../config/config.ts'
 import { createServiceClient } from '../net/service-client.ts'
+import type { Log } from '../observability/log.ts'
 
 /** Connects the configured remote engine with the network; undefined when there is none. */
 export function remoteOptions(

@@ -1,6 +1,6 @@
 import './no-telemetry.ts'
 import ort from 'onnxruntime-node'
-import type { Device } from '../config.ts'
+import type { Device } from '../config/config.ts'
 
 /** A loaded model. */
 export type Session = ort.InferenceSession

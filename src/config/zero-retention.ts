@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from './config.ts'
 
 /**
  * Returns whether nothing is kept of the new jobs of an account once their result was delivered.

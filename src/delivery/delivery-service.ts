@@ -1,6 +1,7 @@
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
+import type { Config } from '../config/config.ts'
 import type { Resolve } from '../net/resolver.ts'
+import type { Log } from '../observability/log.ts'
+import type { Tracing } from '../observability/tracing.ts'
 import {
   failSomeDeliveries,
   findDueEndpoints,
@@ -15,7 +16,6 @@ import { disabledReason } from '../storage/deliveries/delivery-outbox.ts'
 import { syncConfiguredWebhooks } from '../storage/deliveries/endpoint-removal.ts'
 import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Tracing } from '../tracing.ts'
 import { AttemptRunner, type DeliveryMetrics } from './attempts/attempt-runner.ts'
 import type { RetryDelays } from './attempts/retry-delay.ts'
 import { DuePoller, MAX_PAUSE_MS } from './due-poller.ts'

@@ -10,7 +10,7 @@ import {
   until,
 } from '../../test/support/delivery/test-delivery-service.ts'
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
-import { createMetrics } from '../metrics.ts'
+import { createMetrics } from '../observability/metrics.ts'
 
 /** Opens a storage whose queries wait behind others for as long as the test says. */
 async function openBusyStorage(t: TestContext) {

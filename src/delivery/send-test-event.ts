@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { wallNow } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Db } from '../storage/database/db.ts'
 import type { AttemptRecord } from '../storage/deliveries/deliveries.ts'
 import type { Endpoint } from '../storage/deliveries/endpoints.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { wallNow } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observability/log.ts'
 import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { deleteEvents } from '../storage/events.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observability/log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { readResult } from '../storage/jobs/results.ts'

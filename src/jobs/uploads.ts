@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { wallNow } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { AppError } from '../errors.ts'
 import type { Resolve } from '../net/resolver.ts'
 import type { Db } from '../storage/database/db.ts'

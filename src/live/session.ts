@@ -1,6 +1,6 @@
 import { frameBytes } from '../audio/audio-format.ts'
 import { wallNow } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observability/log.ts'
 import { Connection, type ConnectOptions } from './connection.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'

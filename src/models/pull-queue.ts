@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observability/log.ts'
 import type { CatalogModel } from './catalog.ts'
 import { createTransferRate } from './download/transfer-rate.ts'
 import type { InstallStep } from './install/install.ts'

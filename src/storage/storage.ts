@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseConfig } from '../config/database.ts'
 import { roles } from '../config/node.ts'
 import type { ObjectStoreConfig } from '../config/object-store.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../observability/log.ts'
 import {
   databaseFile,
   makeDataFolder,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import test from 'node:test'
-import { settingNames } from '../../src/config.ts'
+import { settingNames } from '../../src/config/config.ts'
 
 const root = join(import.meta.dirname, '../..')
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root })

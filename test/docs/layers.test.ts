@@ -34,17 +34,8 @@ const allowed: Record<string, readonly string[]> = {
   llm: ['net', 'workers'],
   workers: [],
 }
-const builders = ['main', 'cli', 'app', 'server-parts']
-const shared = [
-  'clock',
-  'config',
-  'errors',
-  'log',
-  'log-text',
-  'metrics',
-  'tracing',
-  'server-parts (types)',
-]
+const builders = ['main', 'cli', 'app']
+const shared = ['clock', 'config', 'errors', 'observability', 'app (types)']
 
 type Import = { file: string; module: string; target: string }
 

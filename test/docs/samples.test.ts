@@ -9,7 +9,7 @@ import { Writable } from 'node:stream'
 import test from 'node:test'
 import { runCommand } from '../../src/cli/commands.ts'
 import type { Terminal } from '../../src/cli/terminal/terminal.ts'
-import { settingNames } from '../../src/config.ts'
+import { settingNames } from '../../src/config/config.ts'
 import { planOf, plans } from '../support/samples/plans.ts'
 import {
   type Language,

@@ -1,10 +1,10 @@
 // Vocabulary, spelling, entities, sentiments and summaries of live sessions, over the real server.
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createLog } from '../../src/observability/log.ts'
 import { chunksOf, draw } from '../support/audio/draw-audio.ts'
 import { openReceiver } from '../support/delivery/receiver.ts'
 import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import test from 'node:test'
-import { readConfig, settingNames } from '../../src/config.ts'
+import { readConfig, settingNames } from '../../src/config/config.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/observability/log.ts'
 import { type Db, inTransaction } from '../../src/storage/database/db.ts'
 import { settleDelivery } from '../../src/storage/deliveries/deliveries.ts'
 import { leaseDueDeliveries } from '../../src/storage/deliveries/delivery-leases.ts'

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import type { Log } from '../../src/log.ts'
+import type { Log } from '../../src/observability/log.ts'
 
 /** A parsed log line. */
 export type LogLine = { msg: string; room?: string; [field: string]: unknown }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import type { App } from '../../app/server-parts.ts'
 import { AppError } from '../../errors.ts'
-import type { App } from '../../server-parts.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
 import { createAuthenticate, createFindKey, type Key, sha256 } from './auth.ts'
 import { clientAddressOf, networkOf } from './client-address.ts'

@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { findKeyByHash, insertKey, type NewKey } from '../../storage/accounts/keys.ts'
 import { createAuthenticate, createFindKey, sha256 } from './auth.ts'
 

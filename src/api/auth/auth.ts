@@ -1,7 +1,7 @@
 import { hash as hashOf } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { App } from '../../app/server-parts.ts'
 import { AppError } from '../../errors.ts'
-import type { App } from '../../server-parts.ts'
 import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { createKeyUse } from './key-use.ts'

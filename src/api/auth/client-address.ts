@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 
 /**
  * Returns the address from which a request came: that of the connection or, behind a trusted proxy,

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { recordKeyUse, type StoredKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
 

@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { App } from '../../app/server-parts.ts'
 import { wallNow } from '../../clock.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
-import type { App } from '../../server-parts.ts'
 import {
   consumeLink,
   deleteSignIn,

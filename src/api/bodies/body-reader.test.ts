@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '../../config.ts'
-import { createLog } from '../../log.ts'
+import { readConfig } from '../../config/config.ts'
+import { createLog } from '../../observability/log.ts'
 import { BodyReader, SHORT_BYTES } from './body-reader.ts'
 
 function open(t: TestContext) {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { limitConcurrency } from '../limit-concurrency.ts'
 import { BodyThread } from './parsing/body-thread.ts'
 import {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config/config.ts'
 import { commandName, isPackage } from '../../config/installation.ts'
-import type { Config } from '../../config.ts'
 import { baseUrlOf } from '../responses/urls.ts'
 
 const POLICY =

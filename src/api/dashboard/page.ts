@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { hasSignInCookie } from '../auth/sign-in.ts'
 import { sendAboutPage } from './about-page.ts'
 import { readPage } from './files.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { JobFilter, Part, Place } from '../../storage/jobs/job-lists.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { addJob } from '../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
-import { createMetrics } from '../../metrics.ts'
+import { createLog } from '../../observability/log.ts'
+import { createMetrics } from '../../observability/metrics.ts'
 import { LoadHistory } from './load-history.ts'
 
 async function open(t: TestContext) {

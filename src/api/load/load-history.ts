@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Counter, Histogram } from 'prom-client'
+import type { App } from '../../app/server-parts.ts'
 import { wallNow } from '../../clock.ts'
-import type { App } from '../../server-parts.ts'
 import { countActiveJobs, countPendingDeliveries } from '../../storage/counts.ts'
 import { type Bucket, bucketsSince, quantileOf } from './bucket-quantile.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { App } from '../../server-parts.ts'
-import type { Span } from '../../tracing.ts'
+import type { App } from '../../app/server-parts.ts'
+import type { Span } from '../../observability/tracing.ts'
 
 /** The route label of requests without a route: a path may hold anything. */
 const UNKNOWN_ROUTE = 'unknown'

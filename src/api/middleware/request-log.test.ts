@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog, type Log } from '../../log.ts'
+import { createLog, type Log } from '../../observability/log.ts'
 import { requestLog } from './request-log.ts'
 
 function open(level: string) {

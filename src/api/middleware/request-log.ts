@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Bindings } from 'pino'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 

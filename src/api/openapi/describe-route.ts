@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifySchema } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
 import { type ErrorStatus, ErrorView, errorResponses } from '../schemas/error.ts'
 import { OpenAiErrorView } from '../schemas/openai/openai.ts'

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { errorResponse } from '../schemas/error.ts'
 import { describeRoute } from './describe-route.ts'
 import { hoistComponents } from './hoist-components.ts'

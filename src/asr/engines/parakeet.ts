@@ -1,4 +1,4 @@
-import type { Device } from '../../config.ts'
+import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { decodePieces, type TimedToken } from '../parakeet/decode.ts'

@@ -1,4 +1,4 @@
-import type { Device } from '../../config.ts'
+import type { Device } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { EngineName, ModelKind } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Device } from '../../config.ts'
+import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import {
   BUSY_PARTIAL_INTERVALS,
   type Final,

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { findPrepacked, prepackedName } from './prepacked-models.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ort from 'onnxruntime-node'
-import type { Device } from '../../config.ts'
+import type { Device } from '../../config/config.ts'
 import {
   floats,
   floatsOf,

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Final, Partial } from '../live-engine.ts'
 import type { TaskOptions, TaskRunner } from '../workers/pool.ts'
 import type { Task } from '../workers/protocol.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
 import { loadVoiceDetector } from './vad.ts'
 import { CONTEXT, VAD_FRAME } from './vad-frames.ts'

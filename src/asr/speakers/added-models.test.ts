@@ -12,9 +12,9 @@ import {
   writeMeanSquareModel,
   writePitchModel,
 } from '../../../test/support/asr/stand-in-speaker-models.ts'
-import { createLog } from '../../log.ts'
 import { hashFile } from '../../models/files/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
 import { installSpeakerModel } from '../models/install-speaker-model.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Device } from '../../config.ts'
+import type { Device } from '../../config/config.ts'
 import {
   floats,
   floatsOf,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createLog } from '../../log.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
+import { createLog } from '../../observability/log.ts'
 import { ModelPools, type ModelPoolsOptions, type ModelUse } from './model-pools.ts'
 import { WorkerPool } from './pool.ts'
 

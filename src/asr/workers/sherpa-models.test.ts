@@ -11,9 +11,9 @@ import {
   writeNemoCtc,
   writeTransducer,
 } from '../../../test/support/asr/tone-models.ts'
-import { createLog } from '../../log.ts'
 import { describeCheckpoint } from '../../models/install/checkpoint.ts'
 import { importModel } from '../../models/install/import.ts'
+import { createLog } from '../../observability/log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
 import { describeFolder } from '../sherpa/import.ts'
 

@@ -1,7 +1,7 @@
 /** A recognition process: loads the models of its role, then runs one task after the other. */
 
 import { join } from 'node:path'
-import type { Device } from '../../config.ts'
+import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
 import { loadStored } from '../engines/stored-recognizers.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { installTones } from '../../../test/support/asr/many-languages.ts'
 import { type ChatReply, startChatProvider } from '../../../test/support/llm/chat-provider.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { checkLanguageServices } from './check-language-services.ts'
 
 const { signal } = new AbortController()

@@ -1,7 +1,7 @@
 import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import type { Config } from '../../config/config.ts'
 import type { LlmConfig } from '../../config/llm.ts'
-import type { Config } from '../../config.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Finding } from './checks.ts'
 
 /** Seconds for a few words of a language model, which may have to be loaded first. */

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { parseArguments, UsageError } from '../arguments.ts'
 import { checkRemoteEngine } from '../models/check-remote-engine.ts'
 import { checkSpeakerModels } from '../models/check-speaker-models.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runSteno } from '../../../test/support/cli/run-steno.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { checkSettings } from './checks.ts'
 import { findExposures } from './exposure.ts'
 

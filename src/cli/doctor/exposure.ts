@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 
 /** A setting that gives others access more easily than an operator may expect. */
 export type Exposure = { text: string; remedy: string }

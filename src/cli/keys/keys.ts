@@ -1,5 +1,5 @@
 import { generateKey } from '../../api/auth/generate-key.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { deleteKey, listKeys, type StoredKey } from '../../storage/accounts/keys.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { commandActor } from '../audit/command-actor.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { installSpeakerModel } from '../../asr/models/install-speaker-model.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import {
   readInstalledModel,
   type SpeakerModelKind,

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { remoteOptions } from '../../app/remote-asr.ts'
-import type { Config } from '../../config.ts'
-import { createLog } from '../../log.ts'
+import type { Config } from '../../config/config.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Finding } from '../doctor/checks.ts'
 
 /** Half a second at 16 kHz: servers may charge for it. */

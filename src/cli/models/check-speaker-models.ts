@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { InstalledModel } from '../../models/speaker-models.ts'
 import type { Finding } from '../doctor/checks.ts'
 

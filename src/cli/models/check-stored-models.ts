@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Finding } from '../doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
@@ -11,7 +11,7 @@ export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { listPresentModels } = await import('../../app/model-list.ts')
+  const { listPresentModels } = await import('../../app/models/model-list.ts')
   const present = await listPresentModels(folder, { hashes: true, signal })
   const stored = present.filter(({ origin }) => origin === 'store')
   if (stored.length === 0) {

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { canonicalLanguage, transcriptionCodes } from '../../api/schemas/models/language-codes.ts'
-import { conversions } from '../../app/conversions.ts'
+import { conversions } from '../../app/models/conversions.ts'
+import { readConfig } from '../../config/config.ts'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
-import { readConfig } from '../../config.ts'
 import { type CatalogModel, readCatalog } from '../../models/catalog.ts'
 import { embeddedModelList } from '../../models/embedded-models.ts'
 import {

@@ -23,7 +23,7 @@ import {
 } from '../../../test/support/asr/stand-in-speaker-models.ts'
 import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
 import { runHere } from '../../../test/support/cli/run-here.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { readStoredModels, storeFolder } from '../../models/install/installed-models.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { checkSpeakerModels } from './check-speaker-models.ts'

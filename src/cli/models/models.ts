@@ -1,5 +1,9 @@
-import { listAvailableModels, listPresentModels, listRemoteModels } from '../../app/model-list.ts'
-import { readConfig } from '../../config.ts'
+import {
+  listAvailableModels,
+  listPresentModels,
+  listRemoteModels,
+} from '../../app/models/model-list.ts'
+import { readConfig } from '../../config/config.ts'
 import type { ListedModel } from '../../models/model-store.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { formatTable } from '../terminal/table.ts'

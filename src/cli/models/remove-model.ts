@@ -1,5 +1,5 @@
-import { removeModel } from '../../app/remove-model.ts'
-import { readConfig } from '../../config.ts'
+import { removeModel } from '../../app/models/remove-model.ts'
+import { readConfig } from '../../config/config.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 

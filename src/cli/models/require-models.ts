@@ -1,6 +1,6 @@
 import { findDamage, isCurrent } from '../../asr/models/embedded-record.ts'
+import type { Config } from '../../config/config.ts'
 import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
-import type { Config } from '../../config.ts'
 import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
 import { withModelLock } from '../../models/install/lock.ts'
 

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { listNodes, type Node } from '../../storage/nodes/nodes.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'

@@ -3,11 +3,11 @@ import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPullQueue } from '../../app/model-pulls.ts'
+import { createPullQueue } from '../../app/models/model-pulls.ts'
 import { remoteOptions } from '../../app/remote-asr.ts'
 import { createSpeechEngine, engineOptions } from '../../asr/create-speech-engine.ts'
-import { type Config, readConfig } from '../../config.ts'
-import { createLog } from '../../log.ts'
+import { type Config, readConfig } from '../../config/config.ts'
+import { createLog } from '../../observability/log.ts'
 import { readSettings } from '../arguments.ts'
 import { requireModels } from '../models/require-models.ts'
 import type { Server } from './client.ts'
@@ -52,7 +52,7 @@ export async function startPrivateServer(
     log,
   })
   try {
-    const { createApp } = await import('../../app.ts')
+    const { createApp } = await import('../../app/app.ts')
     const app = await createApp(settings, { log, speech })
     const url = await app.http.listen({ host: '127.0.0.1', port: 0 })
     return {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { readClientConfig } from '../../config.ts'
+import { readClientConfig } from '../../config/config.ts'
 import { readSettings, UsageError } from '../arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { Server } from './client.ts'

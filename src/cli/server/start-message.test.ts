@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { startMessage } from './start-message.ts'
 
 const message = { url: 'http://127.0.0.1:7070', key: 'a-key', config: readConfig({}) }

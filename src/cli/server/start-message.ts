@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
+import type { Config } from '../../config/config.ts'
 import { commandName, isPackage } from '../../config/installation.ts'
-import type { Config } from '../../config.ts'
 
 /** A recording that ships with the project, for a first try. */
 export const SAMPLE = fileURLToPath(

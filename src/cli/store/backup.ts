@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { checkBackup } from '../../storage/backup/check-backup.ts'
 import { listSnapshots } from '../../storage/backup/manifest.ts'

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { restoreBackup } from '../../storage/backup/restore-backup.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'

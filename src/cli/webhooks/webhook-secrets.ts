@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { createWebhook } from '../../storage/deliveries/create-webhook.ts'
 import { generateSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'

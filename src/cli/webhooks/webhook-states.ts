@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { recordAudit } from '../../storage/accounts/audit-log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'

@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { sendTestEvent } from '../../delivery/send-test-event.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { createClient, type Server } from '../server/client.ts'

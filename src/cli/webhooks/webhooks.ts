@@ -1,4 +1,4 @@
-import { readConfig } from '../../config.ts'
+import { readConfig } from '../../config/config.ts'
 import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
 import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'

@@ -1,5 +1,5 @@
-import type { Config } from '../../config.ts'
-import type { Log } from '../../log.ts'
+import type { Config } from '../../config/config.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { createGroupCommit } from '../../storage/database/group-commit.ts'
 import {

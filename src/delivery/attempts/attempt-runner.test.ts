@@ -7,8 +7,8 @@ import {
   openTestReceiver,
   queueMessages,
 } from '../../../test/support/delivery/test-delivery-service.ts'
-import { createMetrics } from '../../metrics.ts'
-import type { SpanAttributes, Tracing } from '../../tracing.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import type { SpanAttributes, Tracing } from '../../observability/tracing.ts'
 
 test('each attempt is a line of the log, with ids and outcome, and without the address', async (t) => {
   const stream = new PassThrough()

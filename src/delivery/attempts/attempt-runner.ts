@@ -1,8 +1,8 @@
-import type { Config } from '../../config.ts'
-import type { Log } from '../../log.ts'
-import type { AttemptOutcome, Metrics } from '../../metrics.ts'
+import type { Config } from '../../config/config.ts'
+import type { Log } from '../../observability/log.ts'
+import type { AttemptOutcome, Metrics } from '../../observability/metrics.ts'
+import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
-import { noTracing, type Tracing, traced } from '../../tracing.ts'
 import { type AttemptTools, type AttemptUse, attemptDelivery } from './attempt-delivery.ts'
 import { AttemptResults } from './attempt-results.ts'
 

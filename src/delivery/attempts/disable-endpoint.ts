@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
 import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'

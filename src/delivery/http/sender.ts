@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { type AddressGuard, createAddressGuard } from '../../net/address-guard.ts'
 import { basicCredentials } from '../../net/basic-credentials.ts'
 import { AddressRefusedError, checkUrl } from '../../net/check-url.ts'

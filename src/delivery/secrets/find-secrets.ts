@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { signingSecrets } from '../../storage/deliveries/signing-secrets.ts'
 

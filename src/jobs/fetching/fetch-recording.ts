@@ -1,5 +1,5 @@
 import { wallNow } from '../../clock.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import { recordFetchedFile } from '../../storage/recordings/fetched-recording.ts'
 import { findFile } from '../../storage/recordings/recordings.ts'

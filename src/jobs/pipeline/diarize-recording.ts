@@ -6,7 +6,7 @@ import type {
   SpeechEngine,
 } from '../../asr/speech-engine.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { type AddOnError, diarizationFailed } from '../../text/result/steps/envelope.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { Checkpoints } from './checkpoints.ts'

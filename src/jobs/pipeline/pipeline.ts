@@ -7,7 +7,7 @@ import {
 import type { RecognitionRoute } from '../../asr/routing/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'

@@ -1,8 +1,8 @@
 import { steadyNow } from '../../clock.ts'
-import { type JobOutcome, type Metrics, outcomeOf } from '../../metrics.ts'
+import { type JobOutcome, type Metrics, outcomeOf } from '../../observability/metrics.ts'
+import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
-import { noTracing, type Tracing, traced } from '../../tracing.ts'
 import type { Stage } from '../pipeline/progress.ts'
 
 /** Where attempts are counted and traced. */

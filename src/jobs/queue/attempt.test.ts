@@ -5,7 +5,7 @@ import { addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { findProgress } from '../../storage/jobs/queue/progress.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failJob, finishJob, type JobFailure } from '../../storage/jobs/end-job.ts'
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { LeaseLostError, startHeartbeat } from './lease-heartbeat.ts'
 

@@ -1,6 +1,6 @@
 import { setInterval as ticks } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { type Lease, renewLease } from '../../storage/jobs/queue/lease.ts'
 

@@ -1,6 +1,6 @@
 import { steadyNow, wallNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import { outcomeOf } from '../../metrics.ts'
+import { outcomeOf } from '../../observability/metrics.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
 import { type ClaimedJob, claimJob } from '../../storage/jobs/queue/queue.ts'
 import {

@@ -7,7 +7,7 @@ import { addFile, addJob, claim, returnLost } from '../../../test/support/jobs/t
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { steadyNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { runAttempt } from './attempt.ts'

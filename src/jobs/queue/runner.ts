@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { findActiveJobs } from '../../storage/jobs/queue/queue-maintenance.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { runMaintenance } from '../maintenance.ts'

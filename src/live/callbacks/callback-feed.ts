@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { type LiveCallback, liveCallbackBody } from '../../storage/deliveries/delivery-outbox.ts'
 import { dropResult, MAX_INLINE_RESULT_BYTES, storeResultText } from '../../storage/jobs/results.ts'

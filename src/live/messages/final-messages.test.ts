@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { recoverSession } from '../recovery/session-recovery.ts'

@@ -1,6 +1,6 @@
 import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import type { AudioFormat } from '../../audio/audio-format.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
 import {
   type AddOnError,

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'

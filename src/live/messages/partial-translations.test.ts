@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import { failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import { PartialTranslations } from './partial-translations.ts'

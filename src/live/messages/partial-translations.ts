@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
 import type { UtteranceWithId } from './realtime-add-ons.ts'
 import type { ServiceEnvelope, SessionServices } from './session-services.ts'

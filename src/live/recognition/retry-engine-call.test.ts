@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import { retryEngineCall } from './retry-engine-call.ts'
 
 const log = createLog('silent')

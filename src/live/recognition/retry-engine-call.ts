@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 
 /**
  * Pauses before a failed call is retried; a process that died is replaced within a second or two.

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import { SessionAppender } from '../../storage/live/session-appender.ts'
 import { Journal } from './journal.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { SessionStore } from '../../storage/live/session-store.ts'
 
 /** Something to be stored: audio, and the log lines that report it. */

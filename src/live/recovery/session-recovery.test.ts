@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import { Connection, type Outgoing } from '../connection.ts'
 import { MessageOutbox } from '../messages/message-outbox.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Journal } from './journal.ts'
 import { type ReadLog, readRecords, type StopReason, writeRecord } from './session-log.ts'
 

@@ -1,5 +1,5 @@
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import { listNodes } from '../../storage/nodes/nodes.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addLiveJob } from '../../../test/support/live/sessions/test-live-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import { beginLiveJob, finishLiveJob, releaseLiveJob } from '../../storage/live/live-jobs.ts'
 import { ForwardedClients } from './forwarded-clients.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { findLiveOwners } from '../../storage/live/live-jobs.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
-import { type Metrics, outcomeOf } from '../../metrics.ts'
+import type { Log } from '../../observability/log.ts'
+import { type Metrics, outcomeOf } from '../../observability/metrics.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
 import type { SessionStores } from '../../storage/live/session-stores.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { type Db, inTransaction } from '../../storage/database/db.ts'
 import { type Lease, renewLease } from '../../storage/jobs/queue/lease.ts'
 

@@ -1,5 +1,5 @@
-import type { Metrics } from '../../metrics.ts'
-import type { Span } from '../../tracing.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import type { Span } from '../../observability/tracing.ts'
 
 /**
  * Measures the latencies that clients of a session see. Times are on the clock of

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { wallNow } from '../../clock.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { findValidKeys, hasOtherAccounts } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { type SqlBool, sql } from 'kysely'
 import type { Role } from '../../config/node.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Db } from '../database/db.ts'
 import { isDead, type OwnerInfo } from './owners.ts'
 

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import { followClock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 
 /** How often an owner says that it is alive. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { DedicatedThreads } from './dedicated-threads.ts'
 import { isLarge } from './large-params.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
 import {

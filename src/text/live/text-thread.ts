@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../observability/log.ts'
 import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { threads } from '../../workers/transports.ts'
 import type { Params } from '../add-on.ts'

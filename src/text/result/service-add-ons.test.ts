@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import { createLog } from '../../log.ts'
+import { createLog } from '../../observability/log.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Params } from '../add-on.ts'
 import { ResultBuilder } from './result-builder.ts'

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createApp } from '../../../src/app.ts'
+import { createApp } from '../../../src/app/app.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
-import { readConfig } from '../../../src/config.ts'
-import { createLog } from '../../../src/log.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { createLog } from '../../../src/observability/log.ts'
 
 test('an app that cannot be built whole closes what was built, and can be built again', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))

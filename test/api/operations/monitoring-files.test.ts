@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { parse } from 'yaml'
-import { createMetrics } from '../../../src/metrics.ts'
+import { createMetrics } from '../../../src/observability/metrics.ts'
 import { startServer } from '../../support/server/start-server.ts'
 
 const folder = join(import.meta.dirname, '../../../deploy/monitoring')

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { startPrivateServer } from '../../../src/cli/server/private-server.ts'
-import { createTracing } from '../../../src/tracing.ts'
+import { createTracing } from '../../../src/observability/tracing.ts'
 import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -79,7 +79,7 @@ test('without settings nothing is traced, and no package is loaded for it', asyn
   await call(server, '/health')
   const packages = [...loaded].filter((name) => /^@opentelemetry\/(?!api$)/.test(name))
   assert.deepEqual(packages, [])
-  await import('../../../src/tracing/otlp.ts')
+  await import('../../../src/observability/otlp.ts')
   assert.ok(loaded.has('@opentelemetry/sdk-trace'), 'it had not been loaded before the hook')
 })
 

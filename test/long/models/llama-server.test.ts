@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { openChatModel } from '../../../src/app/language-model.ts'
 import { checkLanguageServices } from '../../../src/cli/doctor/check-language-services.ts'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import type { ChatModel } from '../../../src/llm/chat-client.ts'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import {
   type LlamaServer,
   noLlamaServer,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { remoteOptions } from '../../../src/app/remote-asr.ts'
-import { readConfig } from '../../../src/config.ts'
-import { createLog, type Log } from '../../../src/log.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { createLog, type Log } from '../../../src/observability/log.ts'
 import { createTonesEngine, speakWav, type TestModel } from '../../support/asr/many-languages.ts'
 import { type Spoken, speak } from '../../support/asr/tones.ts'
 import {

@@ -12,7 +12,7 @@ import {
   removePostgres,
   startPostgres,
 } from '../../../scripts/test-postgres.ts'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
 import { finishJob } from '../../../src/storage/jobs/end-job.ts'
 import { type Lease, renewLease } from '../../../src/storage/jobs/queue/lease.ts'

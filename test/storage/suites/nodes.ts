@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { listNodes, OwnNode } from '../../../src/storage/nodes/nodes.ts'
 import { renewOwner } from '../../../src/storage/nodes/owners.ts'
 import { createSuite } from './suite.ts'

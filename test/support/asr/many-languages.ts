@@ -9,7 +9,7 @@ import {
 } from '../../../src/asr/create-speech-engine.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { describeTones, embeddedTones, type Spoken, speak } from './tones.ts'
 
 /** A model to install; `memoryBytes` also orders models: the larger, the better and slower. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import {
   DeliveryService,
   type DeliveryServiceOptions,
 } from '../../../src/delivery/delivery-service.ts'
 import type { Clock } from '../../../src/delivery/system-clock.ts'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
 import {
   type Delivery as QueuedDelivery,

@@ -1,4 +1,4 @@
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { LiveText } from '../../../src/text/live/live-text.ts'
 import { ResultBuilder } from '../../../src/text/result/result-builder.ts'
 import { connectInProcess } from '../storage/in-process-sqlite.ts'

@@ -9,7 +9,7 @@ import {
   whyNoPostgres,
 } from '../../../scripts/test-postgres.ts'
 import type { DatabaseConfig } from '../../../src/config/database.ts'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { makeFolder } from './test-storage.ts'

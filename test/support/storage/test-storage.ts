@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/observability/log.ts'
 import { openStorage, type Storage, type StorageOptions } from '../../../src/storage/storage.ts'
 import { connectInProcess } from './in-process-sqlite.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { readConfig } from '../../../config.ts'
-import { createLog } from '../../../log.ts'
+import { readConfig } from '../../../config/config.ts'
+import { createLog } from '../../../observability/log.ts'
 import { BodyThread } from './body-thread.ts'
 
 const common = { settings: readConfig({}), log: createLog('silent') }

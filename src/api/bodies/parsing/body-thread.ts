@@ -1,5 +1,5 @@
 import { AppError, fromPlain } from '../../../errors.ts'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../observability/log.ts'
 import { type Outcome, SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { threads } from '../../../workers/transports.ts'
 import type { FromThread } from './body-thread-entry.ts'

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { KeyRequest } from '../../schemas/key.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultLiveParams } from '../../../../test/support/live/sessions/default-live-params.ts'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
 import { type BodySettings, createBodyParser } from '../parsing/parse-body.ts'
 import { toLiveSubmission } from './to-submission.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import type { LiveRequest } from '../../schemas/live/live-request.ts'
 import { flagDefaults } from '../../schemas/live/message-flags.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { readFields } from '../validation/validate-fields.ts'
 import { toRequestParams } from './pre-recorded-params.ts'

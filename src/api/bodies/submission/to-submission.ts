@@ -1,7 +1,7 @@
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
 import type { SubmitRequest } from '../../../jobs/job-submission.ts'
 import type { LiveRequest } from '../../../live/live-request.ts'
-import type { App } from '../../../server-parts.ts'
 import { findFile } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { Creation } from '../parsing/parse-body.ts'

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import Type, { type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { rounds } from '../../../../test/support/rounds.ts'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 import { formatProblem, problemsError, readFields } from './validate-fields.ts'
 

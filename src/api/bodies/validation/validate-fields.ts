@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { AppError } from '../../../errors.ts'
 import { parseDateTime } from '../../lists/date-time.ts'
 import { isCursor } from '../../lists/list-query.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { countSignIns, findSignIn, insertSignIn } from '../../../storage/accounts/sign-ins.ts'
 import { sha256 } from '../../auth/auth.ts'
 import type { RealtimeSettings } from './session-settings.ts'

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import type { App } from '../../../app/server-parts.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import {
   scopes as allScopes,
   countKeys,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import type { Admission } from '../../auth/admission.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { requireSameOrigin, type SignInAnswer } from '../../auth/sign-in.ts'

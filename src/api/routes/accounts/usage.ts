@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { readMonthUsage } from '../../../storage/usage/month-quota.ts'
 import { readMonthTokens } from '../../../storage/usage/month-tokens.ts'
 import { startOfDay } from '../../../storage/usage/usage.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../server-parts.ts'
+import type { App } from '../../../app/server-parts.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { limitConcurrency } from '../../limit-concurrency.ts'
 import { errorResponses } from '../../schemas/error.ts'

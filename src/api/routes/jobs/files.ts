@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { findFile } from '../../../storage/recordings/recordings.ts'
 import { mediaTypeOf } from '../../responses/files/media-types.ts'
 import { sendFile } from '../../responses/files/send-file.ts'

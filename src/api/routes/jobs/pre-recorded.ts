@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { findJob, type Job, type JobId } from '../../../storage/jobs/jobs.ts'
 import { findProgress } from '../../../storage/jobs/queue/progress.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'

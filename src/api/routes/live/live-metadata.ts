@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { replacePostSessionMetadata } from '../../../storage/jobs/jobs.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { Model, ModelList } from '../../schemas/models/model-list.ts'
 import { modelNames } from '../../schemas/models/model-names.ts'

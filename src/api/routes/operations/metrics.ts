@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { errorResponses } from '../../schemas/error.ts'
 import { Type } from '../../schemas/type.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { sendAboutPage } from '../../dashboard/about-page.ts'
 import { readAsset } from '../../dashboard/files.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { App } from '../../../app/server-parts.ts'
+import type { Config } from '../../../config/config.ts'
 import { commandName } from '../../../config/installation.ts'
 import { readVersion } from '../../../config/version.ts'
-import type { Config } from '../../../config.ts'
-import type { App } from '../../../server-parts.ts'
 import { sendDashboard, wantsPage } from '../../dashboard/page.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { type HighlightedHit, searchJobs } from '../../../jobs/search.ts'
-import type { App } from '../../../server-parts.ts'
 import { limitConcurrency } from '../../limit-concurrency.ts'
 import { pageUrls } from '../../lists/job-list.ts'
 import { checkMetadataLength, periodOf } from '../../lists/list-query.ts'

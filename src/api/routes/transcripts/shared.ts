@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { findShare, type Share } from '../../../storage/jobs/shares.ts'
 import { sha256 } from '../../auth/auth.ts'

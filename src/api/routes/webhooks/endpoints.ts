@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { failEndpointDeliveries } from '../../../storage/deliveries/deliveries.ts'
 import { disabledReason } from '../../../storage/deliveries/delivery-outbox.ts'
 import { pageEndpoints } from '../../../storage/deliveries/endpoint-list.ts'

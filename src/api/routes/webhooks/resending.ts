@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { App } from '../../../app/server-parts.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
-import type { App } from '../../../server-parts.ts'
 import { findDelivery } from '../../../storage/deliveries/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../../storage/deliveries/resending.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'

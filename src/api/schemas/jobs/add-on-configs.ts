@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import {
   MAX_CLASSES,
   MAX_ENTITY_TYPES,

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { FreeObject } from '../values.ts'
 
 /** A key with its value takes at least five characters: `"":1,`. */

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { modelNames } from '../models/model-names.ts'
 import { Type } from '../type.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'

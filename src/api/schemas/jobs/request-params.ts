@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { readConfig } from '../../../config.ts'
+import { readConfig } from '../../../config/config.ts'
 import { liveRequest } from '../live/live-request.ts'
 import { Type } from '../type.ts'
 import { Language } from '../values.ts'

@@ -1,5 +1,5 @@
 import type { Static, TProperties } from 'typebox'
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from '../jobs/add-on-configs.ts'
 import { CustomMetadata } from '../jobs/custom-metadata.ts'
 import { OlderCallbackUrl, olderLanguageFields } from '../jobs/older-fields.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config.ts'
+import type { Config } from '../../../config/config.ts'
 
 const models = ['stt-1', 'stt-3', 'stt-fusion']
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'node:test'
 import { sqliteSchema } from '../../../../test/support/storage/sqlite-schema.ts'
 import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../../log.ts'
+import { createLog } from '../../../observability/log.ts'
 import { databaseFile } from '../../data-folder.ts'
 import { openStorage } from '../../storage.ts'
 

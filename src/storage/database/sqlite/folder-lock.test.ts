@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import test from 'node:test'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../../log.ts'
+import { createLog } from '../../../observability/log.ts'
 import { openStorage } from '../../storage.ts'
 import { lockFolder } from './folder-lock.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../observability/log.ts'
 
 /** What a migration reports to, and what ends it early. */
 export type MigrateOptions = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { captureLog } from '../../../../test/support/captured-log.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
-import { createLog } from '../../../log.ts'
+import { createLog } from '../../../observability/log.ts'
 import { databaseFile } from '../../data-folder.ts'
 import { type ClockState, openDeletionClock, readClock } from './deletion-clock.ts'
 

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../observability/log.ts'
 import { databaseFile } from '../../data-folder.ts'
 import { writeDurably } from '../../objects/disk/durable-file.ts'
 

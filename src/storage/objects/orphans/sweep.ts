@@ -1,4 +1,4 @@
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../observability/log.ts'
 import type { Db } from '../../database/db.ts'
 import { findOwners } from '../../nodes/owners.ts'
 import { measureOldResults } from '../../space/account-bytes.ts'

@@ -9,9 +9,9 @@ import { bytesOf } from '../../../../test/support/storage/objects-conformance.ts
 import { noS3, s3Settings, s3Url, testS3 } from '../../../../test/support/storage/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { checkObjectStore } from '../../../cli/doctor/checks.ts'
+import { readConfig } from '../../../config/config.ts'
 import type { ObjectStoreConfig } from '../../../config/object-store.ts'
-import { readConfig } from '../../../config.ts'
-import { createLog } from '../../../log.ts'
+import { createLog } from '../../../observability/log.ts'
 import { insertFile } from '../../recordings/recordings.ts'
 import { openStorage, type StorageOptions } from '../../storage.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import type { Log } from '../../../log.ts'
+import type { Log } from '../../../observability/log.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { threads } from '../../../workers/transports.ts'
 import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'

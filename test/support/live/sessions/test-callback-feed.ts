@@ -13,7 +13,7 @@ import {
   writeMessage,
 } from '../../../../src/live/messages/server-messages.ts'
 import { type ChunkRecord, writeRecord } from '../../../../src/live/recovery/session-log.ts'
-import { createLog } from '../../../../src/log.ts'
+import { createLog } from '../../../../src/observability/log.ts'
 import { openDeliveryBody } from '../../../../src/storage/deliveries/delivery-body.ts'
 import {
   lastLiveCallback,

@@ -4,7 +4,7 @@ import type { ChannelEvent } from '../../../../src/live/recognition/channel.ts'
 import { RecognitionLoop } from '../../../../src/live/recognition/recognition-loop.ts'
 import { createSessionLanguage } from '../../../../src/live/recognition/session-language.ts'
 import type { Snapshot } from '../../../../src/live/recovery/session-log.ts'
-import { createLog } from '../../../../src/log.ts'
+import { createLog } from '../../../../src/observability/log.ts'
 import type { SessionText } from '../../../../src/text/live/session-text.ts'
 import { plainText } from '../plain-text.ts'
 

@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process'
-import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
-import type { Config } from '../config.ts'
-import type { Log } from '../log.ts'
-import { PullQueue, type RunPull } from '../models/pull-queue.ts'
-import { SupervisedWorker } from '../workers/supervised-worker.ts'
-import { processes } from '../workers/transports.ts'
+import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import type { Config } from '../../config/config.ts'
+import { PullQueue, type RunPull } from '../../models/pull-queue.ts'
+import type { Log } from '../../observability/log.ts'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { processes } from '../../workers/transports.ts'
 import type { FromPull, ToPull } from './pull-process.ts'
 
 /** Variables of the proxies and certificates that downloads honor. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { userCacheFolder } from './config/installation.ts'
 import { readClientConfig, readConfig, unknownSettings } from './config.ts'
+import { userCacheFolder } from './installation.ts'
 
 /** What is wrong with `env`, line by line. */
 function problems(env: Record<string, string>): string[] {

@@ -1,5 +1,5 @@
 import type { Log } from './log.ts'
-import type { TracingSettings } from './tracing/settings.ts'
+import type { TracingSettings } from './tracing-settings.ts'
 
 /** The attributes of a span: ids and numbers, never recognized text, keys, or URLs with tokens. */
 export type SpanAttributes = Record<string, string | number | boolean>
@@ -43,7 +43,7 @@ export async function createTracing(
   log: Log,
 ): Promise<Tracing> {
   if (!tracing) return noTracing
-  const { openOtlp } = await import('./tracing/otlp.ts')
+  const { openOtlp } = await import('./otlp.ts')
   return openOtlp(tracing, log)
 }
 

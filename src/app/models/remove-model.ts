@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeSpeakerModel } from '../asr/models/install-speaker-model.ts'
-import { readCatalog } from '../models/catalog.ts'
-import { embeddedModelList } from '../models/embedded-models.ts'
-import { removeStoredModel } from '../models/install/install.ts'
-import { storeFolder } from '../models/install/installed-models.ts'
+import { removeSpeakerModel } from '../../asr/models/install-speaker-model.ts'
+import { readCatalog } from '../../models/catalog.ts'
+import { embeddedModelList } from '../../models/embedded-models.ts'
+import { removeStoredModel } from '../../models/install/install.ts'
+import { storeFolder } from '../../models/install/installed-models.ts'
 import {
   readInstalledModel,
   type SpeakerModelKind,
   speakerModelKinds,
-} from '../models/speaker-models.ts'
+} from '../../models/speaker-models.ts'
 
 /**
  * What became of a removal: the model was of the store or an added one, is not installed, comes

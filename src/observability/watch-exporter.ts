@@ -1,5 +1,5 @@
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Log } from '../log.ts'
+import type { Log } from './log.ts'
 
 /** Sends spans to a collector. */
 export type Exporter = SpanExporter

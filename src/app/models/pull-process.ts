@@ -1,10 +1,10 @@
 /** A process that pulls one model: what it converts takes memory, and the processor for seconds. */
 import { setPriority } from 'node:os'
-import type { CatalogModel } from '../models/catalog.ts'
-import type { ModelSources } from '../models/download/addresses.ts'
-import { DownloadError } from '../models/download/download-error.ts'
-import type { InstallStep } from '../models/install/install.ts'
-import { pullModel } from '../models/pull.ts'
+import type { CatalogModel } from '../../models/catalog.ts'
+import type { ModelSources } from '../../models/download/addresses.ts'
+import { DownloadError } from '../../models/download/download-error.ts'
+import type { InstallStep } from '../../models/install/install.ts'
+import { pullModel } from '../../models/pull.ts'
 import { conversions } from './conversions.ts'
 
 /** What to pull, from where and where to. */

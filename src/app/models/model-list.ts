@@ -1,25 +1,25 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { embeddedModels } from '../asr/models/embedded-packages.ts'
-import { findDamage, type InstallRecord } from '../asr/models/embedded-record.ts'
-import { telephoneModelPath } from '../asr/speakers/embedding/telephone-model.ts'
-import type { Config } from '../config.ts'
-import { downloadBytes, type Measured, readCatalog } from '../models/catalog.ts'
-import { embeddedModelList } from '../models/embedded-models.ts'
-import { findDamagedFiles, isInstalled } from '../models/install/install.ts'
+import { embeddedModels } from '../../asr/models/embedded-packages.ts'
+import { findDamage, type InstallRecord } from '../../asr/models/embedded-record.ts'
+import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
+import type { Config } from '../../config/config.ts'
+import { downloadBytes, type Measured, readCatalog } from '../../models/catalog.ts'
+import { embeddedModelList } from '../../models/embedded-models.ts'
+import { findDamagedFiles, isInstalled } from '../../models/install/install.ts'
 import {
   readStoredModels,
   readStoredRecord,
   type StoredModel,
   storeFolder,
-} from '../models/install/installed-models.ts'
-import type { ListedModel, ModelState } from '../models/model-store.ts'
+} from '../../models/install/installed-models.ts'
+import type { ListedModel, ModelState } from '../../models/model-store.ts'
 import {
   checkFile,
   readInstalledModel,
   type SpeakerModelKind,
   speakerModelKinds,
-} from '../models/speaker-models.ts'
+} from '../../models/speaker-models.ts'
 
 /** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
 export type Depth = { hashes: boolean; signal: AbortSignal }

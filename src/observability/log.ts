@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { Config } from './config.ts'
+import type { Config } from '../config/config.ts'
 import { formatLogLine } from './log-text.ts'
 
 /** The logger of the service. */

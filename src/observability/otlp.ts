@@ -24,9 +24,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { AppError } from '../errors.ts'
-import type { Log } from '../log.ts'
-import type { Span, SpanOptions, Tracing } from '../tracing.ts'
-import type { SamplerSettings, TracingSettings } from './settings.ts'
+import type { Log } from './log.ts'
+import type { Span, SpanOptions, Tracing } from './tracing.ts'
+import type { SamplerSettings, TracingSettings } from './tracing-settings.ts'
 import { type Exporter, watchExporter } from './watch-exporter.ts'
 
 /** A stop waits no longer than this for a collector. */

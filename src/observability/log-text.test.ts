@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
-import { readConfig } from './config.ts'
+import { readConfig } from '../config/config.ts'
 import { createServerLog } from './log.ts'
 import { formatLogLine } from './log-text.ts'
 
