@@ -4,7 +4,7 @@
  * sentences.
  */
 import { readFileSync } from 'node:fs'
-import { judge } from '../../src/text/sentiment/judge.ts'
+import { judge } from '../../src/text/add-ons/sentiment/judge.ts'
 import { report } from '../report.ts'
 
 judge('The lists are read on first use.')

@@ -4,7 +4,11 @@ import {
   SAMPLE_RATE,
   type SpeechEngine,
 } from '../asr/speech-engine.ts'
-import type { ChannelAudio, ServiceCallOptions, ServiceRequest } from '../text/service-add-on.ts'
+import type {
+  ChannelAudio,
+  ServiceCallOptions,
+  ServiceRequest,
+} from '../text/service-add-ons/service-add-on.ts'
 import type { SpokenText } from '../text/service-add-ons/translation.ts'
 
 /** Word times are off by up to so many seconds: a little more is heard on both sides. */

@@ -2,7 +2,7 @@ import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
 import { type Apertium, createApertium } from '../llm/apertium/apertium.ts'
 import { LlmFailure } from '../llm/chat-client.ts'
 import type { AddOnError } from '../text/result/steps/envelope.ts'
-import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-on.ts'
+import type { ServiceCallOptions, ServiceRequest } from '../text/service-add-ons/service-add-on.ts'
 import { createFairSemaphore } from '../workers/fair-semaphore.ts'
 
 /** What translates on a server without a language model. */

@@ -10,7 +10,7 @@ import { finishJob } from '../storage/jobs/end-job.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../storage/jobs/results.ts'
 import type { Retried, Retry } from '../text/result/steps/retry-add-on.ts'
-import type { Services } from '../text/service-add-on.ts'
+import type { Services } from '../text/service-add-ons/service-add-on.ts'
 import { retryAddOn } from './add-on-retry.ts'
 
 const account = 'acme'

@@ -8,7 +8,7 @@ import { readResult, replaceResult } from '../storage/jobs/results.ts'
 import type { ResultBuilder } from '../text/result/result-builder.ts'
 import type { Retried, Retry } from '../text/result/steps/retry-add-on.ts'
 import { type Usage, usageOf } from '../text/result/token-usage.ts'
-import { type Services, servedAddOns } from '../text/service-add-on.ts'
+import { type Services, servedAddOns } from '../text/service-add-ons/service-add-on.ts'
 import { findDoneJob } from './done-job.ts'
 import { type AnswerStore, callServices } from './pipeline/service-add-ons.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addOns } from './add-ons.ts'
+import { addOns } from './add-ons/add-ons.ts'
 import { textCapabilities } from './capabilities.ts'
 import { entityTypes } from './entities/entity-types.ts'
 import { withoutEngine } from './result/steps/not-configured.ts'
-import { transforms } from './transforms.ts'
+import { transforms } from './transforms/transforms.ts'
 
 const { addOns: reported, entityTypes: types, entityGroups } = textCapabilities()
 

@@ -1,9 +1,9 @@
-import { addOns } from './add-ons.ts'
+import { addOns } from './add-ons/add-ons.ts'
 import { type EntityCapability, entityCapabilities } from './entities/capabilities.ts'
-import { entityGroups } from './entities/entity-groups.ts'
+import { entityGroups } from './entities/entity-types.ts'
 import { withoutEngine } from './result/steps/not-configured.ts'
 import { isRepeatable } from './result/steps/retry-add-on.ts'
-import { transforms } from './transforms.ts'
+import { transforms } from './transforms/transforms.ts'
 
 /** The description of one add-on, by the switch that requests it. */
 export type AddOnCapability = {

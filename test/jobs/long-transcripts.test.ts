@@ -5,7 +5,7 @@ import { openServices } from '../../src/app/services.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { serviceAddOns } from '../../src/text/service-add-ons.ts'
+import { serviceAddOns } from '../../src/text/service-add-ons/service-add-ons.ts'
 import type { Transcript, Utterance } from '../../src/transcript/transcript.ts'
 import { type ChatCall, startChatProvider } from '../support/llm/chat-provider.ts'
 

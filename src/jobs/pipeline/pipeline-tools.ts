@@ -6,7 +6,7 @@ import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { Space } from '../../storage/space/space.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
-import type { Services } from '../../text/service-add-on.ts'
+import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 
 /** How recordings are probed and decoded; tests may replace them. */
 export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }

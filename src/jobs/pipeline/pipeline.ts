@@ -19,7 +19,7 @@ import type { Answered, Prepared } from '../../text/result/steps/run-service-add
 import type { ResultText } from '../../text/result/threads/result-task.ts'
 import { sumUsage, type Usage, usageOf } from '../../text/result/token-usage.ts'
 import type { ResultOptions } from '../../text/result/transcript-result.ts'
-import { servedAddOns } from '../../text/service-add-on.ts'
+import { servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { provideRecording } from '../fetching/fetch-recording.ts'
 import type { AttemptMetrics } from '../queue/attempt-metrics.ts'

@@ -8,7 +8,7 @@ import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type { Prepared } from '../../text/result/steps/run-service-add-on.ts'
-import type { ServiceRequest, Services } from '../../text/service-add-on.ts'
+import type { ServiceRequest, Services } from '../../text/service-add-ons/service-add-on.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
 
 const resultThread = new URL(

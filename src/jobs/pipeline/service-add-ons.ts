@@ -2,7 +2,11 @@ import { inParallel } from '../../asr/in-parallel.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type { Answered, Prepared } from '../../text/result/steps/run-service-add-on.ts'
-import type { ServiceCallOptions, ServiceRequest, Services } from '../../text/service-add-on.ts'
+import type {
+  ServiceCallOptions,
+  ServiceRequest,
+  Services,
+} from '../../text/service-add-ons/service-add-on.ts'
 import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 
 /** The answers so far, by the hash of their request. */

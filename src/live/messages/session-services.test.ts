@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { ServiceCallOptions, ServiceRequest, Services } from '../../text/service-add-on.ts'
+import type {
+  ServiceCallOptions,
+  ServiceRequest,
+  Services,
+} from '../../text/service-add-ons/service-add-on.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { type CallOptions, createSessionServices } from './session-services.ts'
 

@@ -5,8 +5,12 @@ import {
 } from '../../text/result/steps/run-service-add-on.ts'
 import { type Usage, usageOf } from '../../text/result/token-usage.ts'
 import { transcriptOf } from '../../text/result/transcript-result.ts'
-import type { ServiceAddOn, ServiceCallOptions, Services } from '../../text/service-add-on.ts'
 import { audioToLlm, summarization } from '../../text/service-add-ons/language-model.ts'
+import type {
+  ServiceAddOn,
+  ServiceCallOptions,
+  Services,
+} from '../../text/service-add-ons/service-add-on.ts'
 import { translation } from '../../text/service-add-ons/translation.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'

@@ -20,7 +20,7 @@ import { createSessionStores, type SessionStores } from '../../storage/live/sess
 import type { Storage } from '../../storage/storage.ts'
 import type { LiveText } from '../../text/live/live-text.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
-import type { Services } from '../../text/service-add-on.ts'
+import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
 import { type LiveParams, textOf } from '../live-params.ts'

@@ -1,11 +1,11 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import type { AddOn } from '../add-on.ts'
-import { cutTopics } from '../chapters/topics.ts'
-import { termsOf } from '../summary/terms.ts'
 import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
+import type { AddOn } from './add-on.ts'
 import { summarize } from './summarization.ts'
+import { termsOf } from './summary/terms.ts'
+import { cutTopics } from './summary/topics.ts'
 
 /** A part of a recording about one topic. Times are seconds. */
 export type Chapter = {

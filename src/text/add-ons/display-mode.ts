@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
-import type { AddOn } from '../add-on.ts'
 import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
+import type { AddOn } from './add-on.ts'
 
 /** A silence longer than this, in seconds, begins a paragraph. */
 const PAUSE = 3

@@ -1,10 +1,10 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { type Document, documentsOf, tokensWithin } from '../document.ts'
+import { type Document, documentsOf, tokensWithin } from '../entities/document.ts'
 import { findEntities } from '../entities/find-entities.ts'
-import { markers } from '../redaction/labels.ts'
+import { markers } from '../redaction/markers.ts'
 
-export { languages } from '../entities/languages.ts'
+export { languages } from '../entities/entity-types.ts'
 
 /**
  * An entity in the form of the API (contract 4.7): its text, and the seconds of its first and last

@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
-import type { AddOn } from '../add-on.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
+import type { AddOn } from './add-on.ts'
 
 /** The sentences of a transcript in time order, as strings or with their words (contract 4.8). */
 export const sentences: AddOn = {

@@ -1,7 +1,7 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { type Judgment, judge } from '../sentiment/judge.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
+import { type Judgment, judge } from './sentiment/judge.ts'
 
 /** The sentiment of one sentence (contract 4.7). Times are seconds. */
 export type SentenceSentiment = Judgment & {

@@ -1,9 +1,9 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { cueWeight, isGreeting } from '../summary/cues.ts'
-import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from '../summary/lexrank.ts'
-import { termsOf } from '../summary/terms.ts'
 import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
+import { cueWeight, isGreeting } from './summary/cues.ts'
+import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from './summary/lexrank.ts'
+import { termsOf } from './summary/terms.ts'
 
 /** The styles of contract 2.3.1. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'

@@ -1,5 +1,4 @@
-import { type EntityType, entityTypes } from './entity-types.ts'
-import { languages } from './languages.ts'
+import { type EntityType, entityTypes, languages } from './entity-types.ts'
 
 /**
  * How a type is found: `strong` by checksum or shape; `cue` only near words that announce it;

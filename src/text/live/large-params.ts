@@ -1,4 +1,4 @@
-import type { Params } from '../add-on.ts'
+import type { Params } from '../add-ons/add-on.ts'
 
 /**
  * A vocabulary above these limits (spellings and pronunciations, and their characters) may take

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createLog, type Log } from '../../observability/log.ts'
-import type { Params } from '../add-on.ts'
+import type { Params } from '../add-ons/add-on.ts'
 import { LiveText } from './live-text.ts'
 import type { SessionText } from './session-text.ts'
 

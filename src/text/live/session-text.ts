@@ -1,6 +1,6 @@
 import type { Log } from '../../observability/log.ts'
 import type { Word } from '../../transcript/transcript.ts'
-import type { Params } from '../add-on.ts'
+import type { Params } from '../add-ons/add-on.ts'
 import {
   budgetExceeded,
   crashed,

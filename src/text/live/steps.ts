@@ -1,10 +1,10 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
-import { makeFromTranscript, type Params } from '../add-on.ts'
-import { addOns } from '../add-ons.ts'
+import { makeFromTranscript, type Params } from '../add-ons/add-on.ts'
+import { addOns } from '../add-ons/add-ons.ts'
 import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
+import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
-import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
 import type { Replacing } from '../words/text-growth.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 

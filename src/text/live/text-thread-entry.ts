@@ -3,7 +3,7 @@
  * other. Started by `text-thread.ts`.
  */
 import { parentPort } from 'node:worker_threads'
-import type { Params } from '../add-on.ts'
+import type { Params } from '../add-ons/add-on.ts'
 import type { TransformStep } from './step-names.ts'
 import { type Change, createChange, find } from './steps.ts'
 import type { FromThread, ToThread } from './text-thread.ts'

@@ -1,7 +1,7 @@
 import type { Log } from '../../observability/log.ts'
 import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { threads } from '../../workers/transports.ts'
-import type { Params } from '../add-on.ts'
+import type { Params } from '../add-ons/add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { ThreadScheduler } from './thread-scheduler.ts'
 

@@ -3,7 +3,6 @@ import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
 import { trailingFrom } from '../words/trailing.ts'
-import { knownWordsOf } from './known-words.ts'
 import {
   BETWEEN,
   type JoinedSpans,
@@ -13,8 +12,9 @@ import {
   type Style,
 } from './masked-spans.ts'
 import { type MaskedText, OPEN } from './masked-text.ts'
-import { findRepeatable, markRepeatedNumbers } from './repeated-numbers.ts'
-import { findRepeats } from './repeats.ts'
+import { findRepeats } from './repeats/find-repeats.ts'
+import { knownWordsOf } from './repeats/known-words.ts'
+import { findRepeatable, markRepeatedNumbers } from './repeats/repeated-numbers.ts'
 import { toRequestedTypes } from './requested-types.ts'
 import { findStrayNumbers } from './stray-numbers.ts'
 

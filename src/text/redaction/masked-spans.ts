@@ -1,8 +1,8 @@
 import { separatorOf } from '../../transcript/separators.ts'
-import type { Document } from '../document.ts'
 import { foldDigits } from '../entities/digits/digit-forms.ts'
-import { maskOf } from './mask.ts'
+import type { Document } from '../entities/document.ts'
 import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
+import { maskOf } from './write-masks.ts'
 
 /** The style in which hidden text is written (contract 2.3.1). */
 export type Style = 'MARKER' | 'MASK'

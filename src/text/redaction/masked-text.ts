@@ -1,5 +1,5 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { markers } from './labels.ts'
+import { markers } from './markers.ts'
 
 /** The mask value of a character that is not hidden. */
 export const OPEN = 0

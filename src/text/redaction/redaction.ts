@@ -1,14 +1,13 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
-import { expandTypes } from '../entities/entity-groups.ts'
-import { languages } from '../entities/languages.ts'
+import { expandTypes, languages } from '../entities/entity-types.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { hideEntities } from './hide-entities.ts'
-import { markEntities } from './mark-entities.ts'
-import { writeMarkers } from './marker.ts'
-import { maskOf, writeMasks } from './mask.ts'
 import type { Style } from './masked-spans.ts'
 import { createMaskedText } from './masked-text.ts'
+import { numberMarkers } from './number-markers.ts'
 import { joinSpans, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
+import { writeMarkers } from './write-markers.ts'
+import { maskOf, writeMasks } from './write-masks.ts'
 
 /**
  * What to hide and how (contract 2.3.1). Without `entity_types` every type is hidden; the default
@@ -32,7 +31,7 @@ export function redact(
   const masked = createMaskedText({ utterances })
   const hidden = hideEntities(masked, { wanted: expandTypes(entity_types), style })
   const places = placesOf(masked)
-  const markers = style === 'MARKER' ? markEntities(hidden, places, masked) : undefined
+  const markers = style === 'MARKER' ? numberMarkers(hidden, places, masked) : undefined
   const entities = [...places].map(([number, where]): HiddenEntity => {
     const { type, original } = hidden[number - 1]!
     const spans = spansOf(where)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import type { AddOn } from '../add-on.ts'
-import type { Transform } from '../transform.ts'
+import type { AddOn } from '../add-ons/add-on.ts'
+import type { Transform } from '../transforms/transform.ts'
 import { type BuildOptions, buildResult } from './build-result.ts'
 import { AddOnFailure, type Envelope } from './steps/envelope.ts'
 

@@ -1,13 +1,13 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import type { Params } from '../add-on.ts'
-import { readMarkers } from '../redaction/read-markers.ts'
-import { renewWarnings } from '../subtitles-warnings.ts'
-import { renewTranslationWarnings } from '../translation-warnings.ts'
+import type { Params } from '../add-ons/add-on.ts'
+import { readMarkers } from '../redaction/markers.ts'
 import type { Envelope } from './steps/envelope.ts'
 import type { Answered } from './steps/run-service-add-on.ts'
+import { renewWarnings } from './subtitles-warnings.ts'
 import { sumUsage, type Usage, usageOf } from './token-usage.ts'
 import { transcriptOf } from './transcript-result.ts'
+import { renewTranslationWarnings } from './translation-warnings.ts'
 
 /** A result as it is stored, parsed. */
 export type StoredResult = Record<string, unknown> & {

@@ -1,7 +1,7 @@
 import { type Chapter, extractChapters, topicsOf } from '../add-ons/chapters.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import type { ServiceAddOn } from '../service-add-on.ts'
 import { errorOf, readAnswer } from './answers.ts'
+import type { ServiceAddOn } from './service-add-on.ts'
 
 /**
  * Writes the texts of chapters with a model. Where they begin and end is computed as without one,

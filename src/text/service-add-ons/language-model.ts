@@ -1,7 +1,7 @@
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
 import { errorOf, readAnswer, requireOne, textOf } from './answers.ts'
 import { plainTranscript } from './plain-transcript.ts'
+import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { findSources, quotesIn } from './sources.ts'
 
 /** The service that answers these requests; see `app/language-model.ts`. */

@@ -6,9 +6,9 @@ import {
   moderationCategories,
   writeModeration,
 } from '../add-ons/moderation.ts'
-import type { ServiceAddOn } from '../service-add-on.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
 import { errorOf, readAnswer, requireOne } from './answers.ts'
+import type { ServiceAddOn } from './service-add-on.ts'
 
 /** What the categories are, for a model. */
 const meanings: Record<ModerationCategory, string> = {

@@ -1,9 +1,8 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { knownUtterances, type Params } from '../add-on.ts'
+import { knownUtterances, type Params } from '../add-ons/add-on.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import type { Answered } from '../result/steps/run-service-add-on.ts'
-import type { ServiceRequest } from '../service-add-on.ts'
-import type { Transform } from '../transform.ts'
+import type { Transform } from '../transforms/transform.ts'
 import { findLookAlikes } from '../words/names/look-alike-names.ts'
 import {
   languages,
@@ -13,6 +12,7 @@ import {
   writeNameChanges,
 } from '../words/names/name-consistency.ts'
 import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
+import type { ServiceRequest } from './service-add-on.ts'
 
 const name = 'name_consistency'
 /** Groups of spellings in one request. */

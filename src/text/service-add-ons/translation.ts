@@ -8,11 +8,11 @@ import {
   type ResultForm,
   runInEnvelope,
 } from '../result/steps/envelope.ts'
-import type { ServiceAddOn, ServiceRequest } from '../service-add-on.ts'
-import { type CustomSpellingConfig, createSpelling } from '../words/spelling.ts'
+import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
 import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
 import { joinUtterances } from './join-utterances.ts'
 import { plainText } from './plain-transcript.ts'
+import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { followWords, spreadWords, type TimedWords } from './translated-words.ts'
 
 /** `translation_config` (contract 2.3.1). */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { buildResult } from '../result/build-result.ts'
+import { createSpelling } from '../transforms/spelling.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
-import { createSpelling } from './spelling.ts'
 
 /** Returns utterances that repeat one word so many times. */
 function repeat(text: string, { utterances = 1, words = 1 } = {}): Transcript {

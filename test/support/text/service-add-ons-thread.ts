@@ -5,7 +5,7 @@
 
 import { AddOnFailure } from '../../../src/text/result/steps/envelope.ts'
 import { serveTasks } from '../../../src/text/result/threads/serve-tasks.ts'
-import type { ServiceAddOn } from '../../../src/text/service-add-on.ts'
+import type { ServiceAddOn } from '../../../src/text/service-add-ons/service-add-on.ts'
 import { blockThread } from '../workers/block-thread.ts'
 
 /** Requests a translation of each utterance. */

@@ -1,5 +1,5 @@
-import type { Interjection } from '../../document.ts'
 import { trailingFrom } from '../../words/trailing.ts'
+import type { Interjection } from '../document.ts'
 import type { Entity } from '../entity-types.ts'
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../../../transcript/transcript.ts'
-import type { AddOn } from '../../add-on.ts'
+import type { AddOn } from '../../add-ons/add-on.ts'
 import { type Retried, type RetryOptions, retryAddOn } from './retry-add-on.ts'
 
 const failure = {

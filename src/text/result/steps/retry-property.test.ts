@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { rounds } from '../../../../test/support/rounds.ts'
 import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
-import { addOns } from '../../add-ons.ts'
+import { addOns } from '../../add-ons/add-ons.ts'
 import { buildResult } from '../build-result.ts'
 import type { ResultForm } from './envelope.ts'
 import { withoutEngine } from './not-configured.ts'
@@ -70,7 +70,7 @@ test('whatever was said, an add-on that is made again is the one of a job that n
       const whole = textOf(transcript, options)
       for (const name of names) {
         // Markers do not show which of them are one entity that was split
-        // (redaction/read-markers.ts).
+        // (redaction/markers.ts).
         if (config.pii_redaction && name === 'named_entity_recognition') continue
         const result = textOf(transcript, options, [name])
         const texts = { result, params: JSON.stringify(options.params) }

@@ -1,5 +1,5 @@
 import type { Transcript } from '../../../transcript/transcript.ts'
-import { type AddOn, makeFromTranscript, type Params } from '../../add-on.ts'
+import { type AddOn, makeFromTranscript, type Params } from '../../add-ons/add-on.ts'
 import {
   type AddOnError,
   type Envelope,

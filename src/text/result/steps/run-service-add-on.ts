@@ -1,7 +1,7 @@
 import { roundTo } from '../../../transcript/rounding.ts'
 import type { Transcript } from '../../../transcript/transcript.ts'
-import { knownUtterances } from '../../add-on.ts'
-import type { ServiceAddOn, ServiceRequest } from '../../service-add-on.ts'
+import { knownUtterances } from '../../add-ons/add-on.ts'
+import type { ServiceAddOn, ServiceRequest } from '../../service-add-ons/service-add-on.ts'
 import { type AddOnError, type Envelope, failedEnvelope, runInEnvelope } from './envelope.ts'
 import type { RunOptions } from './run-add-on.ts'
 

@@ -1,8 +1,8 @@
 import { roundTo } from '../../../transcript/rounding.ts'
 import type { Transcript } from '../../../transcript/transcript.ts'
-import type { Params } from '../../add-on.ts'
-import type { ServiceRequest } from '../../service-add-on.ts'
-import type { Transform, Transformed } from '../../transform.ts'
+import type { Params } from '../../add-ons/add-on.ts'
+import type { ServiceRequest } from '../../service-add-ons/service-add-on.ts'
+import type { Transform, Transformed } from '../../transforms/transform.ts'
 import {
   type AddOnError,
   AddOnFailure,

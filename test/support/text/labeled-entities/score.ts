@@ -1,4 +1,4 @@
-import type { Interjection } from '../../../../src/text/document.ts'
+import type { Interjection } from '../../../../src/text/entities/document.ts'
 import type { Entity, EntityType } from '../../../../src/text/entities/entity-types.ts'
 import type { LabeledSentence } from './sentences.ts'
 

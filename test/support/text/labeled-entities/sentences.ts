@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Interjection } from '../../../../src/text/document.ts'
+import type { Interjection } from '../../../../src/text/entities/document.ts'
 import type { EntityType } from '../../../../src/text/entities/entity-types.ts'
 
 /** A sentence with known entities. Offsets as in entities, `to` exclusive. */

@@ -1,0 +1,48 @@
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+import { AddOnFailure, type AddOnOutput, type ResultForm } from '../result/steps/envelope.ts'
+
+/** The parameters of a job, as `request_params` shows them. */
+export type Params = Readonly<Record<string, unknown>>
+
+/**
+ * An add-on: it computes results from a finished transcript, which it never changes. It is pure:
+ * the same transcript gives the same results, byte for byte.
+ */
+export type AddOn = {
+  /** The switch that requests it and, for most, its key in the result. */
+  name: string
+  /** Languages that it supports; `all` where the language does not matter. */
+  languages: 'all' | readonly string[]
+  /** Computes the results; may throw `AddOnFailure`. */
+  make(transcript: Transcript, params: Params, options: { form: ResultForm }): AddOnOutput
+}
+
+/** Runs an add-on on the utterances in languages that it supports. Throws when there are none. */
+export function makeFromTranscript(
+  addOn: AddOn,
+  transcript: Transcript,
+  params: Params,
+  { form = 'string' }: { form?: ResultForm } = {},
+): AddOnOutput {
+  const utterances = knownUtterances(addOn, transcript)
+  return addOn.make({ ...transcript, utterances }, params, { form })
+}
+
+/**
+ * Returns the utterances in languages that an add-on supports. Throws `AddOnFailure` when there is
+ * speech, but none of it is in such a language.
+ */
+export function knownUtterances(
+  { name, languages }: Pick<AddOn, 'name' | 'languages'>,
+  { utterances }: Transcript,
+): Utterance[] {
+  if (languages === 'all') return utterances
+  const known = utterances.filter(({ language }) => languages.includes(language))
+  if (known.length > 0 || utterances.length === 0) return known
+  const languagesFound = [...new Set(utterances.map(({ language }) => language))].join(', ')
+  throw new AddOnFailure({
+    status_code: 422,
+    exception: 'LanguageNotSupported',
+    message: `${name} knows ${languages.join(', ')}; the recording is in ${languagesFound}`,
+  })
+}

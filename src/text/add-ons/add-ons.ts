@@ -1,0 +1,60 @@
+import type { AddOn } from './add-on.ts'
+import { chapters } from './chapters.ts'
+import { displayMode } from './display-mode.ts'
+import { languages as entityLanguages, findNamedEntities } from './entities.ts'
+import { moderate, languages as moderationLanguages } from './moderation.ts'
+import { sentences } from './sentences.ts'
+import { sentiment, languages as sentimentLanguages } from './sentiment.ts'
+import { type SubtitlesConfig, subtitles } from './subtitles.ts'
+import { type SummaryType, summarize } from './summarization.ts'
+
+/** All add-ons, in the order of the result. A new one needs its file, and a line here. */
+export const addOns: readonly AddOn[] = [
+  {
+    name: 'summarization',
+    languages: 'all',
+    make(transcript, params) {
+      const { type } = (params.summarization_config ?? {}) as { type?: SummaryType }
+      const summary = summarize(transcript, type)
+      return { results: summary, isEmpty: summary === '' }
+    },
+  },
+  {
+    name: 'named_entity_recognition',
+    languages: entityLanguages,
+    make(transcript) {
+      const entities = findNamedEntities(transcript)
+      return { results: entities, isEmpty: entities.length === 0 }
+    },
+  },
+  {
+    name: 'sentiment_analysis',
+    languages: sentimentLanguages,
+    make(transcript, _params, { form }) {
+      const found = sentiment(transcript)
+      // The text of an array, not an array: the contract defines it so (4.7).
+      const results = form === 'native' ? found : JSON.stringify(found)
+      return { results, isEmpty: found.length === 0 }
+    },
+  },
+  sentences,
+  {
+    name: 'moderation',
+    languages: moderationLanguages,
+    make(transcript) {
+      const found = moderate(transcript)
+      return { results: JSON.stringify(found), isEmpty: !found.flagged }
+    },
+  },
+  displayMode,
+  chapters,
+  {
+    name: 'subtitles',
+    languages: 'all',
+    make(transcript, params) {
+      const config = params.subtitles_config as SubtitlesConfig | undefined
+      const isEmpty = transcript.utterances.length === 0
+      return { results: subtitles(transcript, config), isEmpty }
+    },
+  },
+]

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Emotion, isEmotion } from './emotions.ts'
+
+/** The sentiment of a phrase: valence from -5 to 5, and an emotion where it has one. */
+export type Entry = { valence: number; emotion?: Emotion }
+
+/** The longest phrase of the list, in words. */
+export const MAX_PHRASE_WORDS = 6
+
+/**
+ * AFINN gives 1 to words that are just as often neutral on the phone ("charges", "free", "stop").
+ */
+const MIN_AFINN = 2
+
+let loaded: Map<string, Entry> | undefined
+
+/**
+ * Returns the entry of an English phrase in lower case, its words separated by single blanks. Our
+ * own phrases come first, then the words of AFINN-165 (Nielsen, "A new ANEW", 2011). The lists are
+ * read on first use.
+ */
+export function entryOf(phrase: string): Entry | undefined {
+  loaded ??= readEntries()
+  return loaded.get(phrase)
+}
+
+function readEntries(): Map<string, Entry> {
+  const require = createRequire(import.meta.url)
+  const afinn: Record<string, number> = require('wink-sentiment/src/afinn-en-165.js')
+  const entries = new Map<string, Entry>()
+  for (const [word, valence] of Object.entries(afinn)) {
+    if (Math.abs(valence) >= MIN_AFINN) entries.set(foldHyphens(word), { valence })
+  }
+  for (const [phrase, own] of readOwn()) {
+    const valence = stronger(own.valence, entries.get(phrase)?.valence)
+    entries.set(phrase, { ...own, valence })
+  }
+  return entries
+}
+
+function readOwn(): [string, Entry][] {
+  const text = readFileSync(new URL('../../lists/sentiment.txt', import.meta.url), 'utf8')
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return lines.map((line) => {
+    const [phrase = '', valence, emotion = ''] = line.split('\t')
+    const entry = { valence: Number(valence) }
+    return [foldHyphens(phrase), isEmotion(emotion) ? { ...entry, emotion } : entry]
+  })
+}
+
+/**
+ * Returns the stronger value where both lists agree on the sign. Where they differ, our own list
+ * decides.
+ */
+function stronger(own: number, other = 0): number {
+  return own * other > 0 && Math.abs(other) > Math.abs(own) ? other : own
+}
+
+function foldHyphens(phrase: string): string {
+  return phrase.replaceAll('-', ' ')
+}

@@ -1,0 +1,103 @@
+import type { Sentence } from '../../words/sentences/sentences.ts'
+import { announcesTopic } from './cues.ts'
+import { cosine, type Vector, vectorsOf } from './lexrank.ts'
+import { termsOf } from './terms.ts'
+
+/** Sentences on each side of a place that are compared. */
+const BLOCK = 10
+/** A topic has at least these seconds and sentences. */
+const MIN_SECONDS = 45
+const MIN_SENTENCES = 4
+/** Long recordings have longer topics: nobody reads a list of a hundred. */
+const MOST_TOPICS = 24
+/** What a sentence that announces a topic counts, beside similarity from 0 to 1. */
+const ANNOUNCEMENT = 0.3
+/** What a silence of this length counts. */
+const PAUSE = { seconds: 5, depth: 0.15 }
+/** How far a place must stand out among all, in standard deviations. */
+const DEVIATIONS = 0.75
+
+/**
+ * Cuts sentences where the topic changes: where the words before have least in common with those
+ * behind (TextTiling; Hearst, 1997), preferably at a silence or an announcement. The sentences are
+ * those of all channels by start. Each is in exactly one topic.
+ */
+export function cutTopics(sentences: readonly Sentence[]): Sentence[][] {
+  if (sentences.length === 0) return []
+  const borders = bordersOf(sentences)
+  return [0, ...borders].map((from, i) => sentences.slice(from, borders[i]))
+}
+
+function bordersOf(sentences: readonly Sentence[]): number[] {
+  const first = sentences[0]!.start
+  const last = endsOf(sentences).at(-1)!
+  const apart = Math.max(MIN_SECONDS, (last - first) / MOST_TOPICS)
+  const depths = depthsOf(sentences)
+  const known = depths.slice(1)
+  const mean = known.reduce((sum, depth) => sum + depth, 0) / Math.max(1, known.length)
+  const variance = known.reduce((sum, depth) => sum + (depth - mean) ** 2, 0)
+  const least = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, known.length))
+  const candidates = depths
+    .map((depth, at) => ({ depth, at }))
+    .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= least)
+    .sort((a, b) => b.depth - a.depth || a.at - b.at)
+  const borders: number[] = []
+  for (const { at } of candidates) {
+    const ends = [0, ...borders, sentences.length]
+    const isFar = ends.every((other) => {
+      const time = other === sentences.length ? last : sentences[other]!.start
+      const seconds = Math.abs(time - sentences[at]!.start)
+      return seconds >= apart && Math.abs(other - at) >= MIN_SENTENCES
+    })
+    if (isFar) borders.push(at)
+  }
+  return borders.sort((a, b) => a - b)
+}
+
+/** Returns for each place before a sentence how deep similarity falls there; 0 for the first. */
+function depthsOf(sentences: readonly Sentence[]): number[] {
+  const vectors = vectorsOf(sentences.map(({ text, language }) => termsOf(text, language)))
+  const similarities = vectors.map((_, at) => {
+    const before = sumOf(vectors.slice(Math.max(0, at - BLOCK), at))
+    return cosine(before, sumOf(vectors.slice(at, at + BLOCK)))
+  })
+  const ends = endsOf(sentences)
+  return similarities.map((similarity, at) => {
+    if (at === 0) return 0
+    const fall = peak(similarities, at, -1) + peak(similarities, at, 1) - 2 * similarity
+    const { text, language, start } = sentences[at]!
+    const silence = Math.max(0, start - ends[at - 1]!)
+    const pause = Math.min(1, silence / PAUSE.seconds) * PAUSE.depth
+    const isAnnounced = language === 'en' && announcesTopic(text)
+    return fall + pause + (isAnnounced ? ANNOUNCEMENT : 0)
+  })
+}
+
+/** Returns the height of the slope that begins at a place: as far as it does not fall again. */
+function peak(similarities: readonly number[], at: number, step: 1 | -1): number {
+  let highest = similarities[at]!
+  // The place before the first sentence has nothing to compare.
+  for (let i = at + step; i > 0 && i < similarities.length; i += step) {
+    if (similarities[i]! < highest) break
+    highest = similarities[i]!
+  }
+  return highest
+}
+
+function sumOf(vectors: readonly Vector[]): Vector {
+  const sum = new Map<string, number>()
+  for (const vector of vectors) {
+    for (const [term, weight] of vector) sum.set(term, (sum.get(term) ?? 0) + weight)
+  }
+  const length = Math.hypot(...sum.values()) || 1
+  return new Map([...sum].map(([term, weight]) => [term, weight / length]))
+}
+
+/** Returns for each sentence when all speech up to its end is over. */
+function endsOf(sentences: readonly Sentence[]): number[] {
+  let end = 0
+  return sentences.map((sentence) => {
+    end = Math.max(end, sentence.end)
+    return end
+  })
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Utterance } from '../../transcript/transcript.ts'
+import { documentsOf, tokensWithin } from './document.ts'
+
+function say(text: string, given: Partial<Utterance> = {}): Utterance {
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: i, end: i + 0.5, confidence: 0.9 }
+  })
+  return { channel: 0, language: 'en', words, ...given }
+}
+
+test('a document joins what one channel says, across the answers of others', () => {
+  const utterances = [say('My name'), say('Yes?', { channel: 1 }), say('is Lena.')]
+  const documents = documentsOf({ utterances })
+  assert.deepEqual(
+    documents.map(({ channel, text }) => [channel, text]),
+    [
+      [0, 'My name is Lena.'],
+      [1, 'Yes?'],
+    ],
+  )
+  const [lena] = documents[0]!.tokens.slice(-1)
+  const place = { text: 'Lena.', start: 1, end: 1.5, confidence: 0.9, utterance: 2, word: 1 }
+  assert.deepEqual(lena, { ...place, from: 11, to: 16 })
+})
+
+test('a document ends where the language changes, and languages without blanks have none', () => {
+  const utterances = [say('Hello there'), say('你 好', { language: 'zh' }), say('again')]
+  const texts = documentsOf({ utterances }).map(({ language, text }) => `${language} ${text}`)
+  assert.deepEqual(texts, ['en Hello there', 'zh 你好', 'en again'])
+})
+
+test('a document knows what another channel said right before an answer', () => {
+  const requested = say('Your name?', { channel: 1 })
+  const utterances = [say('Hello.'), say('Hi.'), requested, say('Lena.'), say('Lena Ray.')]
+  const interjections = documentsOf({ utterances }).map((document) => document.interjections)
+  assert.deepEqual(interjections, [[{ at: 11, text: 'Your name?' }], [{ at: 0, text: 'Hi.' }]])
+})
+
+test('a span finds the words that it touches', () => {
+  const [document] = documentsOf({ utterances: [say('one two three')] })
+  const touched = (from: number, to: number) => {
+    return tokensWithin(document!, { from, to }).map(({ text }) => text)
+  }
+  assert.deepEqual(touched(4, 7), ['two'])
+  assert.deepEqual(touched(2, 5), ['one', 'two'])
+  assert.deepEqual(touched(3, 4), [])
+})

@@ -1,0 +1,99 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Transcript, Utterance } from '../../transcript/transcript.ts'
+
+/**
+ * One word and its place in a document. Times are seconds; `from` and `to` are offsets in its text,
+ * `to` exclusive.
+ */
+export type Token = {
+  text: string
+  start: number
+  end: number
+  confidence: number
+  /** Index of the utterance in the transcript, and of the word in the utterance. */
+  utterance: number
+  word: number
+  from: number
+  to: number
+}
+
+/** The words of another channel right before the word at the offset `at` of a document. */
+export type Interjection = { at: number; text: string }
+
+/**
+ * The speech of one channel in one language as one text, so that an entity may span utterances.
+ * `interjections` are ordered by offset: an answer does not repeat the question it answers.
+ */
+export type Document = {
+  channel: number
+  language: string
+  text: string
+  tokens: Token[]
+  interjections: Interjection[]
+}
+
+/**
+ * Returns the documents of a transcript, by channel. The words of a channel make one document until
+ * its language changes, whatever others say in between.
+ */
+export function documentsOf({ utterances }: Transcript): Document[] {
+  const documents: Document[] = []
+  const open = new Map<number, Document>()
+  let previous: Utterance | undefined
+  for (const [utterance, own] of utterances.entries()) {
+    const { channel, language } = own
+    let document = open.get(channel)
+    if (document?.language !== language) {
+      document = { channel, language, text: '', tokens: [], interjections: [] }
+      open.set(channel, document)
+      documents.push(document)
+    }
+    if (previous && previous.channel !== channel) addInterjection(document, previous)
+    append(document, own, utterance)
+    previous = own
+  }
+  return documents.sort((a, b) => a.channel - b.channel)
+}
+
+function addInterjection({ text, language, interjections }: Document, other: Utterance): void {
+  const at = text === '' ? 0 : text.length + separatorOf(language).length
+  const own = other.words.map((word) => word.text).join(separatorOf(other.language))
+  interjections.push({ at, text: own })
+}
+
+function append(document: Document, { words, language }: Utterance, utterance: number): void {
+  const separator = separatorOf(language)
+  for (const [word, { text, start, end, confidence }] of words.entries()) {
+    if (document.text !== '') document.text += separator
+    const from = document.text.length
+    document.text += text
+    const to = document.text.length
+    document.tokens.push({ text, start, end, confidence, utterance, word, from, to })
+  }
+}
+
+/** Returns the words that a span of the text touches. */
+export function tokensWithin(
+  { tokens }: Pick<Document, 'tokens'>,
+  { from, to }: { from: number; to: number },
+): Token[] {
+  const words: Token[] = []
+  for (let i = firstBehind(tokens, from); i < tokens.length && tokens[i]!.from < to; i++) {
+    words.push(tokens[i]!)
+  }
+  return words
+}
+
+/**
+ * Returns the index of the first token behind an offset. It searches by halves, because a document
+ * may have as many entities as words.
+ */
+function firstBehind(tokens: readonly Token[], offset: number): number {
+  let [low, high] = [0, tokens.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (tokens[middle]!.to > offset) high = middle
+    else low = middle + 1
+  }
+  return low
+}

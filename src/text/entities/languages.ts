@@ -1,2 +1,0 @@
-/** Languages in which entities are found. */
-export const languages: readonly string[] = ['en']

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { redacted } from '../../../../test/support/text/say.ts'
+
+test('a name is hidden where no cue tells it, too', () => {
+  const lines = [
+    'My name is Anna Kowalski.',
+    'The Kowalski file is here. Kowalski called twice. KOWALSKI! The Kowalskis are nice.',
+  ]
+  assert.deepEqual(redacted(lines, { entity_types: 'NAME', processed_text_type: 'MASK' }), [
+    'My name is #### ########.',
+    'The ######## file is here. ######## called twice. ########! The ######### are nice.',
+  ])
+})
+
+test('a name in small letters is another word', () => {
+  const lines = ['My name is Anna Draper.', 'He is a draper.']
+  assert.deepEqual(redacted(lines, { entity_types: 'NAME' })[1], 'He is a draper.')
+})
+
+const masked = { entity_types: 'NAME', processed_text_type: 'MASK' } as const
+
+test('a name that is an everyday word is hidden where a sentence begins, too', () => {
+  const lines = [
+    'My name is Grace Park. I am Mark Young.',
+    'Park it is. Grace, was it? Mark is nice.',
+  ]
+  assert.equal(redacted(lines, masked)[1], '#### it is. #####, was it? #### is nice.')
+})
+
+test('a name that is a word of grammar stays where a sentence begins unless it does something', () => {
+  const lines = [
+    'My name is Will Carter.',
+    'Will you come? Will said so. Will? Will, you see. Will Carter.',
+  ]
+  assert.equal(
+    redacted(lines, masked)[1],
+    'Will you come? #### said so. ####? ####, you see. #### ######.',
+  )
+  const oh = ['Her last name is Oh.', 'Oh, I see. So I told Oh that.']
+  assert.equal(redacted(oh, masked)[1], 'Oh, I see. So I told ## that.')
+})
+
+const forms: [name: string, phrase: string, left: string][] = [
+  ['Anna Krol', "KROL'S and KROL’S and krol's", "####'S and ####’S and ####'s"],
+  ['Anna Krol', 'K-R-O-L. It is k r o l a b.', '#######. It is # # # # a b.'],
+  ['Ann Jones', "At the Joneses' house.", "At the #######' house."],
+  ['José García', 'jose garcia called Garcia.', '#### ###### called ######.'],
+  ['John Smith', 'Ask john/smith or Smith—then.', 'Ask ####/##### or #####—then.'],
+  ['Anna Green', 'The green greens.', 'The green greens.'],
+  ['Anna Green', 'the green family will call', 'the ##### family will call'],
+]
+for (const [name, phrase, left] of forms) {
+  test(`of ${name}, ${left} is left`, () => {
+    assert.equal(redacted([`0: My name is ${name}.`, `1: ${phrase}`], masked)[1], left)
+  })
+}
+
+test('a name that was only spelled is known as a word', () => {
+  const lines = ['The last name is spelled Q U I L L E R.', 'Is quiller right?']
+  assert.equal(redacted(lines, masked)[1], 'Is ####### right?')
+})
+
+test('names that are months stay months', () => {
+  const months = ['My first name is June.', 'In June it rains. We all told June about that.']
+  assert.equal(
+    redacted(months, { entity_types: 'NAME', processed_text_type: 'MASK' })[1],
+    'In June it rains. We all told #### about that.',
+  )
+})
+
+test('numbers that give each other away are hidden, however many they are', () => {
+  let digits = '6789'
+  const lines = ['My SSN is 123-45-6789.']
+  for (let i = 0; i < 130; i++) {
+    lines.splice(1, 0, `Then there is part ${digits} in the catalogue of our big store.`)
+    digits = digits.length === 4 ? digits + String(((i * 37 + 13) % 90) + 10) : digits.slice(2)
+  }
+  const left = redacted(lines, { entity_types: 'SSN' })
+  assert.deepEqual(
+    left.filter((line) => /\d{4}/.test(line)),
+    [],
+  )
+})
+
+test('a known number is hidden with commas as in an amount, a part of it is an amount then', () => {
+  const lines = ['My SSN is 123-45-6789.', 'That was 123,456,789, and I paid 6,789.']
+  assert.equal(redacted(lines, { entity_types: 'SSN' })[1], 'That was [SSN_1], and I paid 6,789.')
+})
+
+test('a secret and an address are hidden where they are only repeated', () => {
+  const lines = ['My password is Tulip99x.', 'Again, Tulip99x, all small but the first.']
+  assert.equal(redacted(lines)[1], 'Again, [PASSWORD_1], all small but the first.')
+})
+
+test('parts of a number that are repeated are hidden, amounts of as many digits are not', () => {
+  const lines = [
+    'My card number is 4242 4242 4242 4242.',
+    '1: So it was 4242, and you paid 424 dollars.',
+  ]
+  assert.equal(
+    redacted(lines, { entity_types: 'CREDIT_CARD' })[1],
+    'So it was [CREDIT_CARD_2], and you paid 424 dollars.',
+  )
+})

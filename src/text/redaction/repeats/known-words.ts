@@ -1,0 +1,99 @@
+import { digitRuns } from '../../entities/digits/digit-runs.ts'
+import { type Lexeme, lexemesOf } from '../../entities/digits/spoken-digits.ts'
+import type { EntityType } from '../../entities/entity-types.ts'
+import { withoutAccents } from '../../entities/names/accents.ts'
+import { isCommon } from '../../entities/names/name-words.ts'
+
+/** A masked entity and its original text. */
+export type KnownText = { type: EntityType; original: string }
+
+/** A row of words. */
+export type Phrase = { type: EntityType; words: string[] }
+
+/** What was masked in one place, to be found again elsewhere. */
+export type KnownWords = {
+  /** The single words of names, in lower case and without accents. */
+  names: Map<string, EntityType>
+  /** Other rows of words, by their first word. */
+  phrases: Map<string, Phrase[]>
+  numbers: KnownNumber[]
+}
+
+/** The fewest digits of a known number in which others are searched for. */
+export const FEWEST_KNOWN = 4
+
+/** Amounts and times do not belong to one person: elsewhere the same words mean something else. */
+const unspecific =
+  /^(?:AGE|DATE|DATE_INTERVAL|DAY|DOSE|DURATION|MONEY|MONTH|STATISTICS|TIME|YEAR|CVV|CREDIT_CARD_EXPIRATION|OCCUPATION|GENDER|MARITAL_STATUS)$/
+const secrets = /^(?:PASSWORD|USERNAME)$/
+
+/** Collects what was masked: the single words of names, everything else in its original words. */
+export function knownWordsOf(
+  hidden: readonly KnownText[],
+  wanted: ReadonlySet<EntityType>,
+): KnownWords {
+  const known: KnownWords = { names: new Map(), phrases: new Map(), numbers: [] }
+  const seen = new Set<string>()
+  for (const { type, original } of hidden) {
+    const key = `${type} ${original}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    const words = wordsOf(original).map(({ text }) => text)
+    if (/^NAME/.test(type)) addNames(known, { type, words, wanted })
+    else if (!unspecific.test(type)) addPhrase(known, { type, words })
+  }
+  return known
+}
+
+function addNames(
+  { names }: KnownWords,
+  { type, words, wanted }: Phrase & { wanted: ReadonlySet<EntityType> },
+): void {
+  const isSpelled = words.length > 2 && words.every((word) => word.length === 1)
+  for (const [i, word] of (isSpelled ? [words.join('')] : words).entries()) {
+    const plain = withoutAccents(word)
+    if (word.length < 2 || !isNamed(word, words) || names.has(plain)) continue
+    const part = i === 0 ? 'NAME_GIVEN' : 'NAME_FAMILY'
+    names.set(plain, type === 'NAME' && words.length > 1 && wanted.has(part) ? part : type)
+  }
+}
+
+/**
+ * Returns whether a word of a name identifies it: of a name with capitals only the capitalized
+ * words do, not "van"; without any capital, all of them.
+ */
+function isNamed(word: string, words: readonly string[]): boolean {
+  return /^\p{Lu}/u.test(word) || words.every((one) => !/\p{Lu}/u.test(one))
+}
+
+function addPhrase({ phrases, numbers }: KnownWords, { type, words }: Phrase): void {
+  const original = words.join(' ')
+  const digits = digitRuns(lexemesOf(original))
+    .map((run) => run.digits)
+    .join('')
+  if (digits.length >= FEWEST_KNOWN) numbers.push({ type, digits })
+  const [first, ...others] = words
+  if (first === undefined || (others.length === 0 && !isTelling(first, type))) return
+  const begun = phrases.get(first)
+  if (begun) begun.push({ type, words })
+  else phrases.set(first, [{ type, words }])
+}
+
+/** Returns the words of a text without a possessive, numbers and spelled letters among them. */
+export function wordsOf(text: string): Lexeme[] {
+  return lexemesOf(text)
+    .filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
+    .map((lexeme) => {
+      const core = lexeme.text.replace(/['’]s$/i, '')
+      return { ...lexeme, text: core, to: lexeme.from + core.length }
+    })
+}
+
+/** Returns whether a word identifies something by itself. Common and lower-case words hardly do. */
+function isTelling(word: string, type: EntityType): boolean {
+  if (word.length < 3 || isCommon(word.toLowerCase())) return false
+  return secrets.test(type) || /[\p{Lu}\d]/u.test(word)
+}
+
+/** The digits of a number that was hidden. */
+export type KnownNumber = { type: EntityType; digits: string }

@@ -1,0 +1,109 @@
+import type { Lexeme } from '../../entities/digits/spoken-digits.ts'
+import type { Entity, EntityType } from '../../entities/entity-types.ts'
+import { withoutAccents } from '../../entities/names/accents.ts'
+import { isMonthName, isRareWord } from '../../entities/names/name-words.ts'
+import { isFunctionWord } from '../../vocabulary/common-words.ts'
+
+/** The names of a transcript, in lower case and without accents. */
+type Names = ReadonlyMap<string, EntityType>
+
+/** Shorter names are not searched for in spelled letters, nor in words with an s. */
+const SHORTEST = 3
+const LONGEST = 20
+
+/**
+ * Finds further occurrences of known names: in any letter case, in the plural ("the Joneses"), and
+ * spelled. It errs toward hiding too many; only words of grammar, months and, in lower case,
+ * everyday words stay.
+ */
+export function findRepeatedNames(text: string, words: readonly Lexeme[], names: Names): Entity[] {
+  if (names.size === 0) return []
+  const isSmall = !/\p{Lu}/u.test(text.replace(/\bI\b/g, ''))
+  const found: Entity[] = []
+  for (const word of words) {
+    const lower = withoutAccents(word.text)
+    const type = formsOf(lower)
+      .map((form) => names.get(form))
+      .find(Boolean)
+    if (!type || !isNameHere(text, { word, lower, isSmall, names })) continue
+    found.push({ type, from: word.from, to: word.to, score: 0.05 })
+  }
+  return [...found, ...findLetters(text, words, names)]
+}
+
+/** Returns a word and the singulars that it may be the plural of. */
+function formsOf(lower: string): string[] {
+  const stems = [lower.replace(/s$/, ''), lower.replace(/es$/, '')]
+  return [lower, ...stems.filter((stem) => stem !== lower && stem.length >= SHORTEST)]
+}
+
+type Place = { word: Lexeme; lower: string; isSmall: boolean; names: Names }
+
+function isNameHere(text: string, { word, lower, isSmall, names }: Place): boolean {
+  const left = text.slice(Math.max(0, word.from - 12), word.from)
+  const isCapital = /^\p{Lu}/u.test(word.text)
+  if (!isCapital && !isSmall) {
+    return lower.length >= SHORTEST && isRareWord(lower) && !/\ban? $/i.test(left)
+  }
+  if (isMonthName(lower) && seasonBefore.test(left)) return false
+  if (!isFunctionWord(lower) && !isMonthName(lower) && !interjections.test(lower)) return true
+  if (!isCapital) return false
+  const begins = /(?:^|[.!?…]["'”’)]*\s+)$/.test(left)
+  return !begins || (!isGrammar(lower) && isNamed(text.slice(word.to, word.to + 40), names))
+}
+
+const seasonBefore =
+  /\b(?:in|since|until|by|of|before|after|during|last|next|this|mid|late|early)[\s-]+$/i
+const interjections =
+  /^(?:ah|oh|ow|uh|um|huh|hey|hi|hello|yes|yeah|yep|no|nope|ok|okay|well|now|please|thanks|sorry|right|sure)$/
+
+/**
+ * Returns whether a word is no name even before a comma. Months, and verbs such as "Will", may be
+ * one.
+ */
+function isGrammar(lower: string): boolean {
+  return !isMonthName(lower) && !/^(?:will|can|do|should|would|have)$/.test(lower)
+}
+
+/**
+ * Returns whether the text after a word makes it a name: the word is addressed, has or does
+ * something, or another name follows.
+ */
+function isNamed(right: string, names: Names): boolean {
+  const next = /^\s+(\p{Lu}\p{L}*)/u.exec(right)?.[1]
+  if (next && names.has(withoutAccents(next))) return true
+  return /^(?:['’]s\b|[?!.]|,(?! \d)|\s+(?:is|was|has|had|says?|said|tells?|told|asks?|asked|thinks|thought|wants|wanted|knows|knew|called|calls|and I)\b)/i.test(
+    right,
+  )
+}
+
+/** Finds rows of letters that spell a known name: "K-R-O-L", "s o k o l o f f". */
+function findLetters(text: string, words: readonly Lexeme[], names: Names): Entity[] {
+  return rowsOf(text, words).flatMap((row) => {
+    const letters = row.map((letter) => withoutAccents(letter.text)).join('')
+    const found: Entity[] = []
+    for (let at = 0; at < row.length; at++) {
+      for (let count = Math.min(LONGEST, row.length - at); count >= SHORTEST; count--) {
+        const type = names.get(letters.slice(at, at + count))
+        if (!type) continue
+        found.push({ type, from: row[at]!.from, to: row[at + count - 1]!.to, score: 0.05 })
+        at += count - 1
+        break
+      }
+    }
+    return found
+  })
+}
+
+function rowsOf(text: string, words: readonly Lexeme[]): Lexeme[][] {
+  const rows: Lexeme[][] = []
+  let previous: Lexeme | undefined
+  for (const word of words) {
+    const isLetter = /^\p{L}$/u.test(word.text)
+    if (isLetter && previous && /^[\s,.-]{1,3}$/.test(text.slice(previous.to, word.from))) {
+      rows.at(-1)!.push(word)
+    } else if (isLetter) rows.push([word])
+    previous = isLetter ? word : undefined
+  }
+  return rows
+}

@@ -1,0 +1,36 @@
+import { isGrouped } from '../../entities/amounts/amount-runs.ts'
+import type { DigitRun } from '../../entities/digits/digit-runs.ts'
+import type { Entity, EntityType } from '../../entities/entity-types.ts'
+import { findNumbers } from '../stray-numbers.ts'
+import { FEWEST_KNOWN, type KnownNumber } from './known-words.ts'
+
+/** The fewest digits that are searched for again, and the fewest when written as an amount. */
+const FEWEST_DIGITS = 3
+const FEWEST_GROUPED = 6
+
+/** Returns the numbers in a text that may be known ones, or parts of them. */
+export function findRepeatable(text: string, found: readonly Entity[]): DigitRun[] {
+  return findNumbers(text, found).filter((run) => {
+    return run.digits.length >= (isGrouped(text, run) ? FEWEST_GROUPED : FEWEST_DIGITS)
+  })
+}
+
+/**
+ * Adds the numbers that are part of a known one, or contain one, and then those that these give
+ * away in turn, until there are no more. However long such a chain is, it is hidden at once.
+ */
+export function markRepeatedNumbers(known: readonly KnownNumber[], phrase: Iterable<string>) {
+  const types = new Map<string, EntityType>()
+  const open = new Set(phrase)
+  const reached = [...known]
+  // The list grows during the loop.
+  for (const { type, digits } of reached) {
+    for (const other of open) {
+      if (!digits.includes(other) && !other.includes(digits)) continue
+      open.delete(other)
+      types.set(other, type)
+      if (other.length >= FEWEST_KNOWN) reached.push({ type, digits: other })
+    }
+  }
+  return types
+}

@@ -1,0 +1,17 @@
+import type { Envelope } from './steps/envelope.ts'
+
+const NAME = 'subtitles: '
+
+/**
+ * Returns the warnings of a result whose subtitles failed: they have no envelope that could report
+ * it.
+ */
+export function subtitlesWarnings(envelope: Envelope | undefined): string[] {
+  return envelope?.error ? [NAME + envelope.error.message] : []
+}
+
+/** Returns the warnings of a result after a retry of its subtitles. */
+export function renewWarnings(warnings: readonly string[], envelope: Envelope): string[] {
+  const others = warnings.filter((warning) => !warning.startsWith(NAME))
+  return [...others, ...subtitlesWarnings(envelope)]
+}

@@ -1,0 +1,15 @@
+import { chapters } from './chapters.ts'
+import { audioToLlm, structuredData, summarization } from './language-model.ts'
+import { moderation } from './moderation.ts'
+import type { ServiceAddOn } from './service-add-on.ts'
+import { translation } from './translation.ts'
+
+/** All add-ons that need a service, in the order of the result. A new one needs a line here. */
+export const serviceAddOns: readonly ServiceAddOn[] = [
+  translation,
+  summarization,
+  audioToLlm,
+  structuredData,
+  chapters,
+  moderation,
+]

@@ -1,0 +1,41 @@
+import type { Transcript, Word } from '../../transcript/transcript.ts'
+import { capitalize } from '../words/letter-case.ts'
+import { isFiller } from '../words/sentences/clause-continuation.ts'
+
+/** The languages whose filled pauses are known. In others the same letters may be a word. */
+export const languages = ['en'] as const
+
+const MARK = /[.!?…]+$/
+
+/**
+ * Removes filled pauses (um, uh, hmm). The mark that ended a sentence behind one moves to the word
+ * before it, and the word behind one that began a sentence gets its capital. An utterance of
+ * nothing else is left out.
+ */
+export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
+  const kept = utterances.map((utterance) => {
+    const { words, language } = utterance
+    const isKnown = languages.some((own) => own === language)
+    return isKnown ? { ...utterance, words: withoutFillers(words) } : utterance
+  })
+  return { ...rest, utterances: kept.filter(({ words }) => words.length > 0) }
+}
+
+function withoutFillers(words: readonly Word[]): Word[] {
+  const kept: Word[] = []
+  let beginsSentence = false
+  for (const word of words) {
+    const last = kept.at(-1)
+    const ended = last === undefined || MARK.test(last.text)
+    if (isFiller(word.text)) {
+      beginsSentence ||= ended
+      const mark = MARK.exec(word.text)?.[0]
+      if (mark && last && !ended) last.text = last.text.replace(/,$/, '') + mark
+    } else {
+      const text = beginsSentence ? capitalize(word.text, 'en') : word.text
+      kept.push({ ...word, text })
+      beginsSentence = false
+    }
+  }
+  return kept
+}

@@ -1,0 +1,231 @@
+import { separatorOf } from '../../transcript/separators.ts'
+import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
+import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from '../words/text-growth.ts'
+import { trailingFrom } from '../words/trailing.ts'
+import { foldCase, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
+
+/** The wanted spellings, each with its recognized variants (contract 2.3.1). */
+export type CustomSpellingConfig = {
+  spelling_dictionary: Readonly<Record<string, readonly string[]>>
+}
+
+/** One step in a variant: the steps that may follow, and the spelling when a variant ends here. */
+type Node = { next: Map<string, Node>; key?: string }
+
+/** A parsed dictionary. */
+type Dictionary = { root: Node; longestStep: number }
+
+/** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
+type Match = { to: number; key: string; before: string; after: string }
+
+/** The most marks of its own that a variant is matched with, before and behind its letters. */
+const MAX_MARKS = 8
+/** No utterance has so many words: an utterance is at most half a minute. */
+const MAX_STEPS = 100
+/** The most characters that compose into one (NFC). */
+const COMPOSED = 4
+
+/**
+ * Replaces each variant of the dictionary by its key: whole words in any letter case, the longest
+ * first, in one pass, so that no replacement is replaced again. Punctuation and a possessive 's
+ * around a variant stay; a key that is only punctuation is attached to the word before. A variant
+ * of two keys belongs to the first.
+ */
+export function applySpelling(transcript: Transcript, config: CustomSpellingConfig): Transcript {
+  return createSpelling(config).apply(transcript)
+}
+
+/**
+ * Prepares the same for transcripts that come one by one: the dictionary is parsed once, and their
+ * growth is bounded together.
+ */
+export function createSpelling(config: CustomSpellingConfig): Replacing {
+  const dictionaries = new Map<string, Dictionary>()
+  const growth = new Growth()
+  const tooLong = Object.entries(config.spelling_dictionary).filter(isTooLong).length
+  return {
+    apply(transcript) {
+      const utterances = transcript.utterances.map((utterance) => {
+        const separator = separatorOf(utterance.language)
+        const dictionary = dictionaries.get(separator) ?? readDictionary(config, separator)
+        dictionaries.set(separator, dictionary)
+        return { ...utterance, words: spell(utterance, dictionary, growth) }
+      })
+      return { ...transcript, utterances }
+    },
+    warnings: () => warningsOf('custom_spelling', { tooLong, leftOut: growth.leftOut }),
+  }
+}
+
+function isTooLong([key, variants]: [string, readonly string[]]): boolean {
+  return [key, ...variants].some((text) => text.trim().length > MAX_REPLACEMENT)
+}
+
+/**
+ * Builds a tree of steps rather than regular expressions: a dictionary is input, and must cost no
+ * more than its length.
+ */
+function readDictionary(
+  { spelling_dictionary }: CustomSpellingConfig,
+  separator: string,
+): Dictionary {
+  const root: Node = { next: new Map() }
+  let longestStep = 0
+  for (const [key, variants] of Object.entries(spelling_dictionary)) {
+    const written = key.trim()
+    if (written === '' || written.length > MAX_REPLACEMENT) continue
+    for (const variant of variants) {
+      const steps = readVariant(variant, separator)
+      if (steps.length === 0) continue
+      let node = root
+      for (const step of steps) {
+        longestStep = Math.max(longestStep, step.length)
+        const next = node.next.get(step) ?? { next: new Map() }
+        node.next.set(step, next)
+        node = next
+      }
+      node.key ??= written
+    }
+  }
+  return { root, longestStep }
+}
+
+/** Returns the steps of a variant; none when it is longer than any utterance. */
+function readVariant(variant: string, separator: string): string[] {
+  const text = variant.trim()
+  if (text.length > MAX_REPLACEMENT) return []
+  const words = foldCase(text).split(/\s+/u)
+  if (words.length > MAX_STEPS) return []
+  return words.flatMap((word) => stepsOf(word, separator))
+}
+
+/**
+ * Words are steps. Where no blanks separate words, characters are, because word boundaries are
+ * unknown.
+ */
+function stepsOf(text: string, separator: string): string[] {
+  if (text === '') return []
+  return separator === '' ? [...text] : [text]
+}
+
+function spell({ words, language }: Utterance, dictionary: Dictionary, growth: Growth): Word[] {
+  const separator = separatorOf(language)
+  const spelled: Word[] = []
+  growth.begin(words)
+  for (let at = 0; at < words.length; ) {
+    const match = longestMatch(words, at, { dictionary, separator })
+    if (match && replace(spelled, words.slice(at, match.to), { match, growth })) at = match.to
+    else spelled.push(words[at++]!)
+  }
+  return spelled
+}
+
+/**
+ * Writes a match behind the words that are already spelled; returns false when the text would grow
+ * too much.
+ */
+function replace(
+  spelled: Word[],
+  replaced: readonly Word[],
+  { match, growth }: { match: Match; growth: Growth },
+): boolean {
+  const previous = /[\p{L}\p{N}]/u.test(match.key) ? undefined : spelled.at(-1)
+  const before = previous ? [previous, ...replaced] : replaced
+  const text = previous ? attached(previous, match) : withPunctuation(match.key, match)
+  if (!growth.admits(before, text)) return false
+  if (previous) spelled.pop()
+  spelled.push(replaceWords(before, text))
+  return true
+}
+
+/**
+ * Returns the match of most words from `at`, or none. A match never swallows punctuation between
+ * its words.
+ */
+function longestMatch(
+  words: readonly Word[],
+  at: number,
+  { dictionary, separator }: { dictionary: Dictionary; separator: string },
+): Match | undefined {
+  let best: Match | undefined
+  let open = [{ node: dictionary.root, before: '' }]
+  for (let i = at; i < words.length && open.length > 0; i++) {
+    const { text } = words[i]!
+    const { before } = partsOf(text)
+    const starts = i === at && before !== text ? beginningsOf(before) : ['']
+    const reached: typeof open = []
+    let ended = false
+    for (const way of open) {
+      for (const skipped of starts) {
+        const rest = text.slice(skipped.length)
+        const from = { node: way.node, before: way.before + skipped }
+        for (const after of endingsOf(rest)) {
+          const part = rest.slice(0, rest.length - after.length)
+          const node = walk(from.node, part, { dictionary, separator })
+          if (!node) continue
+          if (node.key !== undefined && !ended) {
+            best = { to: i + 1, key: node.key, before: from.before, after }
+            ended = true
+          }
+          if (after === '') reached.push({ node, before: from.before })
+        }
+      }
+    }
+    open = reached
+  }
+  return best
+}
+
+/**
+ * Returns the marks that may precede a variant, the fewest first: a variant may begin with marks
+ * itself.
+ */
+function beginningsOf(marks: string): string[] {
+  const least = Math.max(0, marks.length - MAX_MARKS)
+  const some = Array.from({ length: marks.length - least + 1 }, (_, i) => marks.slice(0, least + i))
+  return least === 0 ? some : ['', ...some]
+}
+
+/**
+ * Returns the endings that may follow a variant in its last word, the shortest first: a variant may
+ * end in marks itself.
+ */
+function endingsOf(text: string): string[] {
+  const { core, possessive, after } = partsOf(text)
+  if (core === '') return ['']
+  const least = Math.max(0, after.length - MAX_MARKS)
+  const some = Array.from({ length: after.length - least + 1 }, (_, i) => {
+    return after.slice(after.length - least - i)
+  })
+  const marks = least === 0 ? some : ['', ...some]
+  return possessive === '' ? marks : [...marks, possessive + after]
+}
+
+function walk(
+  from: Node,
+  text: string,
+  { dictionary, separator }: { dictionary: Dictionary; separator: string },
+): Node | undefined {
+  // Where characters are steps, the tree bounds the search.
+  if (separator !== '' && text.length > COMPOSED * dictionary.longestStep) return undefined
+  let node: Node | undefined = from
+  for (const step of stepsOf(foldCase(text), separator)) {
+    node = node.next.get(step)
+    if (!node) return undefined
+  }
+  return node
+}
+
+const GUESSED = /[.,;:!?…]/u
+
+/**
+ * Attaches a mark to a word. It replaces the punctuation that the recognizer guessed around the
+ * spoken mark.
+ */
+function attached(previous: Word, { key, after }: Match): string {
+  return withoutGuessed(previous.text) + key + withoutGuessed(after)
+}
+
+function withoutGuessed(text: string): string {
+  return text.slice(0, trailingFrom(text, GUESSED))
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Transcript } from '../../transcript/transcript.ts'
+import { type BuildOptions, buildResult } from '../result/build-result.ts'
+import { AddOnFailure, type Envelope } from '../result/steps/envelope.ts'
+import { RequiredStepFailed } from '../result/steps/run-transform.ts'
+import type { Transform } from './transform.ts'
+
+function say(...lines: string[]): Transcript {
+  const utterances = lines.map((line, i) => {
+    const words = line.split(' ').map((text, k) => {
+      return { text, start: i + k / 10, end: i + k / 10 + 0.1, confidence: 0.9 }
+    })
+    return { channel: 0, language: 'en', words }
+  })
+  return { utterances }
+}
+
+function built(
+  transcript: Transcript,
+  params: Record<string, unknown>,
+  options: BuildOptions = {},
+) {
+  const result = { audioDuration: 10, distinctChannels: 1, transcriptionTime: 1, params }
+  return buildResult(transcript, result, options)
+}
+
+const hiding: Transform = {
+  name: 'hiding',
+  languages: 'all',
+  required: true,
+  apply: ({ utterances }: Transcript) => {
+    const redacted = [{ channel: 0, start: 0, end: 0.1 }]
+    return { transcript: { utterances: utterances.slice(1) }, redacted }
+  },
+}
+
+test('what a transform redacts is reported beside the result', () => {
+  const { redacted } = built(say('one', 'two'), { hiding: true }, { transforms: [hiding] })
+  assert.deepEqual(redacted, [{ channel: 0, start: 0, end: 0.1 }])
+  assert.deepEqual(built(say('one'), {}, { transforms: [hiding] }).redacted, [])
+})
+
+test('without a transform that is required there is no result', () => {
+  const why = { status_code: 500, exception: 'AddonFailed', message: 'hiding crashed' }
+  function throwing(error: Error): Transform {
+    return {
+      ...hiding,
+      apply() {
+        throw error
+      },
+    }
+  }
+  const run = (options: BuildOptions) => () => built(say('one'), { hiding: true }, options)
+  assert.throws(run({ transforms: [hiding], given: { hiding: why } }), RequiredStepFailed)
+  const refusing = throwing(new AddOnFailure({ ...why, message: 'it knows en' }))
+  assert.throws(run({ transforms: [refusing] }), (error) => {
+    return error instanceof RequiredStepFailed && error.message === 'it knows en'
+  })
+  // The error breaks the step down, and then comes back in `given`.
+  assert.throws(run({ transforms: [throwing(new TypeError('it quotes'))] }), TypeError)
+})
+
+test('personal data go behind all other changes and before all that is made of the words', () => {
+  const { result } = built(say('My name is leena.'), {
+    ...{ pii_redaction: true, custom_spelling: true, named_entity_recognition: true },
+    ...{ name_consistency: true, sentences: true },
+    custom_spelling_config: { spelling_dictionary: { Lena: ['leena'] } },
+  })
+  const { transcription, named_entity_recognition } = result as {
+    transcription: { full_transcript: string; sentences: [Envelope] }
+    named_entity_recognition: { results: { text: string }[] }
+  }
+  assert.equal(transcription.full_transcript, 'My name is [NAME_GIVEN_1].')
+  assert.deepEqual(transcription.sentences[0].results, ['My name is [NAME_GIVEN_1].'])
+  assert.deepEqual(
+    named_entity_recognition.results.map(({ text }) => text),
+    ['[NAME_GIVEN_1]'],
+  )
+})
+
+test('the names that were made alike are reported only where nothing is redacted', () => {
+  const lines = ['I met Katherine.', 'Then Catherine came.', 'And Catherine left.']
+  const changesOf = (pii_redaction: boolean) => {
+    const { result } = built(say(...lines), { name_consistency: true, pii_redaction })
+    return JSON.parse(String((result.name_consistency as Envelope).results)) as unknown
+  }
+  assert.deepEqual(changesOf(false), [{ from: 'Katherine', to: 'Catherine', count: 1 }])
+  assert.deepEqual(changesOf(true), [{ from: '[REDACTED]', to: '[REDACTED]', count: 1 }])
+})
+
+test('style comes last: numbers, fillers and swear words, also of a redacted transcript', () => {
+  const said = say('um Anna paid twenty five damn dollars')
+  const params = {
+    ...{ pii_redaction: true, pii_redaction_config: { entity_types: 'NAME' } },
+    ...{ number_formatting: true, filler_removal: true, profanity_filter: true },
+  }
+  const { transcription } = built(said, params).result as {
+    transcription: { full_transcript: string }
+  }
+  assert.equal(transcription.full_transcript, '[NAME_1] paid 25 d*** dollars')
+  const words = { number_formatting: true, number_formatting_config: { style: 'words' } }
+  const { result } = built(say('I paid 25 dollars'), words)
+  assert.match(JSON.stringify(result), /"I paid twenty-five dollars"/)
+})

@@ -1,0 +1,72 @@
+import { languages as entityLanguages } from '../entities/entity-types.ts'
+import { type PiiRedactionConfig, redact } from '../redaction/redaction.ts'
+import { nameConsistency } from '../service-add-ons/name-consistency.ts'
+import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
+import { createVocabulary } from '../vocabulary/vocabulary.ts'
+import {
+  formatNumbers,
+  type NumberFormattingConfig,
+  languages as numberLanguages,
+} from '../words/numbers/number-style.ts'
+import { enhancePunctuation } from '../words/sentences/punctuation.ts'
+import type { Replacing } from '../words/text-growth.ts'
+import { languages as fillerLanguages, removeFillers } from './fillers.ts'
+import { maskProfanity, languages as profanityLanguages } from './profanity.ts'
+import { type CustomSpellingConfig, createSpelling } from './spelling.ts'
+import type { Transform } from './transform.ts'
+
+/** The steps that may change a transcript before any add-on runs on it, in this order. */
+export const transforms: readonly Transform[] = [
+  withConfig<CustomVocabularyConfig>('custom_vocabulary', createVocabulary),
+  withConfig<CustomSpellingConfig>('custom_spelling', createSpelling),
+  {
+    name: 'punctuation_enhanced',
+    languages: 'all',
+    apply: (transcript) => ({ transcript: enhancePunctuation(transcript) }),
+  },
+  nameConsistency,
+  {
+    // Redaction reads the words as they were recognized. Only their style changes after it, so that
+    // everything later sees only the words that it leaves.
+    name: 'pii_redaction',
+    languages: entityLanguages,
+    required: true,
+    apply: (transcript, { pii_redaction_config: config }) => {
+      return redact(transcript, config as PiiRedactionConfig | undefined)
+    },
+  },
+  {
+    name: 'number_formatting',
+    languages: numberLanguages,
+    apply: (transcript, { number_formatting_config: config }) => {
+      return { transcript: formatNumbers(transcript, config as NumberFormattingConfig | undefined) }
+    },
+  },
+  {
+    name: 'filler_removal',
+    languages: fillerLanguages,
+    apply: (transcript) => ({ transcript: removeFillers(transcript) }),
+  },
+  {
+    name: 'profanity_filter',
+    languages: profanityLanguages,
+    apply: (transcript) => ({ transcript: maskProfanity(transcript) }),
+  },
+]
+
+/**
+ * Creates a transform whose configuration lies beside its switch. Without a configuration it does
+ * nothing.
+ */
+function withConfig<C>(name: string, create: (config: C) => Replacing): Transform {
+  return {
+    name,
+    languages: 'all',
+    apply(transcript, params) {
+      const config = params[`${name}_config`] as C | undefined
+      if (!config) return { transcript }
+      const { apply, warnings } = create(config)
+      return { transcript: apply(transcript), warnings: warnings() }
+    },
+  }
+}
