@@ -24,6 +24,7 @@ import {
   languagesOf,
   routeRecognition,
 } from './routing/routing.ts'
+import { SEGMENTS_TOGETHER } from './segmentation/batches.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
 import { cutSegments, fileSegments } from './segmentation/segments.ts'
@@ -39,6 +40,7 @@ import type {
   RecognizedSegment,
   SpeechEngine,
 } from './speech-engine.ts'
+import { joinTasks } from './workers/join-tasks.ts'
 import { ModelPools, type ModelUse } from './workers/model-pools.ts'
 import { type TaskRunner, WorkerPool } from './workers/pool.ts'
 import type { WorkerRole } from './workers/protocol.ts'
@@ -232,14 +234,14 @@ async function runBatch(
 
 function recognize(
   batch: Batch,
-  { remote, isEmbedded, processesOf, pool }: Recognizers,
+  { remote, isEmbedded, processesOf, joined }: Recognizers,
   { model, signal }: { model: string; signal: AbortSignal },
 ) {
   if (remote && model === REMOTE) return remote.recognize(batch, { signal, use: 'batch' })
   const perSecond = isEmbedded(model) ? RECOGNIZE_TIMEOUT_PER_SECOND : STORED_TIMEOUT_PER_SECOND
   const timeout = timeoutFor(batch.segments, perSecond)
   const task = { kind: 'recognize' as const, ...batch, model }
-  return processesOf(model, 'batch', pool).run(task, { signal, timeout })
+  return processesOf(model, 'batch', joined).run(task, { signal, timeout })
 }
 
 function identifyLanguage(
@@ -292,6 +294,7 @@ function startRecognizers(options: SpeechEngineOptions) {
     return pool
   }
   const pool = start('batch', workers)
+  const joined = joinTasks(pool, { processes: workers, mostSegments: SEGMENTS_TOGETHER })
   if (options.prepacks) {
     prepackInBackground(folder, log, () => {
       for (const one of withEmbedded) one.reload()
@@ -324,7 +327,7 @@ function startRecognizers(options: SpeechEngineOptions) {
     return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
   }
   /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
-  const processesOf = (id: string, use: ModelUse, usual: WorkerPool): TaskRunner => {
+  const processesOf = (id: string, use: ModelUse, usual: TaskRunner): TaskRunner => {
     if (isEmbedded(id)) return usual
     const model = installed.findStored(id) ?? modelPools.find(id)
     // The pool knows best what to answer when there is no such model.
@@ -342,7 +345,7 @@ function startRecognizers(options: SpeechEngineOptions) {
     return liveRemote
   }
   return {
-    ...{ start, pool, modelPools, remote, available, translators },
+    ...{ start, pool, joined, modelPools, remote, available, translators },
     ...{ isEmbedded, processesOf, liveProcessesOf },
   }
 }

@@ -3,10 +3,15 @@ import type { Batch, RecognizedSegment } from '../speech-engine.ts'
 import type { TaskOptions, TaskRunner } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'
 
-/** Segments that are recognized together at most: a device is full, and waits are short. */
-const MOST_SEGMENTS = 16
-/** Live tasks have priorities from 0 on; recordings come after all of them. */
-const AFTER_LIVE = 10
+/** How tasks are joined. */
+export type JoinOptions = {
+  /** How many processes recognize at the same time. */
+  processes: number
+  /** Segments that are recognized together at most; a task with more runs alone. */
+  mostSegments: number
+  /** The priority of all of them; default: that of each task. */
+  priority?: number
+}
 
 type Waiting = {
   batch: Batch
@@ -16,14 +21,16 @@ type Waiting = {
 }
 
 /**
- * Joins the recognition tasks of all jobs into batches, for one process that has a whole device: a
- * device is faster with many segments at once. While one batch runs, tasks wait; those with equal
- * settings then run together. Where a batch fails, each of its tasks runs alone, so that none
- * suffers from another. Other tasks are passed on.
+ * Joins the recognition tasks of all jobs into batches: many segments at once take less time than
+ * one by one. While all processes are busy, tasks wait; those with equal settings then run together.
+ * Where a batch fails, each of its tasks runs alone, so that none suffers from another. Other tasks
+ * are passed on.
  */
-export function joinTasks(pool: TaskRunner): TaskRunner {
+export function joinTasks(pool: TaskRunner, options: JoinOptions): TaskRunner {
+  const { processes, mostSegments, priority } = options
+  const ranked = priority === undefined ? {} : { priority }
   const waiting: Waiting[] = []
-  let isRunning = false
+  let running = 0
 
   function take(): Waiting[] {
     const taken: Waiting[] = []
@@ -32,7 +39,7 @@ export function joinTasks(pool: TaskRunner): TaskRunner {
       const first = taken[0] ?? one
       const size = segments + one.batch.segments.length
       if (settingsOf(one.batch) !== settingsOf(first.batch)) continue
-      if (taken.length > 0 && size > MOST_SEGMENTS) break
+      if (taken.length > 0 && size > mostSegments) break
       waiting.splice(waiting.indexOf(one), 1)
       taken.push(one)
       segments = size
@@ -41,10 +48,37 @@ export function joinTasks(pool: TaskRunner): TaskRunner {
   }
 
   async function runNext(): Promise<void> {
-    if (isRunning) return
-    isRunning = true
-    for (let taken = take(); taken.length > 0; taken = take()) await perform(pool, taken)
-    isRunning = false
+    if (running >= processes) return
+    running++
+    for (let taken = take(); taken.length > 0; taken = take()) await perform(taken)
+    running--
+  }
+
+  async function perform(taken: readonly Waiting[]): Promise<void> {
+    if (taken.length === 1) return performAlone(taken[0]!)
+    const batches = taken.map(({ batch }) => batch)
+    const timeout = taken.reduce((sum, { options }) => sum + options.timeout, 0)
+    const signal = whenAllAbort(taken.map(({ options }) => options.signal))
+    try {
+      const how = { signal, timeout, ...ranked }
+      const results = await pool.run({ kind: 'recognize-all', batches }, how)
+      for (const [i, { resolve }] of taken.entries()) resolve(results[i]!)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'engine_unavailable') {
+        for (const { reject } of taken) reject(error)
+        return
+      }
+      for (const one of taken) await performAlone(one)
+    }
+  }
+
+  async function performAlone({ batch, options, resolve, reject }: Waiting): Promise<void> {
+    if (options.signal.aborted) return
+    try {
+      resolve(await pool.run({ kind: 'recognize', ...batch }, { ...options, ...ranked }))
+    } catch (error) {
+      reject(error)
+    }
   }
 
   return {
@@ -73,37 +107,6 @@ export function joinTasks(pool: TaskRunner): TaskRunner {
 /** Everything that must be equal for batches to be recognized in one go. */
 function settingsOf({ model, language, languages, vocabulary }: Batch): string {
   return JSON.stringify([model, language, languages, vocabulary])
-}
-
-async function perform(pool: TaskRunner, taken: readonly Waiting[]): Promise<void> {
-  if (taken.length === 1) return performAlone(pool, taken[0]!)
-  const batches = taken.map(({ batch }) => batch)
-  const timeout = taken.reduce((sum, { options }) => sum + options.timeout, 0)
-  const signal = whenAllAbort(taken.map(({ options }) => options.signal))
-  try {
-    const how = { signal, timeout, priority: AFTER_LIVE }
-    const results = await pool.run({ kind: 'recognize-all', batches }, how)
-    for (const [i, { resolve }] of taken.entries()) resolve(results[i]!)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'engine_unavailable') {
-      for (const { reject } of taken) reject(error)
-      return
-    }
-    for (const one of taken) await performAlone(pool, one)
-  }
-}
-
-async function performAlone(
-  pool: TaskRunner,
-  { batch, options, resolve, reject }: Waiting,
-): Promise<void> {
-  if (options.signal.aborted) return
-  try {
-    const how = { ...options, priority: AFTER_LIVE }
-    resolve(await pool.run({ kind: 'recognize', ...batch }, how))
-  } catch (error) {
-    reject(error)
-  }
 }
 
 /** Aborts once all of these have: a task that is canceled does not cancel its neighbors. */

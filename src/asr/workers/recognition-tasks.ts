@@ -42,6 +42,8 @@ export function createBatchTasks(models: LoadedModels, diarizer: Diarizer): Perf
         return arrangeChannels(models.detector, task, signal)
       case 'recognize':
         return recognize(models, task, signal)
+      case 'recognize-all':
+        return recognizeAll(models, task.batches, signal)
       case 'embed':
         return diarizer.embed(task, signal)
       case 'speakers':

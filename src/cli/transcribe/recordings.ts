@@ -97,6 +97,12 @@ export async function findProblem(recording: Recording): Promise<unknown> {
   )
 }
 
+/** Returns the size of a recording in bytes; infinite where it is unknown, 0 without a file. */
+export function bytesOf(recording: Recording): number {
+  if (recording.kind !== 'file') return Number.POSITIVE_INFINITY
+  return statSync(recording.path, { throwIfNoEntry: false })?.size ?? 0
+}
+
 async function sizeOf(path: string): Promise<number> {
   const stats = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'there is no such file' : sanitize(cause.message)

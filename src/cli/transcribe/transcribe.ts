@@ -10,17 +10,12 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, retriableAddOns } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult, refuseTerminal } from './formats.ts'
-import { countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
+import { bytesOf, countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
 import { createResultWriter, type ResultWriter } from './result-writer.ts'
 import { explainWriting, prepareOutputs, refuseExisting } from './results.ts'
+import { runAhead } from './run-ahead.ts'
 import { stageName } from './stage-names.ts'
 import { readTranscribeOptions, type Task, transcribeHelp } from './transcribe-options.ts'
-
-/**
- * How many recordings the server has at one time: while it recognizes one, the next ones are
- * already there.
- */
-const AHEAD = 4
 
 /**
  * `steno transcribe`: a client of the HTTP API that starts a server of its own when there is none.
@@ -62,7 +57,10 @@ export const transcribeCommand: Command = {
     const work = ({ recording }: Task) => transcribe(recording, tools)
     let failed = 0
     let i = 0
-    for await (const outcome of inOrder(tasks, work)) {
+    for await (const outcome of runAhead(tasks, {
+      bytesOf: ({ recording }) => bytesOf(recording),
+      work,
+    })) {
       const task = tasks[i]!
       terminal.signal.throwIfAborted()
       const keepsJobs = !connection.isPrivate
@@ -208,19 +206,6 @@ async function settle(
     if (path === undefined) results.write(recording, { error: message })
     return false
   }
-}
-
-/** Runs `work` over all items, some ahead of the one that is awaited. Outcomes come in order. */
-async function* inOrder<T, R>(
-  items: readonly T[],
-  work: (item: T) => Promise<R>,
-): AsyncGenerator<PromiseSettledResult<R>> {
-  const running: Promise<PromiseSettledResult<R>>[] = []
-  for (const item of items) {
-    running.push(Promise.allSettled([work(item)]).then(([outcome]) => outcome!))
-    if (running.length >= AHEAD) yield await running.shift()!
-  }
-  for (const outcome of running) yield await outcome
 }
 
 /** Returns why a job failed, from its metadata, and what may help. */

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { JobFile } from '../../storage/jobs/jobs.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import { type JobSlot, JobSlots } from './job-slots.ts'
+
+const longFile = fileOf(null)
+
+function fileOf(duration: number | null, channels = 1): JobFile {
+  return { id: 'f', filename: 'a.wav', source: null, duration, channels }
+}
 
 /** Starts attempts that run until they are released; `log` lists those that began to work. */
 function open({ slots = 2, maxPerAccount = 25 } = {}) {
@@ -11,7 +18,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
   const held = new Map<string, JobSlot & { signal: AbortSignal }>()
-  function begin(id: string, { isFetched = true, account = 'acme' } = {}) {
+  function begin(id: string, { isFetched = true, account = 'acme', file = longFile } = {}) {
     const end = Promise.withResolvers<void>()
     const fetched = Promise.withResolvers<void>()
     ends.set(id, end.resolve)
@@ -26,7 +33,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
         log.push(`${id}: ${error}`)
       }
     }
-    running.start({ id, account, isFetched } as ClaimedJob, run)
+    running.start({ id, account, isFetched, file } as ClaimedJob, run)
     return { fetched: fetched.resolve, end: end.resolve }
   }
   return { running, begin, log, stop, held, changes: () => changes }
@@ -43,6 +50,21 @@ test('attempts that work take the slots, attempts that fetch do not', async () =
   assert.deepEqual(running.findStartable(), { only: 'unfetched' })
   assert.equal(running.hasSlotFor({ account: 'x', isFetched: true }), false)
   assert.equal(running.hasSlotFor({ account: 'x', isFetched: false }), true)
+})
+
+test('eight short recordings take a slot, and leave one to a longer one', () => {
+  const { running, begin } = open({ maxPerAccount: 1000 })
+  for (let i = 0; i < 13; i++) begin(`short${i}`, { file: fileOf(30) })
+  for (let i = 0; i < 2; i++) begin(`stereo${i}`, { file: fileOf(15, 2) })
+  assert.deepEqual(running.findStartable(), { only: undefined })
+  begin('last', { file: fileOf(1) })
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  const mixed = open({ maxPerAccount: 1000 })
+  mixed.begin('short', { file: fileOf(30) })
+  mixed.begin('long', { file: fileOf(30.1) })
+  assert.deepEqual(mixed.running.findStartable(), { only: undefined })
+  mixed.begin('two long channels', { file: fileOf(16, 2) })
+  assert.deepEqual(mixed.running.findStartable(), { only: 'unfetched' })
 })
 
 test('fetching has a bound, which what waits counts to', async () => {
@@ -94,9 +116,12 @@ test('a stop aborts what only fetches or waits, and lets the rest work on', asyn
     ['working', true],
     ['fetching', false],
   ] as const) {
-    running.start({ id, account: 'a', isFetched } as ClaimedJob, async (_enter, signal) => {
-      signal.addEventListener('abort', () => aborted.push(id))
-    })
+    running.start(
+      { id, account: 'a', isFetched, file: longFile } as ClaimedJob,
+      async (_enter, signal) => {
+        signal.addEventListener('abort', () => aborted.push(id))
+      },
+    )
   }
   running.abortIdle(new Error('stopping'))
   assert.deepEqual(aborted, ['fetching'])

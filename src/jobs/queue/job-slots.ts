@@ -10,7 +10,18 @@ const FIRST_GUESS_SECONDS = 10
 /** The moving average covers roughly the last ten attempts. */
 const NEWEST_SHARE = 0.2
 
-/** How many jobs are decoded and recognized at a time, and how many an account may have running. */
+/** Seconds that a short recording lasts at most. */
+const SHORT_SECONDS = 30
+/**
+ * So many short recordings take a slot: their segments are recognized four at a time in each worker
+ * (`joinTasks`), and as many wait there while others are read and written.
+ */
+const SHORT_PER_SLOT = 8
+
+/**
+ * How many jobs are decoded and recognized at a time, of short recordings some more, and how many
+ * an account may have running.
+ */
 export type Limits = { slots: number; maxPerAccount: number }
 
 /** The slot of one attempt. */
@@ -23,6 +34,7 @@ export type JobSlot = {
 
 type Attempt = {
   account: string
+  isShort: boolean
   phase: 'fetching' | 'waiting' | 'working' | 'calling'
   /** When it began to work, by the clock of this process. */
   workingAt: number
@@ -86,6 +98,7 @@ export class JobSlots {
   start(job: ClaimedJob, run: (slot: JobSlot, signal: AbortSignal) => Promise<void>): void {
     const attempt: Attempt = {
       account: job.account,
+      isShort: isShort(job),
       phase: job.isFetched ? 'working' : 'fetching',
       workingAt: performance.now(),
       worked: 0,
@@ -143,10 +156,10 @@ export class JobSlots {
     const { slots, maxPerAccount } = this.#limits
     const working = this.#all('working')
     const accounts = new Set(working.map((attempt) => attempt.account)).add(account)
-    const share = Math.min(slots / accounts.size, maxPerAccount)
+    const share = Math.min(Math.max(slots, working.length) / accounts.size, maxPerAccount)
     // If every slot has been busy for longer than usual, so will be the next ones.
     const youngest = Math.max(0, ...working.map(({ workingAt }) => workingAt))
-    const busy = working.length === slots ? secondsSince(youngest) : 0
+    const busy = !this.#isFree() ? secondsSince(youngest) : 0
     return Math.max(this.#seconds, busy) / share
   }
 
@@ -168,8 +181,12 @@ export class JobSlots {
     this.#onChange()
   }
 
+  /** Short recordings leave a slot to a longer one, which is what the next job may have. */
   #isFree(): boolean {
-    return this.#all('working').length < this.#limits.slots
+    const { slots } = this.#limits
+    const working = this.#all('working')
+    const longer = working.filter(({ isShort }) => !isShort)
+    return longer.length < slots && working.length < slots * SHORT_PER_SLOT
   }
 
   /** Fetched attempts that wait for a slot count too: their recordings are on disk. */
@@ -181,6 +198,11 @@ export class JobSlots {
     const attempts = [...this.#attempts.values()]
     return phase ? attempts.filter((attempt) => attempt.phase === phase) : attempts
   }
+}
+
+/** The length of a recording that was not uploaded is only known when it is decoded. */
+function isShort({ file: { duration, channels } }: Pick<ClaimedJob, 'file'>): boolean {
+  return duration !== null && duration * (channels ?? 1) <= SHORT_SECONDS
 }
 
 function secondsSince(moment: number): number {

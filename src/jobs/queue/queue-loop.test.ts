@@ -217,7 +217,7 @@ test('recordings that were fetched and those that were uploaded take turns at th
   const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
   const { jobs, storage, submit } = await openService(t, { env, speech: engine.speech })
   const { sql } = storage.db
-  for (let i = 0; i < 8; i++) await submit({ seconds: 1 })
+  for (let i = 0; i < 8; i++) await submit({ seconds: 31 })
   await jobs.start()
   while (engine.begun < 2) await delay(5)
   const request = { params: {}, customMetadata: null, fileId: null, source: address }
