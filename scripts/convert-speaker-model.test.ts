@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { loadModel } from '../src/asr/onnx-runtime.ts'
+import { loadModel } from '../src/asr/onnx/onnx-runtime.ts'
 import { networkBytes } from './speaker-model/small-network.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-convert-'))

@@ -3,7 +3,7 @@
 // src/asr/speakers/embedding/model/README.md names.
 
 import { readFileSync } from 'node:fs'
-import { writeModel } from '../src/asr/models/onnx.ts'
+import { writeModel } from '../src/asr/onnx/onnx.ts'
 import { readNnet3 } from './speaker-model/kaldi-reader.ts'
 import { readXVectorNetwork } from './speaker-model/network.ts'
 import { toOnnx } from './speaker-model/onnx-network.ts'

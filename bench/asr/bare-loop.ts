@@ -4,10 +4,10 @@
  * several: it takes every n-th segment.
  */
 
+import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
+import type { Segment } from '../../src/asr/engines/recognizer.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
-import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
-import type { Segment } from '../../src/asr/recognizer.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'

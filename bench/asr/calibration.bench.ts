@@ -2,12 +2,13 @@
  * How word confidence was calibrated, to be run again on a new model or corpus. Takes the real,
  * single recordings with a reference; fits a logistic regression on one half of the recordings and
  * tests it on the other; prints the reliability of the raw probability and of the calibrated one,
- * and the weights fitted on all for src/asr/moonshine/confidence.ts.
+ * and the weights fitted on all for src/asr/engines/moonshine/confidence.ts.
  */
+
+import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
+import { wordsOf } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
-import { loadMoonshine } from '../../src/asr/moonshine/decoder.ts'
-import { wordsOf } from '../../src/asr/moonshine/words.ts'
 import { alignTokens } from '../../src/asr/recognition/token-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {

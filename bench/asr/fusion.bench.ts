@@ -5,6 +5,7 @@
  */
 import { findTestWeights } from '../../scripts/test-weights.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
+import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { joinRecognitions } from '../../src/asr/recognition/fusion.ts'
@@ -16,7 +17,6 @@ import {
   fileSegments,
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
-import { convertWhisper } from '../../src/asr/whisper/convert.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'

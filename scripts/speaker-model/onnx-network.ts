@@ -1,5 +1,5 @@
-import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from '../../src/asr/models/onnx.ts'
-import { elementType } from '../../src/asr/models/onnx.ts'
+import type { OnnxAttribute, OnnxModel, OnnxNode, OnnxTensor } from '../../src/asr/onnx/onnx.ts'
+import { elementType } from '../../src/asr/onnx/onnx.ts'
 import type { Affine, Scaling, XVectorNetwork } from './network.ts'
 
 /** Number of 16-bit floats among the element types of ONNX. */

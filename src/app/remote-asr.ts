@@ -1,4 +1,4 @@
-import type { RemoteOptions } from '../asr/remote/remote-recognizer.ts'
+import type { RemoteOptions } from '../asr/engines/remote/remote-recognizer.ts'
 import type { Config } from '../config/config.ts'
 import { createServiceClient } from '../net/service-client.ts'
 import type { Log } from '../observability/log.ts'

@@ -12,7 +12,7 @@ import { createLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Word } from '../transcript/transcript.ts'
 import { createSpeechEngine } from './create-speech-engine.ts'
-import type { Segment } from './recognizer.ts'
+import type { Segment } from './engines/recognizer.ts'
 import { type Batch, type PcmFile, SAMPLE_RATE, type SpeechEngine } from './speech-engine.ts'
 
 const signal = new AbortController().signal

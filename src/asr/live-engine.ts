@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../audio/audio-format.ts'
 import type { Word } from '../transcript/transcript.ts'
-import type { DraftText, RecognitionSettings, Segment } from './recognizer.ts'
+import type { DraftText, RecognitionSettings, Segment } from './engines/recognizer.ts'
 import type { LanguageIdentification } from './routing/routing.ts'
 
 /**

@@ -3,13 +3,13 @@ import type { AppError } from '../errors.ts'
 import type { CatalogModel } from '../models/catalog.ts'
 import type { PullOptions, PullProgress } from '../models/pull-queue.ts'
 import type { Transcript, Utterance, Word } from '../transcript/transcript.ts'
-import type { LiveEngine } from './live-engine.ts'
 import type {
   LanguageProbability,
   RecognitionSettings,
   RecognizerInfo,
   Segment,
-} from './recognizer.ts'
+} from './engines/recognizer.ts'
+import type { LiveEngine } from './live-engine.ts'
 import type { RecognitionRequest } from './routing/recognition-request.ts'
 import type { LanguageIdentification, RecognitionRoute } from './routing/routing.ts'
 

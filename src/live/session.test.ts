@@ -15,8 +15,8 @@ import {
   utterance,
 } from '../../test/support/live/sessions/test-session.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
+import type { RecognitionSettings } from '../asr/engines/recognizer.ts'
 import type { LiveEngine } from '../asr/live-engine.ts'
-import type { RecognitionSettings } from '../asr/recognizer.ts'
 import { AppError } from '../errors.ts'
 import { createDiskSessionStore } from '../storage/live/disk-session-store.ts'
 import { viewLiveUtterance } from '../transcript/utterance-view.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { transcriptionCodes } from '../api/schemas/models/language-codes.ts'
-import type { WhisperDescription } from '../asr/whisper/description.ts'
+import type { WhisperDescription } from '../asr/engines/whisper/description.ts'
 import {
   conversionVersions,
   downloadBytes,

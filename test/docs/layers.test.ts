@@ -214,7 +214,11 @@ test('src/ holds nothing that only tests use, but the fake recognizer, which ben
     return [...paths].map(([, path]) => join(dirname(file), path!))
   })
   const unused = new Set(files).difference(new Set(used))
-  const others = ['src/asr/engines/fake.ts', 'src/asr/sherpa-onnx-node.d.ts', 'src/main.ts']
+  const others = [
+    'src/asr/engines/fake.ts',
+    'src/asr/engines/sherpa/sherpa-onnx-node.d.ts',
+    'src/main.ts',
+  ]
   assert.deepEqual([...unused].sort(), others)
 })
 

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..')
 
 /** Code that names what only POSIX systems have, and what it does elsewhere. */
 const known: Record<string, string> = {
-  'src/asr/models/prepacked-models.ts': 'prepacks models on Linux only',
+  'src/asr/models/prepacked/prepacked-models.ts': 'prepacks models on Linux only',
   'src/audio/decoder/decoder-sandbox.ts': 'tries it on platforms that have it only: `candidates`',
   'src/audio/decoder/decoder-process.ts': 'goes on without',
   'src/audio/decoder/memory-watch.ts': 'reports no memory',

@@ -9,7 +9,7 @@ import {
   moonshinePackage,
   voiceDetectorPackage,
 } from '../../../src/asr/models/embedded-packages.ts'
-import { readModel, writeModel } from '../../../src/asr/models/onnx.ts'
+import { readModel, writeModel } from '../../../src/asr/onnx/onnx.ts'
 
 /** A program to compare with, and the arguments of its process before the part and the files. */
 export type Peer = { id: string; args: string[] }

@@ -1,5 +1,5 @@
-import { describeMoonshine } from '../moonshine/description.ts'
 import type { AvailableRecognizers } from '../routing/routing.ts'
+import { describeMoonshine } from './moonshine/description.ts'
 
 /** The recognizers that every installation has; the worker processes load them. */
 export const embeddedRecognizers: AvailableRecognizers = {

@@ -1,9 +1,9 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { RecognizerCapabilities, Segment } from '../recognizer.ts'
 import { languagesOf, routeRecognition } from '../routing/routing.ts'
 import { diarizeChannels, type SpeakerWork } from '../speakers/diarize-channels.ts'
 import { type Batch, SAMPLE_RATE, type SpeechEngine } from '../speech-engine.ts'
 import { createFakeLiveEngine, type FakeLiveOptions } from './fake-live.ts'
+import type { RecognizerCapabilities, Segment } from './recognizer.ts'
 
 /** How the fake engine behaves. */
 export type FakeOptions = FakeLiveOptions & {

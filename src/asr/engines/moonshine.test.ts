@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import ort from 'onnxruntime-node'
 import { embeddedModels } from '../models/embedded-packages.ts'
-import type { DraftText, Recognition } from '../recognizer.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { createMoonshine } from './moonshine.ts'
+import type { DraftText, Recognition } from './recognizer.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const { signal } = new AbortController()

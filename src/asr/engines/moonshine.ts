@@ -1,21 +1,21 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { wordConfidence } from '../moonshine/confidence.ts'
-import { type Decoding, loadMoonshine, type MoonshineDecoder } from '../moonshine/decoder.ts'
+import { alignTokens } from '../recognition/token-alignment.ts'
+import { rememberBias } from '../recognition/vocabulary-bias.ts'
+import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
+import { wordConfidence } from './moonshine/confidence.ts'
+import { type Decoding, loadMoonshine, type MoonshineDecoder } from './moonshine/decoder.ts'
 import {
   describeMoonshine,
   isMoonshine,
   type MoonshineSize,
   moonshineProfile,
-} from '../moonshine/description.ts'
-import type { MoonshineDimensions } from '../moonshine/dimensions.ts'
-import { tokenPieces } from '../moonshine/tokens.ts'
-import { wordsOf } from '../moonshine/words.ts'
-import { alignTokens } from '../recognition/token-alignment.ts'
-import { rememberBias } from '../recognition/vocabulary-bias.ts'
-import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
-import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from '../recognizer.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+} from './moonshine/description.ts'
+import type { MoonshineDimensions } from './moonshine/dimensions.ts'
+import { tokenPieces } from './moonshine/tokens.ts'
+import { wordsOf } from './moonshine/words.ts'
+import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from './recognizer.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
 const FRAME = 0.024

@@ -1,14 +1,14 @@
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { decodePieces, type TimedToken } from '../parakeet/decode.ts'
-import { describeParakeet, parakeetProfile } from '../parakeet/description.ts'
-import { createFeatureExtractor } from '../parakeet/features.ts'
-import { loadParakeet, type ParakeetNetwork } from '../parakeet/network.ts'
-import { wordsOf } from '../parakeet/words.ts'
 import { rememberBias } from '../recognition/vocabulary-bias.ts'
-import type { RecognizeOptions, Recognizer, RecognizerCosts } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
+import { decodePieces, type TimedToken } from './parakeet/decode.ts'
+import { describeParakeet, parakeetProfile } from './parakeet/description.ts'
+import { createFeatureExtractor } from './parakeet/features.ts'
+import { loadParakeet, type ParakeetNetwork } from './parakeet/network.ts'
+import { wordsOf } from './parakeet/words.ts'
+import type { RecognizeOptions, Recognizer, RecognizerCosts } from './recognizer.ts'
 
 /** Shorter audio is padded: the model was trained with longer pieces. */
 const MIN_SAMPLES = SAMPLE_RATE

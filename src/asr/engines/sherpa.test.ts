@@ -13,8 +13,8 @@ import {
   writeSenseVoice,
   writeTransducer,
 } from '../../../test/support/asr/tone-models.ts'
-import type { RecognizeOptions, Recognizer } from '../recognizer.ts'
-import { startSherpa } from '../sherpa/client.ts'
+import type { RecognizeOptions, Recognizer } from './recognizer.ts'
+import { startSherpa } from './sherpa/client.ts'
 import { createSherpa } from './sherpa.ts'
 
 const { signal } = new AbortController()

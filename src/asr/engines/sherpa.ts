@@ -2,21 +2,21 @@ import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 import type {
   LanguageProbability,
   RecognizeOptions,
   Recognizer,
   RecognizerCosts,
   RecognizerProfile,
-} from '../recognizer.ts'
-import { capabilitiesOf } from '../sherpa/capabilities.ts'
-import { type SherpaProcess, startSherpa } from '../sherpa/client.ts'
-import { withConfidence } from '../sherpa/confidence.ts'
-import { encodeHotwords } from '../sherpa/hotwords.ts'
-import { readSherpaLayout, readTokens } from '../sherpa/layout.ts'
-import type { SherpaText } from '../sherpa/protocol.ts'
-import { type SherpaWord, spreadWords, wordsOf } from '../sherpa/words.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+} from './recognizer.ts'
+import { capabilitiesOf } from './sherpa/capabilities.ts'
+import { type SherpaProcess, startSherpa } from './sherpa/client.ts'
+import { withConfidence } from './sherpa/confidence.ts'
+import { encodeHotwords } from './sherpa/hotwords.ts'
+import { readSherpaLayout, readTokens } from './sherpa/layout.ts'
+import type { SherpaText } from './sherpa/protocol.ts'
+import { type SherpaWord, spreadWords, wordsOf } from './sherpa/words.ts'
 
 /** How far these models are believed: not tuned, since their weights were not at hand. */
 const sherpaProfile: RecognizerProfile = {

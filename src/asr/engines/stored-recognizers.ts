@@ -2,11 +2,11 @@ import type { Device } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { EngineName, ModelKind } from '../../models/catalog.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import { describeParakeet } from '../parakeet/description.ts'
-import type { Recognizer, RecognizerInfo } from '../recognizer.ts'
 import { estimateModel } from '../routing/model-estimates.ts'
-import { describeSherpa } from '../sherpa/capabilities.ts'
-import { describeWhisper } from '../whisper/capabilities.ts'
+import { describeParakeet } from './parakeet/description.ts'
+import type { Recognizer, RecognizerInfo } from './recognizer.ts'
+import { describeSherpa } from './sherpa/capabilities.ts'
+import { describeWhisper } from './whisper/capabilities.ts'
 
 /** The code of an engine: it describes a model in the server, and loads it in a worker process. */
 type StoredEngine = {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findTestWeights } from '../../../scripts/test-weights.ts'
 import { decodeMedia } from '../../audio/media.ts'
-import type { Recognizer } from '../recognizer.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { convertWhisper } from '../whisper/convert.ts'
+import type { Recognizer } from './recognizer.ts'
+import { convertWhisper } from './whisper/convert.ts'
 import { createWhisper } from './whisper.ts'
 
 const weights = findTestWeights('whisper-base')

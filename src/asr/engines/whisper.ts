@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
+import { SAMPLE_RATE } from '../speech-engine.ts'
 import type {
   OpenRecognition,
   OpenRecognizeOptions,
@@ -10,13 +11,12 @@ import type {
   Recognizer,
   RecognizerCosts,
   RecognizerProfile,
-} from '../recognizer.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-import { describeWhisper } from '../whisper/capabilities.ts'
-import { decodeDraft, detect, meanLogProbability } from '../whisper/decode.ts'
-import { createFeatureExtractor } from '../whisper/features.ts'
-import { loadWhisper } from '../whisper/network.ts'
-import { createTokenizer } from '../whisper/tokenizer.ts'
+} from './recognizer.ts'
+import { describeWhisper } from './whisper/capabilities.ts'
+import { decodeDraft, detect, meanLogProbability } from './whisper/decode.ts'
+import { createFeatureExtractor } from './whisper/features.ts'
+import { loadWhisper } from './whisper/network.ts'
+import { createTokenizer } from './whisper/tokenizer.ts'
 import {
   boundsOf,
   chooseLanguage,
@@ -26,8 +26,8 @@ import {
   type Transcription,
   transcribe,
   type WhisperModel,
-} from '../whisper/transcribe.ts'
-import { roughWords, timedWords } from '../whisper/words.ts'
+} from './whisper/transcribe.ts'
+import { roughWords, timedWords } from './whisper/words.ts'
 
 /**
  * How far Whisper base is believed. Of 97 segments of clear speech in six languages one was below

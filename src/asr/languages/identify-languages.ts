@@ -1,5 +1,4 @@
-import { inParallel } from '../in-parallel.ts'
-import type { LanguageProbability, Segment } from '../recognizer.ts'
+import type { LanguageProbability, Segment } from '../engines/recognizer.ts'
 import type { LanguageIdentification } from '../routing/routing.ts'
 import { planBatches } from '../segmentation/batches.ts'
 import {
@@ -11,6 +10,7 @@ import {
   type LanguageStretch,
   SAMPLE_RATE,
 } from '../speech-engine.ts'
+import { inParallel } from '../workers/in-parallel.ts'
 
 /** How languages are identified, in how many tasks at a time, and where the results are kept. */
 export type IdentifyOptions = EngineOptions & {

@@ -1,5 +1,5 @@
+import type { LanguageProbability, Recognizer } from '../engines/recognizer.ts'
 import { quietestPoint } from '../recognition/recognize-with-repair.ts'
-import type { LanguageProbability, Recognizer } from '../recognizer.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import type { Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'

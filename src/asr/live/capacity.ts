@@ -1,5 +1,5 @@
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import type { Recognizer } from '../recognizer.ts'
+import type { Recognizer } from '../engines/recognizer.ts'
 import type { VoiceDetector } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'

@@ -1,6 +1,6 @@
+import type { RecognitionSettings } from '../engines/recognizer.ts'
 import { isClear } from '../languages/identify-languages.ts'
 import type { Final, LiveUtterance } from '../live-engine.ts'
-import type { RecognitionSettings } from '../recognizer.ts'
 import type { LanguageIdentification } from '../routing/routing.ts'
 import type { IdentifyTask, LanguageStretch } from '../speech-engine.ts'
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { moonshineProfile } from '../moonshine/description.ts'
-import type { Recognizer } from '../recognizer.ts'
+import { moonshineProfile } from '../engines/moonshine/description.ts'
+import type { Recognizer } from '../engines/recognizer.ts'
 import { recognizePartial, stableWords } from './recognize-utterance.ts'
 
 /**

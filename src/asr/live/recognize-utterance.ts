@@ -1,14 +1,14 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { Final, LiveUtterance, Partial } from '../live-engine.ts'
-import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
-import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import type {
   OpenRecognition,
   RecognizeOptions,
   Recognizer,
   RecognizerProfile,
   Segment,
-} from '../recognizer.ts'
+} from '../engines/recognizer.ts'
+import type { Final, LiveUtterance, Partial } from '../live-engine.ts'
+import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
+import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os'
 import type { Log } from '../../observability/log.ts'
+import type { RecognitionSettings } from '../engines/recognizer.ts'
 import {
   BUSY_PARTIAL_INTERVALS,
   type Final,
   type LiveEngine,
   type LiveUtterance,
 } from '../live-engine.ts'
-import type { RecognitionSettings } from '../recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'

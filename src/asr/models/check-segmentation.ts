@@ -1,5 +1,5 @@
-import { floats, loadModel } from '../onnx-runtime.ts'
-import { type OnnxModel, readModel } from './onnx.ts'
+import { type OnnxModel, readModel } from '../onnx/onnx.ts'
+import { floats, loadModel } from '../onnx/onnx-runtime.ts'
 
 /**
  * The metadata that the pipeline of sherpa-onnx reads from the file; it ends its process if one of

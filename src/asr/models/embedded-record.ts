@@ -57,9 +57,10 @@ export async function readRecord(folder: string): Promise<InstallRecord | undefi
 export async function recipeId(): Promise<string> {
   if (isPackage) return readFile(new URL('recipe.txt', import.meta.url), 'utf8')
   const files = [
-    ...['install-embedded.ts', 'onnx.ts', 'onnx-graph.ts', 'published-decoder.ts'],
-    ...['byte-products.ts', 'write-rotary.ts', '../moonshine/encoder.ts'],
-    ...['write-moonshine-encoder.ts', 'write-moonshine-decoder.ts', 'write-voice-detector.ts'],
+    ...['install-embedded.ts', '../onnx/onnx.ts', '../onnx/onnx-graph.ts'],
+    ...['graphs/published-decoder.ts', 'graphs/byte-products.ts', 'graphs/write-rotary.ts'],
+    ...['graphs/write-moonshine-encoder.ts', 'graphs/write-moonshine-decoder.ts'],
+    ...['graphs/write-voice-detector.ts', '../engines/moonshine/encoder.ts'],
   ]
   const texts = await Promise.all(
     files.map((file) => readFile(new URL(file, import.meta.url), 'utf8')),

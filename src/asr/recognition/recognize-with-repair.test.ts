@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineProfile } from '../moonshine/description.ts'
-import type { Recognition, Recognizer } from '../recognizer.ts'
+import { moonshineProfile } from '../engines/moonshine/description.ts'
+import type { Recognition, Recognizer } from '../engines/recognizer.ts'
 import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
 
 const { signal } = new AbortController()

@@ -1,5 +1,10 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { Recognition, RecognizeOptions, Recognizer, RecognizerProfile } from '../recognizer.ts'
+import type {
+  Recognition,
+  RecognizeOptions,
+  Recognizer,
+  RecognizerProfile,
+} from '../engines/recognizer.ts'
 import { findNoise } from '../segmentation/noise.ts'
 import {
   findPauses,

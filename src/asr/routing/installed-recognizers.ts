@@ -1,6 +1,6 @@
 import { readStoredModels, type StoredModel } from '../../models/install/installed-models.ts'
+import type { RecognizerInfo } from '../engines/recognizer.ts'
 import { describeStored } from '../engines/stored-recognizers.ts'
-import type { RecognizerInfo } from '../recognizer.ts'
 import type { AvailableRecognizers } from './routing.ts'
 
 /** Milliseconds after which the folder is read again. */

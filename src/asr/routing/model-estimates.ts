@@ -1,5 +1,5 @@
 import type { CatalogModel } from '../../models/catalog.ts'
-import type { RecognizerEstimate } from '../recognizer.ts'
+import type { RecognizerEstimate } from '../engines/recognizer.ts'
 
 /**
  * The sizes of Whisper, in the order of the error rates in the appendix of the paper

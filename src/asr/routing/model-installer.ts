@@ -1,5 +1,5 @@
 import type { PullQueue } from '../../models/pull-queue.ts'
-import { REMOTE } from '../remote/remote-id.ts'
+import { REMOTE } from '../engines/remote/remote-id.ts'
 import type { ModelInstaller } from '../speech-engine.ts'
 import { type AvailableRecognizers, languagesOf } from './routing.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { RecognizerCapabilities, RecognizerInfo } from '../recognizer.ts'
+import type { RecognizerCapabilities, RecognizerInfo } from '../engines/recognizer.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 import { languagesOf, routeRecognition } from './routing.ts'
 

@@ -1,9 +1,13 @@
 import { AppError } from '../../errors.ts'
 import type { CatalogModel } from '../../models/catalog.ts'
 import { suggestModel } from '../../models/recommend.ts'
+import type {
+  RecognitionSettings,
+  RecognizerCapabilities,
+  RecognizerInfo,
+} from '../engines/recognizer.ts'
+import { REMOTE } from '../engines/remote/remote-id.ts'
 import { chooseLanguage } from '../languages/languages.ts'
-import type { RecognitionSettings, RecognizerCapabilities, RecognizerInfo } from '../recognizer.ts'
-import { REMOTE } from '../remote/remote-id.ts'
 import { GOOD_ERRORS } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Segment } from '../recognizer.ts'
+import type { Segment } from '../engines/recognizer.ts'
 import { planBatches } from './batches.ts'
 
 function segmentsOf(lengths: readonly number[]): Segment[] {

@@ -1,4 +1,4 @@
-import type { Segment } from '../recognizer.ts'
+import type { Segment } from '../engines/recognizer.ts'
 
 /**
  * Segments decoded together: eight are hardly faster than four, and hold a worker twice as long.

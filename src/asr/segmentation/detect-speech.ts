@@ -1,5 +1,5 @@
-import { inParallel } from '../in-parallel.ts'
 import { type EngineOptions, type PcmFile, SAMPLE_RATE } from '../speech-engine.ts'
+import { inParallel } from '../workers/in-parallel.ts'
 import type { TaskRunner } from '../workers/pool.ts'
 import { timeoutFor } from '../workers/task-timeouts.ts'
 import type { DetectedSpeech } from './segments.ts'

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { Segment } from '../recognizer.ts'
+import type { Segment } from '../engines/recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 

@@ -1,6 +1,6 @@
-import { inParallel } from '../in-parallel.ts'
-import type { RecognitionSettings, Segment } from '../recognizer.ts'
+import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
 import type { Batch, ChannelPcm, EngineOptions, KeepSpeech } from '../speech-engine.ts'
+import { inParallel } from '../workers/in-parallel.ts'
 import { planBatches } from './batches.ts'
 
 /** How speech is found, on how many channels at a time, and where it is kept. */

@@ -1,4 +1,4 @@
-import type { Segment } from '../recognizer.ts'
+import type { Segment } from '../engines/recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { findNoise } from './noise.ts'
 import { findPauses, omittedSamples, type Range } from './pauses.ts'

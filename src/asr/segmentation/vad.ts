@@ -1,4 +1,4 @@
-import { floats, floatsOf, loadOptimizedModel, type Session } from '../onnx-runtime.ts'
+import { floats, floatsOf, loadOptimizedModel, type Session } from '../onnx/onnx-runtime.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
 
 /** So many pieces of a recording start with a fresh state. */

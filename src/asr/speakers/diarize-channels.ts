@@ -1,6 +1,5 @@
 import type { Transcript, Word } from '../../transcript/transcript.ts'
-import { inParallel } from '../in-parallel.ts'
-import type { Segment } from '../recognizer.ts'
+import type { Segment } from '../engines/recognizer.ts'
 import type {
   DiarizationTask,
   EngineOptions,
@@ -8,6 +7,7 @@ import type {
   SpeakerTask,
   SpeakerUtterance,
 } from '../speech-engine.ts'
+import { inParallel } from '../workers/in-parallel.ts'
 import { retryAfterCrash } from '../workers/retry-after-crash.ts'
 import type { EmbedTask } from './diarizer.ts'
 

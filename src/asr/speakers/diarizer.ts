@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Segment } from '../recognizer.ts'
+import type { Segment } from '../engines/recognizer.ts'
 import type { SpeakerCounts, SpeakerTask, SpeakerUtterance } from '../speech-engine.ts'
 import { diarizeByTurns } from './assignment/word-turns.ts'
 import { diarize } from './diarize.ts'

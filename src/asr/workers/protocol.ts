@@ -1,5 +1,6 @@
 import type { PlainError } from '../../errors.ts'
 import type { Word } from '../../transcript/transcript.ts'
+import type { DraftText, RecognitionSettings } from '../engines/recognizer.ts'
 import type { MeasuredCosts } from '../live/capacity.ts'
 import type { OpenUtterance } from '../live/recognize-utterance.ts'
 import type {
@@ -10,7 +11,6 @@ import type {
   Partial,
   SpeechFrames,
 } from '../live-engine.ts'
-import type { DraftText, RecognitionSettings } from '../recognizer.ts'
 import type { DetectedSpeech } from '../segmentation/segments.ts'
 import type { EmbedTask } from '../speakers/diarizer.ts'
 import type {

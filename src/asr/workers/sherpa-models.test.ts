@@ -15,7 +15,7 @@ import { describeCheckpoint } from '../../models/install/checkpoint.ts'
 import { importModel } from '../../models/install/import.ts'
 import { createLog } from '../../observability/log.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
-import { describeFolder } from '../sherpa/import.ts'
+import { describeFolder } from '../engines/sherpa/import.ts'
 
 const { signal } = new AbortController()
 const modelsFolder = join(import.meta.dirname, '../../../models')

@@ -58,7 +58,7 @@ export async function checkModelFiles({ models: { folder } }: Config): Promise<F
 /** Checks whether the native runtime of the models loads on this machine. */
 export async function checkRuntime(): Promise<Finding> {
   try {
-    await import('../../asr/onnx-runtime.ts')
+    await import('../../asr/onnx/onnx-runtime.ts')
     return { state: 'ok', text: 'ONNX Runtime loads' }
   } catch (error) {
     const text = `ONNX Runtime does not load: ${messageOf(error)}`
@@ -70,7 +70,7 @@ export async function checkRuntime(): Promise<Finding> {
 export async function checkDevice({ models }: Config): Promise<Finding | undefined> {
   const { device, folder } = models
   if (device === 'cpu') return undefined
-  const { knownDevices, loadModel } = await import('../../asr/onnx-runtime.ts')
+  const { knownDevices, loadModel } = await import('../../asr/onnx/onnx-runtime.ts')
   const { embeddedModels } = await import('../../asr/models/embedded-packages.ts')
   try {
     const session = await loadModel(embeddedModels(folder).voiceDetector, { device })

@@ -13,7 +13,7 @@ const SAMPLES = 8000
 export async function checkRemoteEngine(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const options = remoteOptions(config, createLog('silent'))
   if (!options) return []
-  const { createRemoteRecognizer } = await import('../../asr/remote/remote-recognizer.ts')
+  const { createRemoteRecognizer } = await import('../../asr/engines/remote/remote-recognizer.ts')
   const remote = createRemoteRecognizer(options)
   const folder = await mkdtemp(join(tmpdir(), 'steno-doctor-'))
   const path = join(folder, 'silence')

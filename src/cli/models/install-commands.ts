@@ -103,7 +103,7 @@ async function importCheckpoint(
 async function formOf(source: string): Promise<CheckpointForm> {
   const names = await readdir(source)
   if (!names.some((name) => name.endsWith('.onnx'))) return whisperCheckpoint
-  const { describeFolder } = await import('../../asr/sherpa/import.ts')
+  const { describeFolder } = await import('../../asr/engines/sherpa/import.ts')
   try {
     return describeFolder(source)
   } catch (cause) {

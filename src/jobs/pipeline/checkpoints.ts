@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import type { Segment } from '../../asr/recognizer.ts'
+import type { Segment } from '../../asr/engines/recognizer.ts'
 import type {
   Batch,
   KeepEmbeddings,

@@ -8,7 +8,7 @@ import { createFakeMedia, oneChunk } from '../../../test/support/audio/fake-medi
 import { hum } from '../../../test/support/audio/recordings.ts'
 import { ACCOUNT, type EndedJob, openService } from '../../../test/support/jobs/test-service.ts'
 import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
-import type { Segment } from '../../asr/recognizer.ts'
+import type { Segment } from '../../asr/engines/recognizer.ts'
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../../audio/media.ts'
 import { AppError } from '../../errors.ts'

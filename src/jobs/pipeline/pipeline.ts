@@ -1,4 +1,3 @@
-import { inParallel } from '../../asr/in-parallel.ts'
 import { warnOfLowConfidence } from '../../asr/recognition/low-confidence.ts'
 import {
   type RecognitionRequest,
@@ -6,6 +5,7 @@ import {
 } from '../../asr/routing/recognition-request.ts'
 import type { RecognitionRoute } from '../../asr/routing/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
+import { inParallel } from '../../asr/workers/in-parallel.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Config } from '../../config/config.ts'
 import type { JobProgress } from '../../storage/jobs/queue/progress.ts'

@@ -1,4 +1,4 @@
-import { inParallel } from '../../asr/in-parallel.ts'
+import { inParallel } from '../../asr/workers/in-parallel.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type { Answered, Prepared } from '../../text/result/steps/run-service-add-on.ts'

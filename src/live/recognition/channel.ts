@@ -1,6 +1,6 @@
+import type { DraftText } from '../../asr/engines/recognizer.ts'
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
 import type { Final, LiveEngine } from '../../asr/live-engine.ts'
-import type { DraftText } from '../../asr/recognizer.ts'
 import { type RecognitionRoute, settingsFor } from '../../asr/routing/routing.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { findTestWeights } from '../../../scripts/test-weights.ts'
-import { convertWhisper } from '../../../src/asr/whisper/convert.ts'
-import { loadWhisper } from '../../../src/asr/whisper/network.ts'
+import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
+import { loadWhisper } from '../../../src/asr/engines/whisper/network.ts'
 
 const weights = findTestWeights('whisper-base')
 const skip = weights.missing ?? false

@@ -1,4 +1,4 @@
-import { readModel, type WritableModel, writeModel } from '../../../src/asr/models/onnx.ts'
+import { readModel, type WritableModel, writeModel } from '../../../src/asr/onnx/onnx.ts'
 
 /** Adds metadata to an .onnx file. */
 export function addMetadata(file: string, metadata: Record<string, string | number>): void {

@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeValue } from '../../../src/asr/models/onnx-graph.ts'
-import { type GraphWriter, startGraph } from '../../../src/asr/whisper/graphs/graph-writer.ts'
+import {
+  type GraphWriter,
+  startGraph,
+} from '../../../src/asr/engines/whisper/graphs/graph-writer.ts'
+import { describeValue } from '../../../src/asr/onnx/onnx-graph.ts'
 import { addMetadata } from './add-onnx-metadata.ts'
 
 /** The pieces of the random network; the blank is the last. */

@@ -5,7 +5,7 @@ import {
   type OnnxNode,
   type OnnxTensor,
   writeModel,
-} from '../../../src/asr/models/onnx.ts'
+} from '../../../src/asr/onnx/onnx.ts'
 
 type Shape = readonly (string | number)[]
 type Graph = {

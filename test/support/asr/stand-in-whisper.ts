@@ -1,5 +1,5 @@
-import type { WhisperDescription } from '../../../src/asr/whisper/description.ts'
-import type { WhisperNetwork } from '../../../src/asr/whisper/network.ts'
+import type { WhisperDescription } from '../../../src/asr/engines/whisper/description.ts'
+import type { WhisperNetwork } from '../../../src/asr/engines/whisper/network.ts'
 
 /** Ids 0 to 10 are text; English is 12, German 13. */
 export const tokens = {

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { describeValue } from '../../../src/asr/models/onnx-graph.ts'
-import { type GraphWriter, startGraph } from '../../../src/asr/whisper/graphs/graph-writer.ts'
+import {
+  type GraphWriter,
+  startGraph,
+} from '../../../src/asr/engines/whisper/graphs/graph-writer.ts'
+import { describeValue } from '../../../src/asr/onnx/onnx-graph.ts'
 import { addMetadata } from './add-onnx-metadata.ts'
 
 /** Returns why tests of this engine are skipped; false where its package is installed. */

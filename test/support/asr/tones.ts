@@ -1,11 +1,11 @@
 /** Speech for tests: tones, whose pitch is the language, and models that recognize it. */
 
-import { moonshineProfile } from '../../../src/asr/moonshine/description.ts'
+import { moonshineProfile } from '../../../src/asr/engines/moonshine/description.ts'
 import type {
   LanguageProbability,
   Recognizer,
   RecognizerInfo,
-} from '../../../src/asr/recognizer.ts'
+} from '../../../src/asr/engines/recognizer.ts'
 import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
 import type { StoredModel } from '../../../src/models/install/installed-models.ts'
 

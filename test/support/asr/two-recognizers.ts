@@ -1,5 +1,5 @@
-import { moonshineProfile } from '../../../src/asr/moonshine/description.ts'
-import type { Recognizer } from '../../../src/asr/recognizer.ts'
+import { moonshineProfile } from '../../../src/asr/engines/moonshine/description.ts'
+import type { Recognizer } from '../../../src/asr/engines/recognizer.ts'
 
 /**
  * Creates a recognizer that takes any audio for a single word, which tells its id and the options

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { huggingFaceNames } from '../../../src/asr/whisper/weights/hugging-face-names.ts'
+import { huggingFaceNames } from '../../../src/asr/engines/whisper/weights/hugging-face-names.ts'
 import { halfOf, type RandomModel, size, vocabulary } from './random-whisper.ts'
 
 type Stored = { type: 'F32' | 'F16' | 'BF16'; files: 1 | 2; prefix: string }

@@ -14,7 +14,10 @@ const STORE_PATHS = ['src/storage', 'src/live']
 const STORE_FILE =
   /\/(migrations\/.*|postgres\/(schema|later-versions)|(disk-)?objects|object-(place|header)|encrypted-chunks|(live-|session-|shared-live-)?files|data-folder|session-log)\.ts$/
 /** What the files of the embedded models depend on. */
-const MODEL_PATHS = ['src/asr/models', 'src/asr/onnx-runtime.ts', 'scripts/install-models.ts']
+const MODEL_PATHS = [
+  ...['src/asr/models', 'src/asr/onnx', 'src/asr/onnx-runtime.ts'],
+  'scripts/install-models.ts',
+]
 const MAIN = 'src/main.ts'
 const POSTGRES = ['src/storage/postgres', 'src/storage/database/postgres']
 

@@ -1,4 +1,4 @@
-import '../../no-telemetry.ts'
+import '../../onnx/no-telemetry.ts'
 import type { Clustering, SpeakerSegment } from 'sherpa-onnx-node'
 import { REINSTALL } from '../../../config/installation.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../speech-engine.ts'

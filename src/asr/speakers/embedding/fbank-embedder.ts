@@ -1,4 +1,4 @@
-import { floats, floatsOf, loadModel, type Session } from '../../onnx-runtime.ts'
+import { floats, floatsOf, loadModel, type Session } from '../../onnx/onnx-runtime.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { createLogMel, frameSizes, framesIn } from '../features/log-mel.ts'
 import { defaultGrid, type EmbeddedWindow, type SpeakerEmbedder } from './embedder.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import { checkFile } from '../../../models/speaker-models.ts'
-import type { Segment } from '../../recognizer.ts'
+import type { Segment } from '../../engines/recognizer.ts'
 import { readSamples } from '../../segmentation/read-samples.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'

@@ -1,5 +1,5 @@
 import { createResampler } from '../../../audio/resample.ts'
-import { floats, floatsOf, loadModel, type Session } from '../../onnx-runtime.ts'
+import { floats, floatsOf, loadModel, type Session } from '../../onnx/onnx-runtime.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { frameSizes, framesIn } from '../features/log-mel.ts'
 import { CEPSTRA, mfcc, TELEPHONE_RATE } from '../features/mfcc.ts'

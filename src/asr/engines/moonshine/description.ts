@@ -1,0 +1,26 @@
+import { moonshinePackage } from '../../models/embedded-packages.ts'
+import type { RecognizerInfo, RecognizerProfile } from '../recognizer.ts'
+
+/** The sizes of Moonshine for English. */
+export type MoonshineSize = 'base' | 'tiny'
+
+/** How far Moonshine is believed, tuned on recordings with reference transcripts. */
+export const moonshineProfile: RecognizerProfile = {
+  acceptRetry: -0.8,
+  doubtText: -1,
+  keepInNoise: 0.1,
+  showPartial: -1,
+  showWord: 0.5,
+  partialSeconds: 20,
+}
+
+/** Whether a recognizer is a Moonshine model: all sizes have one vocabulary. */
+export function isMoonshine(model: string): boolean {
+  return model === 'moonshine-base' || model === 'moonshine-tiny'
+}
+
+/** Returns the id and the capabilities of a Moonshine model, without loading it. */
+export function describeMoonshine(size: MoonshineSize): RecognizerInfo {
+  const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: true }
+  return { id: `moonshine-${size}`, revision: moonshinePackage.version, capabilities }
+}

@@ -1,0 +1,134 @@
+import {
+  type BiasedText,
+  followBias,
+  type VocabularyBias,
+} from '../../recognition/vocabulary-bias.ts'
+import type { EncodedPiece, ParakeetNetwork, TextState } from './network.ts'
+
+/** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */
+const MOST_IN_FRAME = 10
+/** After this many rewinds of one piece, it is decoded without the list of words. */
+const MAX_TAKEN_BACK = 6
+
+/** A token with the encoder frame where it begins, and how many frames it lasts. */
+export type TimedToken = {
+  token: number
+  frame: number
+  frames: number
+  /** Natural logarithm of its probability among all tokens. */
+  logProb: number
+}
+
+/** One text during decoding, up to some token. */
+type Place = {
+  frame: number
+  /** How many tokens the frame has given. */
+  inFrame: number
+  last: number
+  state: TextState
+}
+
+/** A text, the place before each of its tokens, and what the model itself would have written. */
+type Row = Place & {
+  piece: EncodedPiece
+  tokens: TimedToken[]
+  before: Place[]
+  own: number[]
+  barred: Set<number>
+  biased: BiasedText | undefined
+}
+
+/**
+ * Decodes pieces together, greedily: in each frame the likeliest token, then on by the likeliest
+ * duration (token-and-duration transducer, arXiv 2304.06795). `bias` prefers listed words; a blank
+ * stays a blank.
+ */
+export async function decodePieces(
+  network: Pick<ParakeetNetwork, 'blank' | 'initialState' | 'step'>,
+  pieces: readonly EncodedPiece[],
+  { bias, signal }: { bias: VocabularyBias | undefined; signal: AbortSignal },
+): Promise<TimedToken[][]> {
+  const rows = pieces.map((piece): Row => {
+    const barred = new Set<number>()
+    const start = { frame: 0, inFrame: 0, last: network.blank, state: network.initialState }
+    const biased = bias && followBias(bias, barred)
+    return { ...start, piece, tokens: [], before: [], own: [], barred, biased }
+  })
+  const isOpen = (row: Row) => {
+    if (row.frame < row.piece.frames) return true
+    const rewindTo = row.biased?.write('end')
+    if (rewindTo === undefined || !bias) return false
+    rewind(row, rewindTo, bias)
+    return true
+  }
+  for (let open = rows.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
+    signal.throwIfAborted()
+    const outputs = await network.step(
+      open.map(({ piece, frame, last, state }) => {
+        const from = frame * piece.size
+        return { frame: piece.data.subarray(from, from + piece.size), token: last, state }
+      }),
+    )
+    for (const [i, { scores, state }] of outputs.entries())
+      advance(open[i]!, { scores, state, blank: network.blank, bias })
+  }
+  return rows.map(({ tokens }) => tokens)
+}
+
+type Output = {
+  scores: Float32Array
+  state: TextState
+  blank: number
+  bias: VocabularyBias | undefined
+}
+
+function advance(row: Row, { scores, state, blank, bias }: Output): void {
+  const logits = scores.subarray(0, blank + 1)
+  const own = likeliest(logits)
+  const frames = likeliest(scores.subarray(blank + 1))
+  const token = own === blank ? blank : (row.biased?.choose(logits, own) ?? own)
+  if (token !== blank) {
+    const { frame, inFrame, last } = row
+    row.before.push({ frame, inFrame, last, state: row.state })
+    row.tokens.push({ token, frame, frames, logProb: logProbability(logits, token) })
+    row.own.push(own)
+    row.state = state
+    row.last = token
+    row.inFrame++
+    const rewindTo = row.biased?.write(token, own)
+    if (rewindTo !== undefined && bias) {
+      rewind(row, rewindTo, bias)
+      return
+    }
+  }
+  if (frames > 0 || token === blank || row.inFrame >= MOST_IN_FRAME) {
+    row.frame += Math.max(1, frames)
+    row.inFrame = 0
+  }
+}
+
+/** Returns to the place before a token; there the model decides alone. */
+function rewind(row: Row, rewindTo: number, bias: VocabularyBias): void {
+  Object.assign(row, row.before[rewindTo])
+  for (const list of [row.before, row.tokens, row.own]) list.length = rewindTo
+  row.barred.add(rewindTo)
+  if (row.barred.size > MAX_TAKEN_BACK) {
+    row.biased = undefined
+    return
+  }
+  row.biased = followBias(bias, row.barred)
+  for (const [i, { token }] of row.tokens.entries()) row.biased.write(token, row.own[i])
+}
+
+function likeliest(scores: Float32Array): number {
+  let best = 0
+  for (let i = 1; i < scores.length; i++) if (scores[i]! > scores[best]!) best = i
+  return best
+}
+
+function logProbability(logits: Float32Array, token: number): number {
+  const most = logits[likeliest(logits)]!
+  let sum = 0
+  for (const logit of logits) sum += Math.exp(logit - most)
+  return logits[token]! - most - Math.log(sum)
+}

@@ -1,0 +1,151 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import { dropRepeatedPhrases } from '../../recognition/word-lengths.ts'
+import { placeWords, spreadWords, type TimedText } from './word-times.ts'
+
+/** What a server recognized in one piece of audio. */
+export type RemoteAnswer = {
+  /** Times in seconds from the start of the audio; in order, apart, inside it. */
+  words: Word[]
+  /** As the server names it; undefined when it does not. */
+  language: string | undefined
+  languageProbability: number | undefined
+  /** Whether the server measured word times; undefined when there is no word. */
+  hasWordTimes: boolean | undefined
+}
+
+/** What words have where the server does not say how sure it is. */
+const USUAL_CONFIDENCE = 0.8
+/**
+ * Text of a segment with this little chance of speech and of its words is invented
+ * (openai/whisper).
+ */
+const NO_SPEECH = 0.6
+const LEAST_LOG_PROBABILITY = -1
+/** More words than this in a second are a loop of the model: nobody speaks so fast. */
+const MOST_WORDS_PER_SECOND = 25
+
+type Fields = Record<string, unknown>
+type Piece = TimedText & { confidence: number; isInvented: boolean; words: TimedWord[] }
+type TimedWord = TimedText & { confidence: number | undefined }
+
+/**
+ * Reads an answer in the forms `verbose_json` and `json`, with words, with segments, or with a text
+ * alone. `seconds` is the length of the audio. Returns undefined when it is none of these.
+ */
+export function readAnswer(body: string, seconds: number): RemoteAnswer | undefined {
+  const answer = parse(body)
+  if (!answer || typeof answer.text !== 'string') return undefined
+  const pieces = readPieces(answer.segments, seconds)
+  const listed = readWords(answer.words)
+  const timed = listed.length > 0 ? listed : pieces.flatMap(({ words }) => words)
+  const spoken = pieces.filter(({ isInvented }) => !isInvented)
+  const text = pieces.length > 0 ? spoken.map((piece) => piece.text).join(' ') : answer.text
+  const count = Math.max(timed.length, pieces.length, text.split(/\s+/).length)
+  const isLoop = count > 10 + MOST_WORDS_PER_SECOND * seconds
+  const hasText = /[\p{L}\p{N}]/u.test(text)
+  const within = isLoop ? [] : timed.filter((word) => !isInInvented(word, pieces))
+  return {
+    words: hasText && !isLoop ? placeAll(within, { spoken, text, seconds }) : [],
+    language: typeof answer.language === 'string' ? answer.language : undefined,
+    languageProbability: probabilityOf(answer.language_probability),
+    hasWordTimes: hasText && !isLoop ? within.length > 0 : undefined,
+  }
+}
+
+/** Places words by their own times, or else by those of the segments. */
+function placeAll(
+  timed: readonly TimedWord[],
+  { spoken, text, seconds }: { spoken: readonly Piece[]; text: string; seconds: number },
+): Word[] {
+  const whole = { text, start: 0, end: seconds }
+  const pieces = spoken.length > 0 ? spoken : [whole]
+  const spread = timed.length > 0 ? [] : pieces.flatMap((piece) => spreadWords(piece, seconds))
+  // Segments that overlap, as those without times do, are placed like words out of order.
+  const isInOrder = spread.every(({ start }, i) => start >= (spread[i - 1]?.end ?? 0))
+  const rough =
+    timed.length > 0
+      ? placeWords(timed, { text, seconds })
+      : isInOrder
+        ? spread
+        : placeWords(spread, { text: '', seconds })
+  const words = rough.map((word, i) => {
+    const piece = spoken.find((one) => isInside(word, one))
+    const confidence = timed[i]?.confidence ?? piece?.confidence ?? USUAL_CONFIDENCE
+    return { ...word, confidence }
+  })
+  return dropRepeatedPhrases(words.filter(hasLetters))
+}
+
+function isInInvented(word: TimedText, pieces: readonly Piece[]): boolean {
+  return pieces.some((piece) => piece.isInvented && isInside(word, piece))
+}
+
+function parse(body: string): Fields | undefined {
+  try {
+    return fieldsOf(JSON.parse(body))
+  } catch {
+    return undefined
+  }
+}
+
+function readPieces(value: unknown, seconds: number): Piece[] {
+  return itemsOf(value).flatMap((fields) => {
+    const {
+      text,
+      start,
+      end,
+      avg_logprob: logProbability,
+      no_speech_prob: noSpeech,
+      words,
+    } = fields
+    if (typeof text !== 'string') return []
+    const isSure = typeof logProbability === 'number' && Number.isFinite(logProbability)
+    const [from, to] = [numberOf(start) ?? 0, numberOf(end) ?? seconds]
+    const isInvented =
+      (numberOf(noSpeech) ?? 0) > NO_SPEECH && isSure && logProbability < LEAST_LOG_PROBABILITY
+    return {
+      text: text.trim(),
+      start: Math.min(Math.max(0, from), seconds),
+      end: Math.min(Math.max(0, from, to), seconds),
+      confidence: isSure ? Math.min(1, Math.exp(logProbability)) : USUAL_CONFIDENCE,
+      isInvented,
+      words: readWords(words),
+    }
+  })
+}
+
+function readWords(value: unknown): TimedWord[] {
+  return itemsOf(value).flatMap(({ word, text = word, start, end, probability, confidence }) => {
+    if (typeof text !== 'string' || text.trim() === '') return []
+    const times = { start: numberOf(start) ?? Number.NaN, end: numberOf(end) ?? Number.NaN }
+    return { text: text.trim(), ...times, confidence: probabilityOf(probability ?? confidence) }
+  })
+}
+
+function itemsOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.flatMap<Fields>((item: unknown) => fieldsOf(item) ?? []) : []
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : undefined
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+function probabilityOf(value: unknown): number | undefined {
+  const number = numberOf(value)
+  return number === undefined ? undefined : Math.min(1, Math.max(0, number))
+}
+
+function isInside({ start, end }: TimedText, piece: TimedText): boolean {
+  const middle = (start + end) / 2
+  return middle >= piece.start && middle <= piece.end
+}
+
+function hasLetters({ text }: Word): boolean {
+  return /[\p{L}\p{N}]/u.test(text)
+}

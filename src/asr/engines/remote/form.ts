@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { wavHeader } from '../../../audio/containers/wav-header.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+
+/**
+ * What a server is asked for: words and segments with times, segments, or a text alone. Not every
+ * server, nor every model of one, knows the first.
+ */
+export const answerForms = ['words', 'segments', 'text'] as const
+
+/** One of `answerForms`. */
+export type AnswerForm = (typeof answerForms)[number]
+
+/** Audio to recognize, as 16-bit samples at 16 kHz, and how. */
+export type FormFields = {
+  audio: Uint8Array
+  model: string
+  language: string | undefined
+  prompt: string
+  answer: AnswerForm
+}
+
+const fieldsOfForm: Record<AnswerForm, [name: string, value: string][]> = {
+  words: [
+    ['response_format', 'verbose_json'],
+    ['timestamp_granularities[]', 'word'],
+    ['timestamp_granularities[]', 'segment'],
+  ],
+  segments: [['response_format', 'verbose_json']],
+  text: [['response_format', 'json']],
+}
+
+/** Writes a request for a transcription as `multipart/form-data` (RFC 7578). */
+export function writeForm({ audio, model, language, prompt, answer }: FormFields): {
+  contentType: string
+  body: Buffer
+} {
+  const boundary = `steno-${randomBytes(16).toString('hex')}`
+  const fields = [['model', model], ...fieldsOfForm[answer]]
+  if (language !== undefined) fields.push(['language', language])
+  if (prompt !== '') fields.push(['prompt', prompt])
+  const head = (disposition: string) => `--${boundary}\r\nContent-Disposition: ${disposition}\r\n`
+  const texts = fields.map(([name, value]) => {
+    return `${head(`form-data; name="${name}"`)}\r\n${value}\r\n`
+  })
+  const format = { encoding: 's16', sampleRate: SAMPLE_RATE, channels: 1 } as const
+  const file = `${head('form-data; name="file"; filename="audio.wav"')}Content-Type: audio/wav\r\n\r\n`
+  const body = Buffer.concat([
+    Buffer.from(texts.join('') + file),
+    wavHeader(format, audio.byteLength),
+    audio,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ])
+  return { contentType: `multipart/form-data; boundary=${boundary}`, body }
+}

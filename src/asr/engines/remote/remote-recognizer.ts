@@ -1,0 +1,325 @@
+import { open } from 'node:fs/promises'
+import { AppError } from '../../../errors.ts'
+import { readCatalog } from '../../../models/catalog.ts'
+import { createFairSemaphore } from '../../../workers/fair-semaphore.ts'
+import type { Final, LiveUtterance } from '../../live-engine.ts'
+import {
+  type Batch,
+  type IdentifyTask,
+  type LanguageStretch,
+  type RecognizedSegment,
+  SAMPLE_RATE,
+} from '../../speech-engine.ts'
+import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
+import { type RemoteAnswer, readAnswer } from './answer.ts'
+import { type AnswerForm, answerForms, writeForm } from './form.ts'
+import { languageCodeOf } from './language-names.ts'
+import { REMOTE } from './remote-id.ts'
+
+/** Sends forms to the server: `ServiceClient` of the module `net`. */
+export type FormClient = {
+  post(request: {
+    path: string
+    contentType: string
+    body: Uint8Array
+    signal: AbortSignal
+    timeout: number
+    tries: number
+  }): Promise<{ status: number; text: string } | { problem: string }>
+  close(): Promise<void>
+}
+
+/** A server to recognize with. */
+export type RemoteOptions = {
+  /** Closed with the recognizer. */
+  client: FormClient
+  model: string
+  /** What it recognizes; empty = every language. */
+  languages: readonly string[]
+  /** Seconds of one request. */
+  timeout: number
+  /** Requests at a time. */
+  concurrency: number
+  /** The models of the API that prefer it to those of this machine. */
+  preferredBy: readonly string[]
+  /** Never part of a message. */
+  apiKey: string | undefined
+}
+
+/** How long a caller waits: live work waits shorter. */
+export type RemoteUse = 'batch' | 'live'
+
+export type RemoteCall = { signal: AbortSignal; use: RemoteUse }
+
+/** The remote engine. Rejects with `engine_failed` or `remote_engine_refused`. */
+export type RemoteRecognizer = {
+  /** What is known of it now: whether it measures word times shows in its answers. */
+  describe(): RecognizerInfo
+  recognize(batch: Batch, call: RemoteCall): Promise<RecognizedSegment[]>
+  recognizeFinal(
+    utterance: LiveUtterance,
+    settings: Pick<Batch, 'language' | 'languages' | 'vocabulary'>,
+    call: RemoteCall,
+  ): Promise<Final>
+  identify(task: IdentifyTask, call: RemoteCall): Promise<LanguageStretch[][]>
+  close(): Promise<void>
+}
+
+const TRANSCRIPTIONS = '/audio/transcriptions'
+/** As long as the window of Whisper, which most servers run. */
+const MAX_SECONDS = 30
+/** Servers refuse shorter audio; silence is added to it. */
+const MIN_SAMPLES = SAMPLE_RATE / 2
+const TRIES: Record<RemoteUse, number> = { batch: 4, live: 2 }
+/** Seconds that one request of a live session may take: somebody waits for the text. */
+const LIVE_TIMEOUT = 15
+/** The middle of a longer segment suffices to identify its language; in seconds. */
+const IDENTIFIED_SECONDS = 10
+/** Where the server does not say how probable the language is. */
+const USUAL_PROBABILITY = 0.9
+/** A prompt of Whisper has room for 224 tokens. */
+const MAX_PROMPT_CHARS = 600
+
+/** Whether the server is known to do something; undefined = it was not seen yet. */
+type Seen = { form: AnswerForm; wordTimes: boolean | undefined; languages: boolean | undefined }
+
+type Request = {
+  path: string
+  segment: Segment
+  language: string | undefined
+  vocabulary: readonly string[]
+}
+
+/**
+ * Creates the recognizer of a server. It runs in this process, since it only sends and receives.
+ */
+export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer {
+  const languages = options.languages.length > 0 ? options.languages : everyLanguage()
+  const { concurrency: total } = options
+  const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
+  const seen: Seen = { form: 'words', wordTimes: undefined, languages: undefined }
+
+  async function ask(request: Request, { signal, use }: RemoteCall): Promise<RemoteAnswer> {
+    const { start, end } = request.segment
+    const audio = await readAudio(request.path, request.segment)
+    const seconds = (end - start) / SAMPLE_RATE
+    const prompt = promptOf(request.vocabulary)
+    const send = (own: string) => {
+      const work = () => post(options, { ...request, audio, prompt: own, signal, use, seen })
+      return enter(work, { account: use, signal })
+    }
+    const first = readOrFail(await send(prompt), seconds)
+    const answer = isEcho(first, prompt) ? readOrFail(await send(''), seconds) : first
+    learn(seen, answer)
+    return answer
+  }
+
+  function recognized(answer: RemoteAnswer, settings: Pick<Batch, 'language' | 'languages'>) {
+    const allowed = settings.languages.length > 0 ? settings.languages : languages
+    const stated = answer.language && languageCodeOf(answer.language, allowed)
+    const language = settings.language ?? stated ?? allowed[0]!
+    const isEstimated = answer.hasWordTimes === false
+    const warnings = isEstimated
+      ? [`${REMOTE} does not measure word times: they are estimates`]
+      : []
+    return { language, warnings, model: `${REMOTE}@${options.model}` }
+  }
+
+  return {
+    describe() {
+      return {
+        ...{ id: REMOTE, revision: options.model, preferredBy: options.preferredBy },
+        capabilities: {
+          ...{ languages, wordTimes: seen.wordTimes ?? true, maxSeconds: MAX_SECONDS },
+          ...{ vocabulary: true, identifiesLanguages: seen.languages ?? true },
+        },
+        // Who configures a server wants it used.
+        estimate: { errors: 0, work: 0 },
+      }
+    },
+    recognize({ segments, path, ...settings }, call) {
+      return Promise.all(
+        segments.map(async (segment) => {
+          const answer = await ask({ path, segment, ...settings }, call)
+          const words = moved(answer.words, segment.start)
+          const uncovered = words.length > 0 ? 0 : spokenSeconds(segment)
+          return { segment, words, uncovered, ...recognized(answer, settings) }
+        }),
+      )
+    },
+    async recognizeFinal({ path, segment, context = segment }, settings, call) {
+      const answer = await ask({ path, segment: context, ...settings }, call)
+      const words = moved(answer.words, context.start).filter(({ start }) => {
+        return start * SAMPLE_RATE >= segment.start && start * SAMPLE_RATE < segment.end
+      })
+      return { words, ...recognized(answer, settings) }
+    },
+    identify({ path, segments, languages: allowed }, call) {
+      return Promise.all(
+        segments.map(async (segment) => {
+          const request = { path, segment: middleOf(segment), language: undefined, vocabulary: [] }
+          return toStretches(segment, await ask(request, call), { allowed, use: call.use })
+        }),
+      )
+    },
+    close: () => options.client.close(),
+  }
+}
+
+type Identifying = { allowed: readonly string[]; use: RemoteUse }
+
+/** Returns a segment with the language that the server named for it. */
+function toStretches(
+  segment: Segment,
+  { language, languageProbability }: RemoteAnswer,
+  { allowed, use }: Identifying,
+): LanguageStretch[] {
+  if (language === undefined && use === 'batch') {
+    // The next attempt is routed without identification, and says so in a warning.
+    const detail = `the ${REMOTE} engine does not name the language of its texts`
+    throw new AppError('engine_failed', detail, { isTransient: true })
+  }
+  const code = language && languageCodeOf(language, allowed)
+  const probability = languageProbability ?? USUAL_PROBABILITY
+  const probabilities: LanguageProbability[] = code ? [{ language: code, probability }] : []
+  const { start, end } = segment
+  return [{ start, end, seconds: spokenSeconds(segment), probabilities }]
+}
+
+/** The languages of the most capable open model. */
+function everyLanguage(): readonly string[] {
+  return readCatalog().reduce((most: readonly string[], { languages }) => {
+    return languages.length > most.length ? languages : most
+  }, [])
+}
+
+type Post = Request & RemoteCall & { audio: Uint8Array; prompt: string; seen: Seen }
+
+/**
+ * Sends one request. A server that refuses the form of the answer is asked for a simpler one, now
+ * and from then on.
+ */
+async function post(
+  { client, model, timeout, apiKey }: RemoteOptions,
+  { audio, language, prompt, signal, use, seen }: Post,
+): Promise<string> {
+  const limit = use === 'live' ? Math.min(timeout, LIVE_TIMEOUT) : timeout
+  for (;;) {
+    const { form } = seen
+    const body = writeForm({ audio, model, language, prompt, answer: form })
+    const request = { ...body, signal, timeout: limit, tries: TRIES[use] }
+    const answer = await client.post({ path: TRANSCRIPTIONS, ...request })
+    if ('problem' in answer) throw failed(answer.problem)
+    const { status, text } = answer
+    if (status < 300) return text
+    const simpler = answerForms[answerForms.indexOf(form) + 1]
+    const isAboutForm = /response_format|timestamp_granularities|verbose_json/.test(text)
+    if (!simpler || !isAboutForm || status >= 500) throw refused(status, { text, apiKey })
+    // Another request may have found out meanwhile.
+    if (seen.form === form) seen.form = simpler
+  }
+}
+
+function failed(problem: string): AppError {
+  return new AppError('engine_failed', `the ${REMOTE} engine: ${problem}`, { isTransient: true })
+}
+
+/** Remedies by status; what a server says of a key may hold a part of it. */
+const remedies: Readonly<Record<number, string>> = {
+  401: 'see STENO_REMOTE_ASR_API_KEY',
+  403: 'see STENO_REMOTE_ASR_API_KEY',
+  404: 'see STENO_REMOTE_ASR_URL and STENO_REMOTE_ASR_MODEL',
+}
+
+function refused(
+  status: number,
+  { text, apiKey }: { text: string; apiKey: string | undefined },
+): AppError {
+  const said = remedies[status] ?? messageIn(text)
+  const detail = apiKey === undefined ? said : said.replaceAll(apiKey, '…')
+  return new AppError(
+    'remote_engine_refused',
+    `it responds with ${status}${detail && `: ${detail}`}`,
+  )
+}
+
+/** Returns the message of an error in the form of the API; empty when there is none. */
+function messageIn(text: string): string {
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: unknown } }
+    return typeof error?.message === 'string' ? error.message.slice(0, 200) : ''
+  } catch {
+    return ''
+  }
+}
+
+function readOrFail(text: string, seconds: number): RemoteAnswer {
+  const answer = readAnswer(text, seconds)
+  if (!answer) throw failed('its answer is no transcription')
+  return answer
+}
+
+function learn(seen: Seen, { language, hasWordTimes }: RemoteAnswer): void {
+  if (hasWordTimes === undefined) return // Silence says nothing.
+  seen.wordTimes = hasWordTimes
+  seen.languages = language !== undefined
+}
+
+function promptOf(vocabulary: readonly string[]): string {
+  let prompt = ''
+  for (const entry of vocabulary) {
+    const longer = prompt === '' ? entry : `${prompt}, ${entry}`
+    if (longer.length > MAX_PROMPT_CHARS) break
+    prompt = longer
+  }
+  return prompt.replaceAll(/[\r\n]+/g, ' ')
+}
+
+/** Where a model hears nothing, it may repeat its prompt: at least three words, and no others. */
+function isEcho({ words }: RemoteAnswer, prompt: string): boolean {
+  if (prompt === '' || words.length < 3) return false
+  const text = lettersOf(words.map((word) => word.text).join(' '))
+  return lettersOf(prompt).includes(text)
+}
+
+function lettersOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/** Reads the samples of a segment as they are, with silence behind very short ones. */
+async function readAudio(path: string, { start, end }: Segment): Promise<Uint8Array> {
+  const audio = Buffer.alloc(Math.max(MIN_SAMPLES, end - start) * 2)
+  const length = (end - start) * 2
+  try {
+    await using file = await open(path)
+    let read = 0
+    while (read < length) {
+      const { bytesRead } = await file.read(audio, read, length - read, start * 2 + read)
+      if (bytesRead === 0) break
+      read += bytesRead
+    }
+    if (read === length) return audio
+  } catch (cause) {
+    throw new AppError('storage_unreadable', 'the decoded audio of the job', { cause })
+  }
+  throw new AppError('storage_unreadable', 'the decoded audio is too short')
+}
+
+function middleOf(segment: Segment): Segment {
+  const most = IDENTIFIED_SECONDS * SAMPLE_RATE
+  const start = segment.start + Math.max(0, Math.floor((segment.end - segment.start - most) / 2))
+  return { start, end: Math.min(segment.end, start + most) }
+}
+
+function spokenSeconds({ start, end, pauses = [] }: Segment): number {
+  const silent = pauses.reduce((sum, pause) => sum + pause.end - pause.start, 0)
+  return (end - start - silent) / SAMPLE_RATE
+}
+
+function moved(words: RemoteAnswer['words'], samples: number): RemoteAnswer['words'] {
+  const offset = samples / SAMPLE_RATE
+  return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
+}

@@ -1,0 +1,113 @@
+import { SHORTEST_WORD, widenShortWords } from '../../recognition/word-lengths.ts'
+
+/** A text with its times, in seconds from the start of the audio. */
+export type TimedText = { text: string; start: number; end: number }
+
+type Placed = TimedText & { confidence: number }
+
+/**
+ * Returns words with times that ascend, do not overlap and lie within `seconds`: words whose times
+ * are missing or out of order get times between their neighbors. Punctuation that only `text` has
+ * goes to its words.
+ */
+export function placeWords(
+  words: readonly TimedText[],
+  { text, seconds }: { text: string; seconds: number },
+): TimedText[] {
+  const texts = punctuated(
+    words.map((word) => word.text),
+    text,
+  )
+  const anchors = new Set(ascending(words, seconds))
+  const placed: TimedText[] = []
+  for (let i = 0; i < words.length; i++) {
+    if (anchors.has(i)) {
+      const { start, end } = words[i]!
+      const to = Number.isFinite(end) ? Math.min(Math.max(start, end), seconds) : start
+      placed.push({ text: texts[i]!, start, end: to })
+      continue
+    }
+    let next = i
+    while (next < words.length && !anchors.has(next)) next++
+    const from = placed.at(-1)?.end ?? 0
+    const to = Math.max(from, words[next]?.start ?? seconds)
+    placed.push(...spread(texts.slice(i, next), from, to))
+    i = next - 1
+  }
+  return tidy(placed, seconds)
+}
+
+/** Spreads the words of a text over its time, by their lengths. */
+export function spreadWords({ text, start, end }: TimedText, seconds: number): TimedText[] {
+  const texts = text.split(/\s+/).filter((word) => word !== '')
+  return tidy(spread(texts, start, end), seconds)
+}
+
+function spread(texts: readonly string[], start: number, end: number): TimedText[] {
+  const total = texts.reduce((sum, text) => sum + text.length, 0)
+  let at = start
+  return texts.map((text) => {
+    const from = at
+    at += ((end - start) * text.length) / Math.max(1, total)
+    return { text, start: from, end: at }
+  })
+}
+
+function tidy(words: readonly TimedText[], seconds: number): TimedText[] {
+  const apart = words.map((word, i) => {
+    const next = words[i + 1]?.start ?? seconds
+    return { ...word, end: Math.max(word.start, Math.min(word.end, next)), confidence: 1 }
+  })
+  const isShort = apart.some(({ start, end }) => end - start < SHORTEST_WORD)
+  const wide: readonly Placed[] = isShort ? widenShortWords(apart) : apart
+  return wide.map(({ text, start, end }) => {
+    const from = Math.min(Math.max(0, start), seconds)
+    return { text, start: from, end: Math.min(Math.max(from, end), seconds) }
+  })
+}
+
+/** Returns the words of the longest sequence whose starts ascend, by their numbers. */
+function ascending(words: readonly TimedText[], seconds: number): number[] {
+  const isUsable = ({ start }: TimedText) => start >= 0 && start <= seconds
+  const longest: { length: number; before: number }[] = []
+  let last = -1
+  for (const [i, word] of words.entries()) {
+    let [length, before] = [0, -1]
+    for (let j = 0; isUsable(word) && j < i; j++) {
+      if (longest[j]!.length === 0 || words[j]!.start > word.start) continue
+      if (longest[j]!.length > length) [length, before] = [longest[j]!.length, j]
+    }
+    longest.push({ length: isUsable(word) ? length + 1 : 0, before })
+    if (longest[i]!.length > (longest[last]?.length ?? 0)) last = i
+  }
+  const found: number[] = []
+  for (; last >= 0; last = longest[last]!.before) found.unshift(last)
+  return found
+}
+
+/** So many characters of a text may lie between two words. */
+const WIDEST_GAP = 12
+
+/**
+ * Gives words the punctuation of a text, where that holds the same words. What is between two words
+ * belongs to the first as far as the space, and to the second behind it.
+ */
+function punctuated(words: readonly string[], text: string): readonly string[] {
+  const searched = text.toLowerCase()
+  const found: { from: number; to: number }[] = []
+  for (const word of words) {
+    const after = found.at(-1)?.to ?? 0
+    const from = searched.indexOf(word.toLowerCase(), after)
+    if (from < 0 || from - after > WIDEST_GAP || searched.length !== text.length) return words
+    found.push({ from, to: from + word.length })
+  }
+  const heads = found.map(({ from }, i) => {
+    const gap = text.slice(found[i - 1]?.to ?? 0, from)
+    return i === 0 ? gap.trim() : /\s/.test(gap) ? gap.slice(gap.search(/\S*$/)) : ''
+  })
+  return found.map(({ from, to }, i) => {
+    const gap = text.slice(to, found[i + 1]?.from ?? text.length)
+    const tail = i === found.length - 1 ? gap : (/^\S*/.exec(gap)?.[0] ?? '')
+    return `${heads[i]}${text.slice(from, to)}${tail.trim().replace(/\s.*$/s, '')}`
+  })
+}

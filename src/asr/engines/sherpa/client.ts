@@ -1,0 +1,110 @@
+import { fork } from 'node:child_process'
+import { bareEnvironment } from '../../../audio/decoder/bare-environment.ts'
+import { AppError } from '../../../errors.ts'
+import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
+import { processes } from '../../../workers/transports.ts'
+import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText } from './protocol.ts'
+
+/** Seconds within which a model must load. */
+const LOAD_TIMEOUT = 120
+/** How much of what the library writes before it ends is kept. */
+const MAX_ERRORS = 2000
+
+/** A process that runs one model with sherpa-onnx. */
+export type SherpaProcess = {
+  /**
+   * Recognizes one piece of audio; calls wait for each other. Rejects with `engine_failed` when the
+   * process ends meanwhile; the next call has another one.
+   */
+  run(task: SherpaTask, signal: AbortSignal): Promise<SherpaText>
+  close(): Promise<void>
+}
+
+/** Loads a model in a process of its own. Rejects with `Error` that says why it cannot. */
+export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
+  let errors = ''
+  let problem: string | undefined
+  let ready = Promise.withResolvers<void>()
+  const start = () => {
+    errors = ''
+    const child = fork(new URL('process.ts', import.meta.url), [JSON.stringify(setup)], {
+      env: bareEnvironment(),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
+    child.stderr?.on('data', (text: Buffer) => {
+      errors = (errors + text).slice(-MAX_ERRORS)
+    })
+    return child
+  }
+  const worker = new SupervisedWorker<FromSherpa>({
+    start: processes(start),
+    loading: {
+      timeout: LOAD_TIMEOUT,
+      isReady(message) {
+        if (message.type === 'broken') problem = message.problem
+        return message.type === 'ready'
+      },
+      onReady: () => ready.resolve(),
+    },
+    onLost({ cause, state }) {
+      const reason = problem ?? `sherpa-onnx ended with ${cause}${lastWords(errors)}`
+      if (state === 'loading') ready.reject(new Error(reason))
+      ready = Promise.withResolvers()
+      // Somebody listens while it loads, and not always afterwards.
+      ready.promise.catch(() => {})
+    },
+  })
+  let id = 0
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function perform(task: SherpaTask, signal: AbortSignal): Promise<SherpaText> {
+    signal.throwIfAborted()
+    await ready.promise
+    const own = ++id
+    const outcome = await worker.run(
+      { id: own, task },
+      {
+        receive: (message: FromSherpa) =>
+          'id' in message && message.id === own ? message : undefined,
+      },
+    )
+    if ('lost' in outcome) {
+      const { cause } = outcome.lost
+      throw new AppError('engine_failed', `sherpa-onnx ended with ${cause}${lastWords(errors)}`)
+    }
+    if (outcome.answer.type === 'error') {
+      throw new AppError('engine_failed', outcome.answer.problem)
+    }
+    return outcome.answer.result
+  }
+
+  worker.start()
+  try {
+    await ready.promise
+  } catch (error) {
+    await worker.close()
+    throw error
+  }
+  // The packages for Node know the processor only, and use it without asking.
+  if (/fallback to cpu/i.test(errors)) {
+    process.stderr.write(
+      `sherpa-onnx cannot use ${setup.provider}: ${setup.folder} runs on the CPU\n`,
+    )
+  }
+  return {
+    run(task, signal) {
+      const result = last.then(() => perform(task, signal))
+      last = result.catch(() => {})
+      return result
+    },
+    close: () => worker.close(),
+  }
+}
+
+/** Returns the last line that the library wrote, without its source location. */
+function lastWords(errors: string): string {
+  const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
+  const line = lines.filter((text) => text !== '').at(-1)
+  return line === undefined ? '' : `: ${line}`
+}

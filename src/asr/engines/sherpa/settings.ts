@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import type { RecognizerConfig } from 'sherpa-onnx-node'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import type { SherpaFamily, SherpaLayout } from './layout.ts'
+import type { SherpaSetup } from './protocol.ts'
+
+/** Bands of the features where the model does not say it itself: GigaAM and Parakeet do. */
+const BANDS = 80
+
+/** How much a listed word is preferred, in nats per token: the default of sherpa-onnx. */
+const HOTWORDS_SCORE = 1.5
+
+/** Returns the settings with which sherpa-onnx loads a model for whole pieces of audio. */
+export function offlineConfig(layout: SherpaLayout, setup: SherpaSetup): RecognizerConfig {
+  const { family } = layout
+  const path = (name = '') => join(setup.folder, name)
+  const { model, encoder, decoder, joiner } = layout.parts
+  const transducer = { encoder: path(encoder), decoder: path(decoder), joiner: path(joiner) }
+  const own: Record<Exclude<SherpaFamily, 'streaming-transducer'>, object> = {
+    'sense-voice': {
+      senseVoice: { model: path(model), language: '', useInverseTextNormalization: 1 },
+    },
+    'nemo-ctc': { nemoCtc: { model: path(model) } },
+    'zipformer-ctc': { zipformerCtc: { model: path(model) } },
+    dolphin: { dolphin: { model: path(model) } },
+    'fire-red': { fireRedAsr: { encoder: path(encoder), decoder: path(decoder) } },
+    canary: {
+      canary: {
+        encoder: path(encoder),
+        decoder: path(decoder),
+        srcLang: '',
+        tgtLang: '',
+        usePnc: 1,
+      },
+    },
+    transducer: { transducer, modelType: 'transducer' },
+    'nemo-transducer': { transducer, modelType: 'nemo_transducer' },
+  }
+  return {
+    featConfig: { sampleRate: SAMPLE_RATE, featureDim: BANDS },
+    modelConfig: {
+      ...own[family as keyof typeof own],
+      ...common(layout, setup),
+    },
+    decodingMethod: 'greedy_search',
+  }
+}
+
+/**
+ * Returns the settings for a search that prefers listed words; `division` is the file with which
+ * the library divides words into pieces, for models that have pieces longer than a character.
+ */
+export function listedConfig(
+  config: RecognizerConfig,
+  division: string | undefined,
+): RecognizerConfig {
+  const divided = { modelingUnit: 'cjkchar+bpe', bpeVocab: division }
+  return {
+    ...config,
+    modelConfig: { ...config.modelConfig, ...(division !== undefined && divided) },
+    decodingMethod: 'modified_beam_search',
+    hotwordsScore: HOTWORDS_SCORE,
+  }
+}
+
+/** Returns the settings with which sherpa-onnx loads a model for streams. */
+export function onlineConfig(layout: SherpaLayout, setup: SherpaSetup): RecognizerConfig {
+  const { encoder, decoder, joiner } = layout.parts
+  const path = (name = '') => join(setup.folder, name)
+  return {
+    featConfig: { sampleRate: SAMPLE_RATE, featureDim: BANDS },
+    modelConfig: {
+      transducer: { encoder: path(encoder), decoder: path(decoder), joiner: path(joiner) },
+      ...common(layout, setup),
+    },
+    decodingMethod: 'greedy_search',
+  }
+}
+
+function common({ tokens }: SherpaLayout, { folder, provider }: SherpaSetup) {
+  return { tokens: join(folder, tokens), numThreads: 1, provider, debug: 0 }
+}

@@ -1,0 +1,43 @@
+import type { OnlineRecognizer, OnlineStream } from 'sherpa-onnx-node'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import type { SherpaTask, SherpaText } from './protocol.ts'
+
+/** Streams that are kept; the one that was continued least recently goes first. */
+const MOST_STREAMS = 64
+/** Seconds of silence after the end: the model looks so far ahead. */
+const TAIL = 1
+
+/**
+ * Returns a function that continues streams: each call passes the audio that the model has not
+ * received yet, so it decodes an utterance once however often its text is requested.
+ */
+export function createStreams(
+  recognizer: Pick<OnlineRecognizer, 'createStream' | 'isReady' | 'decode' | 'getResult'>,
+): (task: SherpaTask) => Promise<Omit<SherpaText, 'cost'>> {
+  const streams = new Map<number, OnlineStream>()
+  const give = (stream: OnlineStream, samples: Float32Array) => {
+    stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE })
+  }
+
+  return async (task) => {
+    if (task.kind !== 'continue') throw new TypeError('this model takes streams')
+    const { samples, language, isLast } = task
+    const known = streams.get(task.stream)
+    const stream = known ?? recognizer.createStream()
+    if (!known && language !== undefined) stream.setOption('language', language)
+    streams.delete(task.stream)
+    if (!isLast) streams.set(task.stream, stream)
+    for (const oldest of streams.keys()) {
+      if (streams.size <= MOST_STREAMS) break
+      streams.delete(oldest)
+    }
+    give(stream, samples.slice(known ? task.from : 0))
+    if (isLast) {
+      give(stream, new Float32Array(TAIL * SAMPLE_RATE))
+      stream.inputFinished()
+    }
+    while (recognizer.isReady(stream)) recognizer.decode(stream)
+    const { text, tokens, timestamps, ys_probs } = recognizer.getResult(stream)
+    return { text, tokens, times: timestamps, durations: [], logProbs: ys_probs, language: '' }
+  }
+}

@@ -1,0 +1,156 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import type { SherpaText } from './protocol.ts'
+
+/** A word, and the last of its tokens. */
+export type SherpaWord = Word & { lastToken: number }
+
+/** Scripts that are written without blanks between words: each character counts as a word. */
+const UNSPACED =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const SPOKEN = /[\p{L}\p{N}]/u
+/** Signs that belong to the character before them. */
+const ATTACHED = /^[\p{M}ー]/u
+/** A byte of a character that is no token of its own. */
+const BYTE = /^<0x([0-9A-F]{2})>$/
+
+/** A character with the token that wrote it. */
+type Letter = { letter: string; token: number }
+
+/**
+ * Joins tokens into words. Blanks part words; where a script has none, each character is a word.
+ * Punctuation joins the word before it. A word lasts from its first token to the end of the last;
+ * where the model gives no durations, a token lasts as long as tokens within words do here, half
+ * of them longer, but not into the next one. `seconds` is the length of the audio. The confidence
+ * is the mean probability of the tokens, and 0 where the model gives none.
+ */
+export function wordsOf(
+  decoded: Pick<SherpaText, 'text' | 'tokens' | 'times' | 'durations' | 'logProbs'>,
+  seconds: number,
+): SherpaWord[] {
+  const letters = lettersOf(decoded)
+  const groups = group(letters)
+  const ends = endsOf(decoded, groups, seconds)
+  const words: SherpaWord[] = []
+  for (const own of groups) {
+    const text = own.map(({ letter }) => letter).join('')
+    const spoken = own.filter(({ letter }) => SPOKEN.test(letter))
+    const previous = words.at(-1)
+    const lastToken = own.at(-1)!.token
+    if (spoken.length > 0) {
+      const [first, last] = [spoken[0]!.token, spoken.at(-1)!.token]
+      const start = Math.min(Math.max(decoded.times[first] ?? 0, previous?.start ?? 0), seconds)
+      const end = Math.max(start, ends[last]!)
+      if (previous) previous.end = Math.max(previous.start, Math.min(previous.end, start))
+      const confidence = meanProbability(decoded.logProbs, spoken)
+      words.push({ text, start, end, confidence, lastToken })
+    } else if (previous) {
+      previous.text += text
+      previous.lastToken = lastToken
+    }
+  }
+  return words
+}
+
+/**
+ * Spreads the words of a text without times over the audio, by their lengths. Their confidence is
+ * 0, since it is not known either.
+ */
+export function spreadWords(text: string, seconds: number): SherpaWord[] {
+  const letters = [...text.normalize('NFC')].map((letter) => ({ letter, token: 0 }))
+  const groups = group(letters).map((own) => own.map(({ letter }) => letter).join(''))
+  const total = groups.reduce((sum, one) => sum + one.length, 0)
+  const words: SherpaWord[] = []
+  let done = 0
+  for (const [lastToken, one] of groups.entries()) {
+    const start = (done / total) * seconds
+    done += one.length
+    const end = (done / total) * seconds
+    const previous = words.at(-1)
+    if (SPOKEN.test(one)) words.push({ text: one, start, end, confidence: 0, lastToken })
+    else if (previous) Object.assign(previous, { text: previous.text + one, end, lastToken })
+  }
+  return words
+}
+
+/** Returns the characters of the text, each with its token. */
+function lettersOf({ text, tokens }: Pick<SherpaText, 'text' | 'tokens'>): Letter[] {
+  const letters: Letter[] = []
+  let bytes: number[] = []
+  for (const [token, piece] of tokens.entries()) {
+    const byte = BYTE.exec(piece)?.[1]
+    if (byte !== undefined) {
+      bytes.push(Number.parseInt(byte, 16))
+      const letter = Buffer.from(bytes).toString('utf8')
+      if (letter.includes('\uFFFD') && bytes.length < 4) continue
+      letters.push({ letter, token: token - bytes.length + 1 })
+      bytes = []
+      continue
+    }
+    bytes = []
+    for (const letter of piece.replaceAll('\u2581', ' ')) letters.push({ letter, token })
+  }
+  const written = letters.map(({ letter }) => letter).join('')
+  if (packed(written) === packed(text)) return letters
+  // The tokens stand for bytes that only the library can read: the text is spread over them.
+  const all = [...text]
+  return all.map((letter, i) => {
+    return { letter, token: Math.floor((i * tokens.length) / all.length) }
+  })
+}
+
+function packed(text: string): string {
+  return text.replace(/\s/g, '')
+}
+
+/** Groups characters into words, without the blanks between them. */
+function group(letters: readonly Letter[]): Letter[][] {
+  const groups: Letter[][] = []
+  let isOpen = false
+  for (const one of letters) {
+    if (/^\s$/.test(one.letter)) {
+      isOpen = false
+      continue
+    }
+    const previous = groups.at(-1)
+    const before = previous?.at(-1)?.letter ?? ''
+    const isPart = previous && (isOpen || ATTACHED.test(one.letter))
+    const parts = UNSPACED.test(one.letter) || (UNSPACED.test(before) && SPOKEN.test(one.letter))
+    if (isPart && (!parts || ATTACHED.test(one.letter))) previous.push(one)
+    else groups.push([one])
+    isOpen = true
+  }
+  return groups
+}
+
+/** Returns when each token ends, in seconds. */
+function endsOf(
+  { times, durations, tokens }: Pick<SherpaText, 'times' | 'durations' | 'tokens'>,
+  groups: readonly (readonly Letter[])[],
+  seconds: number,
+): number[] {
+  const gaps = groups.flatMap((own) => {
+    return own.slice(1).flatMap(({ token }, i) => {
+      const from = own[i]!.token
+      return token > from ? [(times[token] ?? 0) - (times[from] ?? 0)] : []
+    })
+  })
+  const starts = tokens.slice(1).map((_, i) => (times[i + 1] ?? 0) - (times[i] ?? 0))
+  const usual = median(gaps.length > 0 ? gaps : starts)
+  return tokens.map((_, i) => {
+    const start = times[i] ?? 0
+    const next = times[i + 1] ?? seconds
+    const duration = durations[i] ?? usual
+    return Math.min(start + duration, Math.max(next, start), seconds)
+  })
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+function meanProbability(logProbs: readonly number[], letters: readonly Letter[]): number {
+  const tokens = [...new Set(letters.map(({ token }) => token))]
+  const known = tokens.flatMap((token) => logProbs[token] ?? [])
+  if (known.length === 0) return 0
+  return known.reduce((sum, one) => sum + Math.min(1, Math.exp(one)), 0) / known.length
+}

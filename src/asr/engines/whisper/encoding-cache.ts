@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { floatsOf, type Tensors } from '../../onnx/onnx-runtime.ts'
+import type { MelFeatures } from './features.ts'
+
+/** Encoded pieces that are soon needed again, of at most so many bytes; the oldest go first. */
+export type EncodingCache = {
+  keep(features: MelFeatures, piece: Tensors): void
+  /** Returns what is kept of a piece, and forgets it. */
+  take(features: MelFeatures): Tensors | undefined
+}
+
+/** Creates an empty store. Pieces are found by the content of their features. */
+export function createEncodingCache(mostBytes: number): EncodingCache {
+  const kept = new Map<string, { piece: Tensors; bytes: number }>()
+  let total = 0
+  const take = (key: string) => {
+    const found = kept.get(key)
+    kept.delete(key)
+    total -= found?.bytes ?? 0
+    return found?.piece
+  }
+  return {
+    keep(features, piece) {
+      const bytes = Object.values(piece).reduce((sum, one) => sum + floatsOf(one).byteLength, 0)
+      const key = keyOf(features)
+      take(key)
+      if (bytes > mostBytes) return
+      for (const oldest of kept.keys()) {
+        if (total + bytes <= mostBytes) break
+        take(oldest)
+      }
+      kept.set(key, { piece, bytes })
+      total += bytes
+    },
+    take: (features) => (kept.size > 0 ? take(keyOf(features)) : undefined),
+  }
+}
+
+function keyOf({ data }: MelFeatures): string {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  return createHash('sha1').update(bytes).digest('base64')
+}

@@ -1,0 +1,195 @@
+import type { OnnxValue } from '../../../onnx/onnx.ts'
+import { describeValue } from '../../../onnx/onnx-graph.ts'
+import type { WhisperDescription } from '../description.ts'
+import {
+  blockConstants,
+  blockProduct,
+  blockRows,
+  type LayerTools,
+  normalized,
+  product,
+} from './layers.ts'
+
+const EMBEDDING = 'decoder/embeddings/weight'
+const HEADS_AXIS = 1
+
+/**
+ * Writes the decoder of a Whisper model, one graph for the first and every further call. Inputs:
+ * - `tokens` i64 [rows, tokens], `positions` i64 [tokens]: where they are in the text;
+ * - `selected` i64 [selected]: of which tokens the logits are wanted;
+ * - `mask` f32 [1, 1, tokens, past + tokens]: added to the scores of self-attention;
+ * - `cross_mask` f32 [rows, 1, 1, frames]: added to those of cross-attention;
+ * - `past.key.0`, `past.value.0` … f32 [rows, heads, past, head size]: the cache;
+ * - `cross.key.0`, `cross.value.0` … f32 [rows, heads, frames, head size]: the encoder's outputs.
+ * Outputs: `logits` f32 [rows, selected, vocabulary], `attention` f32 [rows, alignment heads,
+ * tokens, frames] after softmax, `key.0`, `value.0` …: the cache with the new tokens.
+ */
+export async function writeDecoder(
+  tools: LayerTools,
+  description: WhisperDescription,
+): Promise<void> {
+  const { graph, weights } = tools
+  const { hidden, decoderLayers, textPositions, heads, alignmentHeads } = description
+  const embedding = writeEmbedding(tools, description)
+  const places = graph.floats(
+    'places',
+    [textPositions, hidden],
+    weights.read('decoder/position_encodings/encodings'),
+  )
+  let states = graph.node('Add', [embedding.rows, graph.node('Gather', [places, 'positions'])])
+  const aligned: string[] = []
+  for (let layer = 0; layer < decoderLayers; layer++) {
+    const name = `decoder/layer_${layer}`
+    const wanted = alignmentHeads.flatMap(([from, head]) => (from === layer ? [head] : []))
+    states = selfAttention(tools, states, { name: `${name}/self_attention`, layer, description })
+    const cross = crossAttention(tools, states, { name: `${name}/attention`, layer, description })
+    if (wanted.length > 0) {
+      aligned.push(
+        graph.node('Gather', [cross.weights, graph.integers(...wanted)], { axis: HEADS_AXIS }),
+      )
+    }
+    states = feedForward(tools, cross.states, name)
+    await tools.layerDone()
+  }
+  reorder(tools, aligned, alignmentHeads)
+  const chosen = graph.node('Gather', [states, 'selected'], { axis: 1 })
+  embedding.logits(normalized(tools, chosen, 'decoder/layer_norm'))
+  const cache = (prefix: string, length: string): OnnxValue[] => {
+    return Array.from({ length: decoderLayers }, (_, layer) => {
+      const dims = ['rows', heads, length, hidden / heads]
+      return ['key', 'value'].map((part) => describeValue(`${prefix}${part}.${layer}`, dims))
+    }).flat()
+  }
+  graph.finish(
+    [
+      describeValue('tokens', ['rows', 'tokens'], 'int64'),
+      describeValue('positions', ['tokens'], 'int64'),
+      describeValue('selected', ['selected'], 'int64'),
+      describeValue('mask', [1, 1, 'tokens', 'all']),
+      describeValue('cross_mask', ['rows', 1, 1, 'frames']),
+      ...cache('past.', 'past'),
+      ...cache('cross.', 'frames'),
+    ],
+    [
+      describeValue('logits', ['rows', 'selected', description.vocabulary]),
+      describeValue('attention', ['rows', alignmentHeads.length, 'tokens', 'frames']),
+      ...cache('', 'all'),
+    ],
+  )
+}
+
+/** Writes the embedding once for both of its uses: the first states and the logits. */
+function writeEmbedding(
+  { graph, weights, precision }: LayerTools,
+  { hidden, vocabulary }: WhisperDescription,
+): { rows: string; logits(states: string): void } {
+  const matrix = weights.read(EMBEDDING)
+  const size = { outputs: vocabulary, inputs: hidden }
+  if (precision === 'fp32') {
+    const table = graph.floats(EMBEDDING, [vocabulary, hidden], matrix)
+    return {
+      rows: graph.node('Gather', [table, 'tokens']),
+      logits(states) {
+        const turned = graph.node('Transpose', [table], { perm: [1, 0] })
+        graph.nodeTo(['logits'], 'MatMul', [states, turned])
+      },
+    }
+  }
+  const { blocks, scales } = blockConstants(graph, EMBEDDING, matrix, size)
+  return {
+    rows: blockRows(graph, 'tokens', { blocks, scales, hidden }),
+    logits(states) {
+      graph.nodeTo(['logits'], 'Identity', [blockProduct(graph, [states, blocks, scales], size)])
+    },
+  }
+}
+
+type Attention = { name: string; layer: number; description: WhisperDescription }
+
+function selfAttention(tools: LayerTools, input: string, attention: Attention): string {
+  const { name, layer, description } = attention
+  const { graph } = tools
+  const normal = normalized(tools, input, `${name}/layer_norm`)
+  const parts = [0, 1, 2].map((part) => {
+    const rows: [number, number] = [part * description.hidden, (part + 1) * description.hidden]
+    const flat = product(tools, normal, `${name}/linear_0`, {
+      rows,
+      ...(part === 0 ? queryFactor(description) : {}),
+    })
+    return splitHeads(tools, flat, description)
+  })
+  const [query, key, value] = parts as [string, string, string]
+  graph.nodeTo([`key.${layer}`], 'Concat', [`past.key.${layer}`, key], { axis: 2 })
+  graph.nodeTo([`value.${layer}`], 'Concat', [`past.value.${layer}`, value], { axis: 2 })
+  const { attended } = attend(tools, [query, `key.${layer}`, `value.${layer}`], 'mask')
+  return graph.node('Add', [
+    input,
+    product(tools, joinHeads(tools, attended, description), `${name}/linear_1`),
+  ])
+}
+
+function crossAttention(
+  tools: LayerTools,
+  input: string,
+  { name, layer, description }: Attention,
+): { states: string; weights: string } {
+  const normal = normalized(tools, input, `${name}/layer_norm`)
+  const flat = product(tools, normal, `${name}/linear_0`, queryFactor(description))
+  const query = splitHeads(tools, flat, description)
+  const sources = [query, `cross.key.${layer}`, `cross.value.${layer}`] as const
+  const { attended, weights } = attend(tools, sources, 'cross_mask')
+  const output = product(tools, joinHeads(tools, attended, description), `${name}/linear_2`)
+  return { states: tools.graph.node('Add', [input, output]), weights }
+}
+
+/** Scores are divided by the root of the head size; 1/8 for heads of 64, so nothing is rounded. */
+function queryFactor({ hidden, heads }: WhisperDescription): { factor: number } {
+  return { factor: (hidden / heads) ** -0.5 }
+}
+
+function attend(
+  { graph }: LayerTools,
+  [query, key, value]: readonly [string, string, string],
+  mask: string,
+): { attended: string; weights: string } {
+  const turned = graph.node('Transpose', [key], { perm: [0, 1, 3, 2] })
+  const scores = graph.node('Add', [graph.node('MatMul', [query, turned]), mask])
+  const weights = graph.node('Softmax', [scores], { axis: -1 })
+  return { attended: graph.node('MatMul', [weights, value]), weights }
+}
+
+function splitHeads(
+  { graph }: LayerTools,
+  flat: string,
+  { heads, hidden }: WhisperDescription,
+): string {
+  const split = graph.node('Reshape', [flat, graph.integers(0, 0, heads, hidden / heads)])
+  return graph.node('Transpose', [split], { perm: [0, 2, 1, 3] })
+}
+
+function joinHeads({ graph }: LayerTools, split: string, { hidden }: WhisperDescription): string {
+  const turned = graph.node('Transpose', [split], { perm: [0, 2, 1, 3] })
+  return graph.node('Reshape', [turned, graph.integers(0, 0, hidden)])
+}
+
+/** The heads come out layer by layer; the output has them in the order of the description. */
+function reorder(
+  { graph }: LayerTools,
+  aligned: readonly string[],
+  heads: WhisperDescription['alignmentHeads'],
+): void {
+  const byLayer = [...heads.keys()].sort((a, b) => heads[a]![0] - heads[b]![0] || a - b)
+  const order = heads.map((_, i) => byLayer.indexOf(i))
+  const all = graph.node('Concat', aligned, { axis: HEADS_AXIS })
+  graph.nodeTo(['attention'], 'Gather', [all, graph.integers(...order)], { axis: HEADS_AXIS })
+}
+
+function feedForward(tools: LayerTools, input: string, layer: string): string {
+  const inner = product(
+    tools,
+    normalized(tools, input, `${layer}/ffn/layer_norm`),
+    `${layer}/ffn/linear_0`,
+  )
+  const active = tools.graph.node('Gelu', [inner])
+  return tools.graph.node('Add', [input, product(tools, active, `${layer}/ffn/linear_1`)])
+}

@@ -1,0 +1,96 @@
+import { describeValue } from '../../../onnx/onnx-graph.ts'
+import type { WhisperDescription } from '../description.ts'
+import { type LayerTools, normalized } from './layers.ts'
+import { normalizedProducts, rowProducts } from './row-products.ts'
+
+/** Convolutions see three frames; the second one halves the rate. */
+const KERNEL = 3
+
+/**
+ * Writes the encoder of a Whisper model (https://arxiv.org/abs/2212.04356): `features` f32
+ * [1, mels, frames] of log-mel features to `states` f32 [1, positions, hidden], a position per two
+ * frames, and to what cross-attention makes of them in each decoder layer: `key.0`, `value.0` …
+ * f32 [1, heads, positions, head size]. Shorter input uses the first positions only.
+ */
+export async function writeEncoder(
+  tools: LayerTools,
+  description: WhisperDescription,
+): Promise<void> {
+  const { graph } = tools
+  const { heads, hidden, mels, encoderLayers, decoderLayers } = description
+  const first = graph.node('Gelu', [convolution(tools, 'features', 1)])
+  const second = graph.node('Gelu', [convolution(tools, first, 2)])
+  let states = withPositions(
+    tools,
+    graph.node('Transpose', [second], { perm: [0, 2, 1] }),
+    description,
+  )
+  for (let layer = 0; layer < encoderLayers; layer++) {
+    const name = `encoder/layer_${layer}`
+    states = selfAttention(tools, states, `${name}/self_attention`, { heads, hidden })
+    states = feedForward(tools, states, name)
+    await tools.layerDone()
+  }
+  const final = normalized(tools, states, 'encoder/layer_norm')
+  graph.nodeTo(['states'], 'Identity', [final])
+  const outputs = [describeValue('states', [1, 'positions', hidden])]
+  const multiply = rowProducts(tools, final)
+  const shape = graph.integers(0, 0, heads, hidden / heads)
+  for (let layer = 0; layer < decoderLayers; layer++) {
+    for (const [part, name] of ['key', 'value'].entries()) {
+      const rows: [number, number] = [part * hidden, (part + 1) * hidden]
+      const flat = multiply(`decoder/layer_${layer}/attention/linear_1`, rows)
+      const split = graph.node('Reshape', [flat, shape])
+      graph.nodeTo([`${name}.${layer}`], 'Transpose', [split], { perm: [0, 2, 1, 3] })
+      outputs.push(describeValue(`${name}.${layer}`, [1, heads, 'positions', hidden / heads]))
+    }
+  }
+  graph.finish([describeValue('features', [1, mels, 'frames'])], outputs)
+}
+
+function convolution({ graph, weights }: LayerTools, input: string, number: 1 | 2): string {
+  const name = `encoder/conv${number}`
+  const kernel = graph.floats(
+    `${name}/weight`,
+    weights.sizes(`${name}/weight`)!,
+    weights.read(`${name}/weight`),
+  )
+  const bias = weights.read(`${name}/bias`)
+  return graph.node('Conv', [input, kernel, graph.floats(`${name}/bias`, [bias.length], bias)], {
+    kernel_shape: [KERNEL],
+    pads: [1, 1],
+    strides: [number],
+  })
+}
+
+function withPositions(
+  { graph, weights }: LayerTools,
+  input: string,
+  { audioPositions, hidden }: WhisperDescription,
+): string {
+  const all = weights.read('encoder/position_encodings/encodings')
+  const positions = graph.floats('positions', [audioPositions, hidden], all)
+  const count = graph.node('Shape', [input], { start: 1, end: 2 })
+  const used = graph.node('Slice', [positions, graph.integers(0), count, graph.integers(0)])
+  return graph.node('Add', [input, used])
+}
+
+function selfAttention(
+  tools: LayerTools,
+  input: string,
+  name: string,
+  { heads, hidden }: Pick<WhisperDescription, 'heads' | 'hidden'>,
+): string {
+  const parts = [0, 1, 2].map((part) => [part * hidden, (part + 1) * hidden] as const)
+  const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts }
+  const sources = normalizedProducts(tools, input, weights)
+  const attended = tools.graph.node('MultiHeadAttention', sources, { num_heads: heads })
+  return tools.graph.node('Add', [input, rowProducts(tools, attended)(`${name}/linear_1`)])
+}
+
+function feedForward(tools: LayerTools, input: string, layer: string): string {
+  const name = `${layer}/ffn`
+  const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts: [undefined] }
+  const active = tools.graph.node('Gelu', normalizedProducts(tools, input, weights))
+  return tools.graph.node('Add', [input, rowProducts(tools, active)(`${name}/linear_1`)])
+}

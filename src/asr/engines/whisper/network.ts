@@ -1,0 +1,221 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Device } from '../../../config/config.ts'
+import {
+  floats,
+  floatsOf,
+  integers,
+  loadModel,
+  pickRows,
+  type Session,
+  type Tensor,
+  type Tensors,
+} from '../../onnx/onnx-runtime.ts'
+import type { WhisperDescription } from './description.ts'
+import { createEncodingCache } from './encoding-cache.ts'
+import type { MelFeatures } from './features.ts'
+
+/** Encoded pieces of audio; plain memory, given back when nothing refers to it. */
+export type EncodedAudio = {
+  /** Encoder frames (20 ms) of each piece. */
+  readonly frames: readonly number[]
+}
+
+/** What a decoder step returns. */
+export type DecoderOutput = {
+  /** Rows × tokens × vocabulary, one after another; with `lastOnly` one token per row. */
+  logits: Float32Array
+  /** Tokens per row in `logits`. */
+  tokens: number
+  /** Rows × alignment heads × fed tokens × `frames`, after softmax, if asked for. */
+  attention?: Float32Array
+  /** Encoder frames per row of `attention`: the longest piece; past its own a piece has zeros. */
+  frames: number
+}
+
+/** A decoding of several rows at once. Rows do not affect each other. */
+export type WhisperDecoder = {
+  /**
+   * Reads the next tokens of every row, the same number for each, and keeps them in the cache.
+   * Throws `RangeError` past the model's text positions.
+   */
+  step(
+    tokens: readonly (readonly number[])[],
+    options?: { attention?: boolean; lastOnly?: boolean },
+  ): Promise<DecoderOutput>
+  /** Keeps only these rows, in this order; a row may be named several times. */
+  keep(rows: readonly number[]): void
+  close(): void
+}
+
+/** A loaded Whisper model. A call blocks the event loop. */
+export type WhisperNetwork = {
+  readonly description: WhisperDescription
+  /**
+   * Encodes pieces of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
+   * were trained with input padded to 30 s. With `keep` what is encoded is remembered, as far as
+   * `KEPT_BYTES` reach, for the next call with the same features.
+   */
+  encode(features: readonly MelFeatures[], options?: { keep?: boolean }): Promise<EncodedAudio>
+  /** Starts decoding; `items` names the piece of each row, several rows may share one. */
+  decoder(audio: EncodedAudio, items: readonly number[]): WhisperDecoder
+  close(): Promise<void>
+}
+
+/** Added to the scores of what a token must not see: its weight becomes exactly 0. */
+const HIDDEN = -1e9
+/** Keys and values that wait for a second use: of 100 s of audio with Whisper base. */
+const KEPT_BYTES = 2 ** 27
+
+/** Loads a model that `convertWhisper` wrote. Throws `Error` when the folder holds none. */
+export async function loadWhisper(
+  folder: string,
+  { device = 'cpu' }: { device?: Device } = {},
+): Promise<WhisperNetwork> {
+  const text = await readFile(join(folder, 'whisper.json'), 'utf8')
+  const description = JSON.parse(text) as WhisperDescription
+  if (description.version !== 1)
+    throw new Error(`${folder} is of another version: convert it again`)
+  const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
+  const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
+  const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
+  const kept = createEncodingCache(KEPT_BYTES)
+  return {
+    description,
+    async encode(features, { keep = false } = {}) {
+      const pieces: Tensors[] = []
+      for (const own of features) {
+        const piece = kept.take(own) ?? (await encodePiece(encoder, description, own))
+        if (keep) kept.keep(own, piece)
+        pieces.push(piece)
+      }
+      const audio = { frames: pieces.map((piece) => piece['key.0']!.dims[2]!) }
+      encodings.set(audio, pieces)
+      return audio
+    },
+    decoder(audio, items) {
+      const pieces = encodings.get(audio)
+      if (!pieces) throw new TypeError('audio was encoded by another model')
+      return startDecoder(
+        decoder,
+        description,
+        items.map((item) => pieces[item]!),
+      )
+    },
+    async close() {
+      await Promise.all([encoder.release(), decoder.release()])
+    },
+  }
+}
+
+async function encodePiece(
+  encoder: Session,
+  { mels, audioPositions }: WhisperDescription,
+  { data, frames }: MelFeatures,
+): Promise<Tensors> {
+  if (data.length !== mels * frames) throw new RangeError(`${mels} × ${frames} values expected`)
+  if (frames < 1 || frames > audioPositions * 2) {
+    throw new RangeError(`a piece has 1 to ${audioPositions * 2} frames, not ${frames}`)
+  }
+  return await encoder.run({ features: floats(data, [1, mels, frames]) })
+}
+
+function startDecoder(
+  session: Session,
+  description: WhisperDescription,
+  pieces: readonly Tensors[],
+): WhisperDecoder {
+  const { heads, hidden, textPositions } = description
+  const empty = floats(new Float32Array(0), [pieces.length, heads, 0, hidden / heads])
+  let items = pieces
+  let cross = stackPieces(pieces, description)
+  let cache: Tensors = {}
+  for (const name of partsOf(description)) cache[`past.${name}`] = empty
+  let past = 0
+  return {
+    async step(tokens, { attention = false, lastOnly = false } = {}) {
+      const count = tokens[0]?.length ?? 0
+      if (tokens.some((row) => row.length !== count) || count === 0) {
+        throw new RangeError('every row takes the same number of tokens, at least one')
+      }
+      if (past + count > textPositions) throw new RangeError(`only ${textPositions} tokens fit`)
+      const selected = lastOnly ? [count - 1] : [...Array(count).keys()]
+      const positions = Array.from({ length: count }, (_, i) => past + i)
+      const outputs = await session.run({
+        ...cross,
+        ...cache,
+        tokens: integers(tokens.flat(), [tokens.length, count]),
+        positions: integers(positions, [count]),
+        selected: integers(selected, [selected.length]),
+        mask: causalMask(past, count),
+      })
+      past += count
+      cache = {}
+      for (const name of partsOf(description)) cache[`past.${name}`] = outputs[name]!
+      return {
+        logits: floatsOf(outputs.logits),
+        tokens: selected.length,
+        ...(attention ? { attention: floatsOf(outputs.attention) } : {}),
+        frames: cross.cross_mask!.dims[3]!,
+      }
+    },
+    keep(rows) {
+      if (rows.length === items.length && rows.every((row, i) => row === i)) return
+      const kept = rows.map((row) => items[row]!)
+      // Beams of one piece change places without it; its keys and values are many times the cache.
+      if (kept.length !== items.length || kept.some((item, i) => item !== items[i])) {
+        cross = pickRows(cross, rows)
+      }
+      items = kept
+      cache = pickRows(cache, rows)
+    },
+    close() {
+      cross = {}
+      cache = {}
+    },
+  }
+}
+
+/** The names of a key and a value per decoder layer. */
+function partsOf({ decoderLayers }: WhisperDescription): string[] {
+  return Array.from({ length: decoderLayers }, (_, layer) => [
+    `key.${layer}`,
+    `value.${layer}`,
+  ]).flat()
+}
+
+/** A token sees what came before it, and itself. */
+function causalMask(past: number, count: number): Tensor {
+  const width = past + count
+  const mask = new Float32Array(count * width)
+  for (let i = 0; i < count; i++) mask.fill(HIDDEN, i * width + past + i + 1, (i + 1) * width)
+  return floats(mask, [1, 1, count, width])
+}
+
+/** Puts what the encoder returned for each row into one batch; shorter pieces are padded. */
+function stackPieces(pieces: readonly Tensors[], description: WhisperDescription): Tensors {
+  const { heads, hidden } = description
+  const frames = pieces.map((piece) => piece['key.0']!.dims[2]!)
+  const width = Math.max(...frames)
+  const mask = new Float32Array(pieces.length * width)
+  for (const [row, own] of frames.entries()) mask.fill(HIDDEN, row * width + own, (row + 1) * width)
+  const stacked: Tensors = { cross_mask: floats(mask, [pieces.length, 1, 1, width]) }
+  const size = hidden / heads
+  for (const name of partsOf(description)) {
+    if (pieces.length === 1) {
+      stacked[`cross.${name}`] = pieces[0]![name]!
+      continue
+    }
+    const data = new Float32Array(pieces.length * heads * width * size)
+    for (const [row, piece] of pieces.entries()) {
+      const own = floatsOf(piece[name])
+      const length = own.length / heads
+      for (let head = 0; head < heads; head++) {
+        const part = own.subarray(head * length, (head + 1) * length)
+        data.set(part, (row * heads + head) * width * size)
+      }
+    }
+    stacked[`cross.${name}`] = floats(data, [pieces.length, heads, width, size])
+  }
+  return stacked
+}

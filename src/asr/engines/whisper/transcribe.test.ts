@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { standInNetwork, tokens } from '../../../../test/support/asr/stand-in-whisper.ts'
+import { createFeatureExtractor } from './features.ts'
+import { createTokenizer } from './tokenizer.ts'
+import { type TranscribeOptions, transcribe } from './transcribe.ts'
+
+/** The piece of each text token of the stand-in. */
+const pieces = ['!', 'Ġone', 'Ġtwo', 'Ġthree', 'Ġfour', 'Ġfive', 'Ġsix', 'Ð´', 'Ġa', 'Ġb', 'Ġ', '']
+const { signal } = new AbortController()
+const wanted: TranscribeOptions = {
+  language: undefined,
+  languages: [],
+  vocabulary: [],
+  forceNonEmpty: false,
+  task: 'transcribe',
+  signal,
+}
+
+function modelOf(...args: Parameters<typeof standInNetwork>) {
+  const { network, fed } = standInNetwork(...args)
+  const tokenizer = createTokenizer(pieces, network.description)
+  return { model: { network, tokenizer, extract: createFeatureExtractor(80) }, fed }
+}
+
+/** What stands before the texts that were written. */
+function prefixesOf(fed: readonly number[][]): number[][] {
+  return fed.filter((row) => row.includes(tokens.noTimestamps))
+}
+
+test('the likeliest language is used, of the allowed ones if some are named', async () => {
+  const heard = { 12: 1, 13: 3 }
+  const languages = async (options: Partial<TranscribeOptions>) => {
+    const { model } = modelOf([[1, 2]], { heard })
+    const found = await transcribe(model, [new Float32Array(16_000)], { ...wanted, ...options })
+    return found[0]!.language
+  }
+  assert.equal(await languages({}), 'de')
+  assert.equal(await languages({ languages: ['en', 'fr'] }), 'en')
+  assert.equal(await languages({ language: 'en' }), 'en')
+})
+
+test('where no language is likely, the model looks again at audio padded to 30 s', async () => {
+  const framesOf = async (heard: Record<number, number>) => {
+    const { model } = modelOf([[1, 2]], { heard })
+    const { encode, description } = model.network
+    const languages = { ...description.languages, fr: 21 }
+    const frames: number[] = []
+    const network: typeof model.network = {
+      ...model.network,
+      description: { ...description, languages },
+      encode: async (features) => {
+        frames.push(...features.map((piece) => piece.frames))
+        return await encode(features)
+      },
+    }
+    await transcribe({ ...model, network }, [new Float32Array(16_000)], wanted)
+    return frames
+  }
+  assert.deepEqual(await framesOf({ 13: 3 }), [400])
+  assert.deepEqual(await framesOf({}), [400, 3000])
+})
+
+test('an unsure text where the model hears no speech is invented', async () => {
+  const unsure = { certainty: 1, heard: { [tokens.noSpeech]: 9 } }
+  const { model, fed } = modelOf([[1, 2]], unsure)
+  const [found] = await transcribe(model, [new Float32Array(16_000)], wanted)
+  assert.deepEqual(found?.decoding.tokens, [])
+  assert.equal(prefixesOf(fed).length, 1, 'it is not written again')
+  const forced = { ...wanted, forceNonEmpty: true }
+  const [kept] = await transcribe(
+    modelOf([[1, 2]], unsure).model,
+    [new Float32Array(16_000)],
+    forced,
+  )
+  assert.deepEqual(kept?.decoding.tokens, [1, 2])
+  const sure = modelOf([[1, 2]], { heard: unsure.heard })
+  const [spoken] = await transcribe(sure.model, [new Float32Array(16_000)], wanted)
+  assert.deepEqual(spoken?.decoding.tokens, [1, 2])
+})
+
+test('a doubtful text is written again, and the result stays the same', async () => {
+  const write = async () => {
+    const { model, fed } = modelOf([[1, 2]], { certainty: 1 })
+    const [found] = await transcribe(model, [new Float32Array(16_000)], wanted)
+    return { tokens: found!.decoding.tokens, times: prefixesOf(fed).length }
+  }
+  const first = await write()
+  assert.ok(first.times > 1)
+  assert.deepEqual(await write(), first)
+})
+
+test('words to prefer stand before the text, unless it collapses under them', async () => {
+  const second = new Float32Array(16_000)
+  const vocabulary = ['one', 'two']
+  const heard = { 13: 5 }
+  const good = modelOf([[3, 4]], { heard })
+  await transcribe(good.model, [second], { ...wanted, vocabulary })
+  assert.deepEqual(
+    prefixesOf(good.fed).map(([first]) => first),
+    [tokens.startOfPrevious],
+  )
+  const cyrillic = modelOf([[7]], { heard })
+  await transcribe(cyrillic.model, [second], { ...wanted, vocabulary })
+  const few = modelOf([[3]], { heard })
+  await transcribe(few.model, [new Float32Array(5 * 16_000)], { ...wanted, vocabulary })
+  for (const { fed } of [cyrillic, few]) {
+    assert.deepEqual(
+      prefixesOf(fed).map(([first]) => first),
+      [tokens.startOfPrevious, tokens.start],
+    )
+  }
+})

@@ -1,0 +1,284 @@
+import { deflateSync } from 'node:zlib'
+import { isWrittenIn, scriptOf } from '../../languages/scripts.ts'
+import { decodeBeams } from './beam.ts'
+import {
+  type DecodeOptions,
+  type DecodeRequest,
+  type Decoding,
+  type Detection,
+  decodeBatch,
+  detect,
+  meanLogProbability,
+} from './decode.ts'
+import type { WhisperDescription } from './description.ts'
+import { type FeatureExtractor, HOP } from './features.ts'
+import type { EncodedAudio, WhisperNetwork } from './network.ts'
+import type { WhisperTokenizer } from './tokenizer.ts'
+
+/** A loaded model with what belongs to it. */
+export type WhisperModel = {
+  network: WhisperNetwork
+  tokenizer: WhisperTokenizer
+  extract: FeatureExtractor
+}
+
+export type TranscribeOptions = Omit<DecodeOptions, 'prompt'> & {
+  /** Undefined: the likeliest of `languages`, or of all where that list is empty. */
+  language: string | undefined
+  languages: readonly string[]
+  /** Words to prefer. */
+  vocabulary: readonly string[]
+  /** Keeps text even where the model hears no speech. */
+  forceNonEmpty: boolean
+}
+
+/** The text of one segment. */
+export type Transcription = { decoding: Decoding; language: string; detection: Detection }
+
+/** Feature frames of the audio that Whisper was trained on: 30 s. */
+const FULL_FRAMES = 3000
+/**
+ * The encoder gets so much silence behind the audio, in feature frames. Whole 30 s cost many times
+ * as much and are tried where the text is doubtful.
+ */
+const SILENCE_FRAMES = 300
+/** So much suffices for a rough look at the language: 54 of 60 clips of 3 s right, 53 with 3 s. */
+const ROUGH_SILENCE_FRAMES = 100
+/** Text that shrinks by more than this repeats itself (openai/whisper). */
+const MOST_COMPRESSION = 2.4
+/** Below this the text is doubtful (openai/whisper). */
+const LEAST_LOG_PROBABILITY = -1
+/** Text less likely than this may be better found by beam search, at three times the cost. */
+const CERTAIN = -0.15
+/** Doubtful text where there is this likely no speech is invented (openai/whisper). */
+const NO_SPEECH = 0.6
+/**
+ * A language below this probability is looked for again. That made 58 of 60 clips of 3 s right, 53
+ * without it, at a second look at 9 of them.
+ */
+const LIKELY_LANGUAGE = 0.8
+/** Tried one after another while a text is doubtful. */
+const TEMPERATURES = [0.3, 0.6]
+/** The most tokens of a prompt and of a text: half of what fits, as in openai/whisper. */
+const HALF = 224
+/** The fastest speech, in tokens per second, and what very short audio may have beyond that. */
+const TOKENS_PER_SECOND = { latin: 9, other: 24 }
+const SPARE_TOKENS = 6
+/** Keys and values of encoded audio that are held at once, in bytes. */
+const MOST_ENCODED_BYTES = 2 ** 28
+/** A prompt that left fewer words per second than this made the text collapse. */
+const FEWEST_WORDS = 0.5
+
+/**
+ * Writes the text of segments of at most 30 s (16 kHz, -1 to 1). The language is found before the
+ * text is written, since a wrong one makes the model translate or invent. Doubtful text is written
+ * again with the audio padded to 30 s, then with random choices, the same ones each time; the
+ * likeliest text counts.
+ */
+export async function transcribe(
+  model: WhisperModel,
+  segments: readonly Float32Array[],
+  options: TranscribeOptions,
+): Promise<Transcription[]> {
+  const found: Transcription[] = []
+  const size = batchSize(model.network.description)
+  for (let i = 0; i < segments.length; i += size) {
+    found.push(...(await transcribeBatch(model, segments.slice(i, i + size), options)))
+  }
+  return found
+}
+
+/** Returns how many pieces of 30 s may be encoded at once. */
+function batchSize({ decoderLayers, hidden, audioPositions }: WhisperDescription): number {
+  return Math.max(
+    1,
+    Math.floor(MOST_ENCODED_BYTES / (decoderLayers * 2 * hidden * audioPositions * 4)),
+  )
+}
+
+async function transcribeBatch(
+  model: WhisperModel,
+  segments: readonly Float32Array[],
+  options: TranscribeOptions,
+): Promise<Transcription[]> {
+  const { network, tokenizer } = model
+  const audio = await encode(model, segments, options.signal)
+  const detections = await detect(network, audio)
+  if (options.language === undefined) {
+    for (const [i, detection] of detections.entries())
+      detections[i] = await settleLanguage(model, segments[i]!, detection, options)
+  }
+  const prompt = promptOf(tokenizer, options.vocabulary)
+  const shared = { ...options, prompt }
+  const requests = segments.map((segment, item): DecodeRequest => {
+    const language = chooseLanguage(detections[item]!, options)
+    return { ...boundsOf(segment, language), item, language, temperature: 0, seed: item }
+  })
+  const decodings = await decodeBatch(network, audio, requests, shared)
+  const found: Transcription[] = []
+  for (const [i, first] of decodings.entries()) {
+    const { language } = requests[i]!
+    const own = { segment: segments[i]!, language, detection: detections[i]! }
+    let decoding = first
+    let how = shared
+    if (prompt.length > 0 && hasCollapsed(model, decoding, own)) {
+      how = { ...shared, prompt: [] }
+      decoding = (await decodeBatch(network, audio, [requests[i]!], how))[0]!
+    }
+    const isUncertain = meanLogProbability(decoding) < CERTAIN
+    if (isUncertain && !isNoSpeech(decoding, own.detection)) {
+      const request = { ...requests[i]!, greedy: decoding }
+      decoding = (await decodeBeams(network, audio, request, how)) ?? decoding
+    }
+    if (isDoubtful(tokenizer, decoding) && !isNoSpeech(decoding, own.detection)) {
+      decoding = await decodeAgain(model, { ...own, decoding }, options)
+    }
+    const isEmpty = !options.forceNonEmpty && isNoSpeech(decoding, own.detection)
+    found.push({ ...own, decoding: isEmpty ? withoutTokens(decoding) : decoding })
+  }
+  return found
+}
+
+/**
+ * Returns the languages that speech of at most 30 s may be in, the likeliest first; a rough look
+ * costs less. What else is encoded is kept: its text is likely to be wanted next.
+ */
+export async function identifyLanguage(
+  model: WhisperModel,
+  audio: Float32Array,
+  options: { languages: readonly string[]; isRough?: boolean; signal: AbortSignal },
+): Promise<{ language: string; probability: number }[]> {
+  const { languages, isRough = false, signal } = options
+  const silence = isRough ? ROUGH_SILENCE_FRAMES : SILENCE_FRAMES
+  const encoded = await encode(model, [audio], signal, { silence, keep: !isRough })
+  const [detection] = await detect(model.network, encoded)
+  if (isRough) return rankLanguages(detection!, languages)
+  return rankLanguages(await settleLanguage(model, audio, detection!, options), languages)
+}
+
+/** Looks again, with the audio padded to 30 s, where no language is likely: mostly short speech. */
+async function settleLanguage(
+  model: WhisperModel,
+  audio: Float32Array,
+  detection: Detection,
+  { languages, signal }: Pick<TranscribeOptions, 'languages' | 'signal'>,
+): Promise<Detection> {
+  const [first, second] = rankLanguages(detection, languages)
+  if (!second || first!.probability >= LIKELY_LANGUAGE) return detection
+  const padded = await encode(model, [audio], signal, { silence: FULL_FRAMES })
+  const [again] = await detect(model.network, padded)
+  return { ...detection, languages: again!.languages }
+}
+
+/**
+ * Encodes segments with `silence` frames behind them, at most 30 s in all. What is encoded with
+ * `keep` costs nothing the second time.
+ */
+export async function encode(
+  { network, extract }: WhisperModel,
+  segments: readonly Float32Array[],
+  signal: AbortSignal,
+  { silence = SILENCE_FRAMES, keep = false } = {},
+): Promise<EncodedAudio> {
+  const most = Math.min(FULL_FRAMES, network.description.audioPositions * 2)
+  const features = segments.map((segment) => {
+    const own = Math.ceil(segment.length / HOP) + silence
+    // An odd frame would be dropped by the encoder.
+    return extract(segment, Math.min(most, own + (own % 2)))
+  })
+  signal.throwIfAborted()
+  return await network.encode(features, { keep })
+}
+
+/** Returns the likeliest allowed language; a given one is used as it is. */
+export function chooseLanguage(
+  { languages }: Detection,
+  wanted: Pick<TranscribeOptions, 'language' | 'languages'>,
+): string {
+  return wanted.language ?? rankLanguages({ languages }, wanted.languages)[0]?.language ?? 'en'
+}
+
+/** Returns the allowed languages, the likeliest first; their probabilities add up to 1. */
+function rankLanguages(
+  { languages }: Pick<Detection, 'languages'>,
+  allowed: readonly string[],
+): { language: string; probability: number }[] {
+  const ranked = [...languages]
+    .filter(([language]) => allowed.length === 0 || allowed.includes(language))
+    .sort(([, a], [, b]) => b - a)
+  const sum = ranked.reduce((total, [, probability]) => total + probability, 0)
+  return ranked.map(([language, probability]) => ({
+    language,
+    probability: probability / (sum || 1),
+  }))
+}
+
+/** Returns the longest text and the encoder frames of a segment. */
+export function boundsOf(
+  segment: Float32Array,
+  language: string,
+): Pick<DecodeRequest, 'frames' | 'maxTokens'> {
+  const seconds = segment.length / 16_000
+  const fastest = TOKENS_PER_SECOND[scriptOf(language) === 'Latin' ? 'latin' : 'other']
+  return {
+    frames: Math.max(1, Math.min(FULL_FRAMES / 2, Math.ceil(segment.length / HOP / 2))),
+    maxTokens: Math.min(HALF, Math.ceil(seconds * fastest) + SPARE_TOKENS),
+  }
+}
+
+/** Returns the tokens that name the words to prefer, as many as fit. */
+export function promptOf(tokenizer: WhisperTokenizer, vocabulary: readonly string[]): number[] {
+  const prompt: number[] = []
+  for (const entry of vocabulary) {
+    const tokens = tokenizer.encode(`${prompt.length > 0 ? ',' : ''} ${entry}`)
+    if (prompt.length + tokens.length < HALF) prompt.push(...tokens)
+  }
+  return prompt
+}
+
+type Own = { segment: Float32Array; language: string; detection: Detection }
+
+/** A prompt can make the model answer in its own language, or write next to nothing. */
+function hasCollapsed({ tokenizer }: WhisperModel, decoding: Decoding, { segment, language }: Own) {
+  const words = tokenizer.wordsOf(decoding.tokens, language)
+  const text = tokenizer.textOf(decoding.tokens)
+  const seconds = segment.length / 16_000
+  return words.length < seconds * FEWEST_WORDS || !isWrittenIn(language, text)
+}
+
+function isDoubtful(tokenizer: WhisperTokenizer, decoding: Decoding): boolean {
+  const text = Buffer.from(tokenizer.textOf(decoding.tokens))
+  return (
+    decoding.stopped !== 'end' ||
+    meanLogProbability(decoding) < LEAST_LOG_PROBABILITY ||
+    text.length > MOST_COMPRESSION * deflateSync(text).length
+  )
+}
+
+function isNoSpeech(decoding: Decoding, { noSpeech }: Detection): boolean {
+  return noSpeech > NO_SPEECH && meanLogProbability(decoding) < LEAST_LOG_PROBABILITY
+}
+
+async function decodeAgain(
+  model: WhisperModel,
+  { segment, language, decoding }: Own & { decoding: Decoding },
+  options: TranscribeOptions,
+): Promise<Decoding> {
+  const { network, tokenizer } = model
+  const audio = await encode(model, [segment], options.signal, { silence: FULL_FRAMES })
+  const tried = [decoding]
+  for (const [seed, temperature] of [0, ...TEMPERATURES].entries()) {
+    const request = { ...boundsOf(segment, language), item: 0, language, temperature, seed }
+    const [next] = await decodeBatch(network, audio, [request], { ...options, prompt: [] })
+    if (!isDoubtful(tokenizer, next!)) return next!
+    tried.push(next!)
+  }
+  const ended = tried.filter(({ stopped }) => stopped === 'end')
+  return (ended.length > 0 ? ended : tried).reduce((best, next) => {
+    return meanLogProbability(next) > meanLogProbability(best) ? next : best
+  })
+}
+
+function withoutTokens(decoding: Decoding): Decoding {
+  return { ...decoding, tokens: [], logProbs: decoding.logProbs.slice(0, 1), attention: [] }
+}

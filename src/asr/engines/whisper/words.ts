@@ -1,0 +1,117 @@
+import type { Word } from '../../../transcript/transcript.ts'
+import { alignTokens } from '../../recognition/token-alignment.ts'
+import { alignToEnergy, loudness } from '../../recognition/word-boundaries.ts'
+import { SHORTEST_WORD } from '../../recognition/word-lengths.ts'
+import { wordConfidence } from './confidence.ts'
+import { type Decoding, meanLogProbability } from './decode.ts'
+import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
+
+/** Seconds of audio per encoder frame. */
+const FRAME = 0.02
+/** Frames that attention is smoothed over (openai/whisper `timing.py`). */
+const SMOOTHED = 7
+const SAMPLE_RATE = 16_000
+
+/** A text with what its words need. */
+export type TimedText = {
+  decoding: Decoding
+  language: string
+  audio: Float32Array
+  /** Attention heads that follow the audio. */
+  heads: number
+}
+
+/**
+ * Returns the words of a text: times from the attention of the tokens, moved to where the sound
+ * rises and falls. Words ascend, do not overlap, stay in the audio and last 40 ms where there is
+ * room.
+ */
+export function timedWords(tokenizer: WhisperTokenizer, text: TimedText): Word[] {
+  const { decoding, audio, heads } = text
+  if (decoding.tokens.length === 0) return []
+  const frames = alignTokens(decoding.attention, {
+    heads,
+    frames: decoding.frames,
+    smoothed: SMOOTHED,
+  })
+  const rough = wordSpans(tokenizer, text, frames)
+  const spans = alignToEnergy(rough, loudness(audio))
+  return withConfidence(rough, decoding).map((word, i) => ({ ...word, ...spans[i]! }))
+}
+
+/**
+ * Returns words with rough times: the frame that each token attends to most. Cheaper than
+ * `timedWords`, and accurate to a syllable.
+ */
+export function roughWords(
+  tokenizer: WhisperTokenizer,
+  text: TimedText,
+): (Word & { tokens: { first: number; last: number } })[] {
+  const { decoding, heads } = text
+  let latest = 0
+  const frames = decoding.attention.map((row) => {
+    latest = Math.max(latest, loudestFrame(row, heads, decoding.frames))
+    return latest
+  })
+  const rough = wordSpans(tokenizer, text, frames)
+  return withConfidence(rough, decoding).map((word, i) => {
+    const { first, last, start, end } = rough[i]!
+    return { ...word, start, end, tokens: { first, last } }
+  })
+}
+
+type Spanned = TokenRange & { start: number; end: number }
+
+/** `frames` holds the first frame of each token, and of the end token where there is one. */
+function wordSpans(
+  tokenizer: WhisperTokenizer,
+  { decoding, language, audio }: TimedText,
+  frames: readonly number[],
+): Spanned[] {
+  const seconds = audio.length / SAMPLE_RATE
+  const at = (token: number) =>
+    Math.min((frames[token] ?? Number.POSITIVE_INFINITY) * FRAME, seconds)
+  const words: Spanned[] = []
+  for (const range of tokenizer.wordsOf(decoding.tokens, language)) {
+    const text = range.text.trim()
+    const previous = words.at(-1)
+    if (/[\p{L}\p{N}]/u.test(text)) {
+      const end = at(endOfSpoken(tokenizer, decoding.tokens, range))
+      const start = Math.min(at(range.first), Math.max(0, seconds - SHORTEST_WORD))
+      words.push({ ...range, text, start, end: Math.max(start, end) })
+    } else if (previous && text !== '') previous.text += text
+  }
+  return words
+}
+
+/** Returns the token behind the last letter or digit: a pause after a comma belongs to no word. */
+function endOfSpoken(
+  tokenizer: WhisperTokenizer,
+  tokens: readonly number[],
+  { first, last }: TokenRange,
+): number {
+  let end = last + 1
+  while (end - 1 > first && /^[\p{P}\p{S}\s]+$/u.test(tokenizer.textOf([tokens[end - 1]!]))) end--
+  return end
+}
+
+function withConfidence(
+  words: readonly Spanned[],
+  decoding: Decoding,
+): Omit<Word, 'start' | 'end'>[] {
+  const segment = meanLogProbability(decoding)
+  return words.map(({ text, first, last }) => {
+    return { text, confidence: wordConfidence(decoding.logProbs.slice(first, last + 1), segment) }
+  })
+}
+
+function loudestFrame(row: Float32Array, heads: number, frames: number): number {
+  let best = 0
+  let most = 0
+  for (let t = 0; t < frames; t++) {
+    let sum = 0
+    for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
+    if (sum > most) [best, most] = [t, sum]
+  }
+  return best
+}

@@ -1,0 +1,41 @@
+import { fork } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { bareEnvironment } from '../../../audio/decoder/bare-environment.ts'
+import type { Log } from '../../../observability/log.ts'
+import { findPrepacked, prepackedName } from './prepacked-models.ts'
+
+/**
+ * Prepacks the embedded models in a process of the lowest priority, where that was not done yet and
+ * the models folder can be written; then calls `onDone`, and processes that load a model from then
+ * on share it. Without it all works the same and takes more memory, so a failure is only logged.
+ * The process takes seconds and may outlive the server.
+ */
+export function prepackInBackground(modelsFolder: string, log: Log, onDone: () => void): void {
+  if (!isNeeded(modelsFolder)) return
+  const child = fork(new URL('prepack-process.ts', import.meta.url), [modelsFolder], {
+    env: bareEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-2000)
+  })
+  child.on('error', (error) => log.warn({ err: error }, 'models are not prepacked'))
+  child.on('exit', (code) => {
+    // It leaves it to others, such as a process of another server, with the same code.
+    if (code === 0 && findPrepacked(modelsFolder)) onDone()
+    else if (code !== 0) log.warn({ problem: stderr }, 'models are not prepacked')
+  })
+  child.unref()
+  child.channel?.unref()
+}
+
+function isNeeded(modelsFolder: string): boolean {
+  try {
+    if (prepackedName(modelsFolder) === undefined || findPrepacked(modelsFolder)) return false
+    accessSync(modelsFolder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, open, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
+import { createLog } from '../../../observability/log.ts'
+import { createSpeechEngine } from '../../create-speech-engine.ts'
+import { moonshineDimensions } from '../../engines/moonshine.ts'
+import { readModel, type WritableModel } from '../../onnx/onnx.ts'
+import { assertSameOutput, prepackModels } from './prepack-models.ts'
+import { findPrepacked, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
+
+const installed = join(import.meta.dirname, '../../../../models')
+const skip = process.platform !== 'linux' || process.arch !== 'x64'
+
+/** A models folder with the installed models and nothing prepacked. */
+async function copyModels(t: TestContext): Promise<string> {
+  const folder = await makeFolder(t)
+  for (const name of ['moonshine-base', 'moonshine-tiny', 'silero-vad.onnx', 'embedded.json'])
+    await symlink(join(installed, name), join(folder, name))
+  return folder
+}
+
+test('a worker maps prepacked models, which compute the same', { skip }, async (t) => {
+  const folder = await copyModels(t)
+  const root = prepackedRoot(folder)
+  const name = prepackedName(folder)!
+  assert.equal(findPrepacked(folder), undefined)
+  // What another version, a killed process and a machine with another processor left.
+  const otherProcessor = `${name.split('-')[0]}-0123456789ab`
+  for (const other of [
+    '0123456789ab-0123456789ab',
+    '.work-killed',
+    '.work-running',
+    otherProcessor,
+  ])
+    await mkdir(join(root, other), { recursive: true })
+  await utimes(join(root, '.work-killed'), 0, 0)
+  await prepackModels(folder)
+
+  const prepacked = findPrepacked(folder)!
+  assert.deepEqual((await readdir(root)).sort(), ['.work-running', name, otherProcessor].sort())
+  const { mtimeMs } = await stat(prepacked)
+  await prepackModels(folder)
+  assert.equal((await stat(prepacked)).mtimeMs, mtimeMs)
+
+  for (const graph of prepackedGraphs) {
+    const { initializer } = (readModel(join(prepacked, `${graph}.onnx`)) as WritableModel).graph
+    const entries = initializer.flatMap((tensor) => {
+      return 'external_data' in tensor ? tensor.external_data : []
+    })
+    const packed = entries.filter(({ key }) => key.startsWith('prepacked'))
+    assert.ok(packed.length > 10)
+    for (const { value } of packed) assert.equal(Number(/\|(\d+);/.exec(value)![1]) % 64, 0)
+  }
+
+  const entry = new URL('../../workers/worker.ts', import.meta.url)
+  const worker = fork(entry, [folder, 'partials'])
+  t.after(() => worker.kill('SIGKILL'))
+  await once(worker, 'message')
+  const maps = await readFile(`/proc/${worker.pid}/maps`, 'utf8')
+  assert.match(maps, /prepacked\/.*\/moonshine-tiny\/decoder\.weights/)
+
+  // As if the weights were packed for another processor.
+  const weights = await open(join(prepacked, 'moonshine-tiny/decoder.weights'), 'r+')
+  const { size } = await weights.stat()
+  await weights.write(Buffer.alloc(size / 2), 0, size / 2, size / 4)
+  await weights.close()
+  const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
+  const trial = assertSameOutput(original!, changed!, moonshineDimensions.tiny)
+  await assert.rejects(trial, /computes other values/)
+})
+
+test('an engine prepacks the models, and its processes load them', { skip }, async (t) => {
+  const folder = await copyModels(t)
+  const log = createLog('silent')
+  const engine = createSpeechEngine({ folder, workers: 1, log, prepacks: true })
+  t.after(() => engine.close())
+  const isMapped = async (pid: string) => {
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
+    const isOurs = (await read('cmdline')).includes(`worker.ts\0${folder}\0batch`)
+    return isOurs && (await read('maps')).includes('/prepacked/')
+  }
+  for (let found = false; !found; await sleep(100)) {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    found = (await Promise.all(pids.map(isMapped))).some(Boolean)
+  }
+})
+
+test('a worker loads the installed models where the prepacked ones cannot be loaded', {
+  skip,
+}, async (t) => {
+  const folder = await copyModels(t)
+  const broken = join(prepackedRoot(folder), prepackedName(folder)!, 'moonshine-tiny')
+  await mkdir(broken, { recursive: true })
+  await writeFile(join(broken, 'encoder.onnx'), 'not a model')
+  const worker = fork(new URL('../../workers/worker.ts', import.meta.url), [folder, 'partials'])
+  t.after(() => worker.kill('SIGKILL'))
+  const [message] = await once(worker, 'message')
+  assert.equal(message.type, 'ready')
+})

@@ -1,0 +1,175 @@
+import '../../onnx/no-telemetry.ts'
+import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import ort from 'onnxruntime-node'
+import { loadMoonshine } from '../../engines/moonshine/decoder.ts'
+import type { MoonshineDimensions } from '../../engines/moonshine/dimensions.ts'
+import { moonshineDimensions } from '../../engines/moonshine.ts'
+import {
+  type OnnxExternalTensor,
+  type OnnxTensor,
+  readModel,
+  type WritableModel,
+  writeModel,
+} from '../../onnx/onnx.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { isSameSource, prepackedGraphs, prepackedName, prepackedRoot } from './prepacked-models.ts'
+
+/** Less free space than this, in bytes, is left to others. */
+const MIN_FREE_BYTES = 1024 ** 3
+/** Smaller constants, in bytes, stay in the graph. */
+const MIN_EXTERNAL_BYTES = 1024
+/** Pages of a mapped file; the kernels need 64 bytes at most. */
+const ALIGNMENT = 4096
+const WORK_PREFIX = '.work-'
+/** A process that has worked for so many milliseconds was killed. */
+const WORK_EXPIRES_MS = 600_000
+
+/**
+ * Writes the embedded models with their weights packed for this processor, as ONNX Runtime packs
+ * them at each load, beside each graph in a file that all recognition processes map. Does nothing
+ * where models are not prepacked, when they are there or another process writes them, or with
+ * little free space. Rejects when the folder cannot be written, or when the packed models compute
+ * anything else.
+ */
+export async function prepackModels(modelsFolder: string): Promise<void> {
+  const name = prepackedName(modelsFolder)
+  if (name === undefined) return
+  const root = prepackedRoot(modelsFolder)
+  await mkdir(root, { recursive: true })
+  await removeOutdated(root, name)
+  const { bavail, bsize } = await statfs(root)
+  const existing = await readdir(root)
+  const work = `${WORK_PREFIX}${name}`
+  if (existing.includes(name) || existing.includes(work) || bavail * bsize < MIN_FREE_BYTES) return
+  await mkdir(join(root, work))
+  try {
+    await prepackInto(join(root, work), modelsFolder)
+    await rename(join(root, work), join(root, name))
+  } finally {
+    await rm(join(root, work), { recursive: true, force: true })
+  }
+}
+
+/** Removes what is of other models or another version, and what killed processes left. */
+async function removeOutdated(root: string, name: string): Promise<void> {
+  for (const other of await readdir(root)) {
+    const { mtimeMs } = await stat(join(root, other))
+    const isOutdated = other.startsWith(WORK_PREFIX)
+      ? Date.now() - mtimeMs > WORK_EXPIRES_MS
+      : !isSameSource(other, name)
+    if (isOutdated) await rm(join(root, other), { recursive: true, force: true })
+  }
+}
+
+async function prepackInto(folder: string, modelsFolder: string): Promise<void> {
+  for (const graph of prepackedGraphs) {
+    await mkdir(dirname(join(folder, graph)), { recursive: true })
+    await prepackGraph(join(modelsFolder, `${graph}.onnx`), join(folder, graph))
+  }
+  for (const [size, dimensions] of Object.entries(moonshineDimensions)) {
+    const model = `moonshine-${size}`
+    await assertSameOutput(join(modelsFolder, model), join(folder, model), dimensions)
+  }
+}
+
+/** Writes `to`.onnx and `to`.weights. */
+async function prepackGraph(source: string, to: string): Promise<void> {
+  const unaligned = `${to}.unaligned`
+  const session = await ort.InferenceSession.create(source, {
+    intraOpNumThreads: 1,
+    logSeverityLevel: 3,
+    graphOptimizationLevel: 'disabled',
+    optimizedModelFilePath: `${to}.onnx`,
+    extra: {
+      session: {
+        optimized_model_external_initializers_file_name: basename(unaligned),
+        optimized_model_external_initializers_min_size_in_bytes: String(MIN_EXTERNAL_BYTES),
+        save_external_prepacked_constant_initializers: '1',
+      },
+    },
+  })
+  await session.release()
+  alignWeights(to, unaligned)
+  await rm(unaligned)
+}
+
+/**
+ * Copies all weights to the next page. ONNX Runtime writes packed weights one after the other, but
+ * some kernels, such as those of MatMulNBits, look for the parts of theirs at multiples of 64 bytes
+ * in memory: at other addresses they read wrong values, without an error.
+ */
+function alignWeights(to: string, unaligned: string): void {
+  const model = readModel(`${to}.onnx`) as WritableModel
+  const from = openSync(unaligned, 'r')
+  const file = openSync(`${to}.weights`, 'wx')
+  let end = 0
+  const copy = (offset: number, length: number): number => {
+    const bytes = Buffer.alloc(length)
+    readSync(from, bytes, 0, length, offset)
+    const start = Math.ceil(end / ALIGNMENT) * ALIGNMENT
+    if (writeSync(file, bytes, 0, length, start) < length) throw new Error('the disk is full')
+    end = start + length
+    return start
+  }
+  const initializer = model.graph.initializer.map((tensor) => {
+    if (!isExternal(tensor)) return tensor
+    return { ...tensor, external_data: moveWeights(tensor, `${basename(to)}.weights`, copy) }
+  })
+  fdatasyncSync(file)
+  closeSync(file)
+  closeSync(from)
+  writeModel(`${to}.onnx`, { ...model, graph: { ...model.graph, initializer } })
+}
+
+/** Moves the bytes of a constant and its packed forms, `KEY|OFFSET;LENGTH;CHECKSUM|…` each. */
+function moveWeights(
+  { external_data }: OnnxExternalTensor,
+  location: string,
+  copy: (offset: number, length: number) => number,
+): OnnxExternalTensor['external_data'] {
+  const find = (key: string) => Number(external_data.find((entry) => entry.key === key)!.value)
+  return external_data.map(({ key, value }) => {
+    if (key === 'location') return { key, value: location }
+    if (key === 'offset') return { key, value: String(copy(find('offset'), find('length'))) }
+    if (!key.startsWith('prepacked')) return { key, value }
+    const [kernel, ...buffers] = value.split('|')
+    const moved = buffers.map((buffer) => {
+      const [offset, length, checksum] = buffer.split(';')
+      return [copy(Number(offset), Number(length)), length, checksum].join(';')
+    })
+    return { key, value: [kernel, ...moved].join('|') }
+  })
+}
+
+function isExternal(tensor: OnnxTensor | OnnxExternalTensor): tensor is OnnxExternalTensor {
+  return 'data_location' in tensor && tensor.data_location === 1
+}
+
+const TRIED_SECONDS = 2
+const TRIED_TOKENS = 12
+
+/** Runs two models on the same sound; throws unless all numbers are equal to the last bit. */
+export async function assertSameOutput(
+  folder: string,
+  other: string,
+  dimensions: MoonshineDimensions,
+): Promise<void> {
+  const outputs: string[] = []
+  for (const one of [folder, other]) outputs.push(await tryModel(one, dimensions))
+  if (outputs[0] !== outputs[1]) throw new Error(`${other} computes other values than ${folder}`)
+}
+
+async function tryModel(folder: string, dimensions: MoonshineDimensions): Promise<string> {
+  const model = await loadMoonshine(folder, dimensions)
+  const audio = Float32Array.from({ length: TRIED_SECONDS * SAMPLE_RATE }, (_, i) => {
+    return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
+  })
+  const states = await model.encode(audio)
+  const bounds = { minTokens: TRIED_TOKENS, maxTokens: TRIED_TOKENS }
+  const piece = { states, bounds, draft: [] }
+  const decodings = await model.decode([piece, piece], new AbortController().signal)
+  await model.close()
+  return JSON.stringify({ states: [...states], decodings })
+}
