@@ -22,9 +22,9 @@ type Waiting = {
 
 /**
  * Joins the recognition tasks of all jobs into batches: many segments at once take less time than
- * one by one. While all processes are busy, tasks wait; those with equal settings then run together.
- * Where a batch fails, each of its tasks runs alone, so that none suffers from another. Other tasks
- * are passed on.
+ * one by one. While all processes are busy, tasks wait; those with equal settings then run
+ * together. Where a batch fails, each of its tasks runs alone, so that none suffers from another.
+ * Other tasks are passed on.
  */
 export function joinTasks(pool: TaskRunner, options: JoinOptions): TaskRunner {
   const { processes, mostSegments, priority } = options
