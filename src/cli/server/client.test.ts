@@ -137,6 +137,17 @@ test('client waits until a job has ended and reports how far it is', async (t) =
   assert.deepEqual([seen, job.status], [['queued', 'processing'], 'error'])
 })
 
+test('client asks less often the more jobs it waits for', async (t) => {
+  const waits: string[] = []
+  const client = await clientOf((request, response) => {
+    if (request.url?.includes('/progress')) waits.push(request.url.split('wait=')[1]!)
+    response.end('{"id":"7","status":"done"}')
+  }, t)
+  await Promise.all(Array.from({ length: 40 }, () => client.wait('7', () => {})))
+  await client.wait('7', () => {})
+  assert.deepEqual([waits[0], Math.max(...waits.map(Number)), waits.at(-1)], ['1', 5, '1'])
+})
+
 test('client asks again at once when the server answered late', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)

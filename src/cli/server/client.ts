@@ -76,14 +76,17 @@ export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string
 /** Seconds before each retry while the server is busy or restarts: half a minute in all. */
 const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 
-/** Seconds that the server may take to answer with the progress of a job that has not ended. */
-const WAIT = 1
+/**
+ * Seconds that the server may take to answer with the progress of a job that has not ended: one if
+ * a few jobs are waited for, more with many, since each answer takes time from their recognition.
+ */
+const WAIT = { least: 1, most: 5, perJob: 1 / 4 }
 
 /**
  * Seconds between two polls of a job on an older server, which answers at once: an eighth of the
  * time it has taken so far, so that the result comes at most that late.
  */
-const POLL = { share: 1 / 8, least: 0.1, most: WAIT }
+const POLL = { share: 1 / 8, least: 0.1, most: 1 }
 
 /** All requests of the commands to a server, over its HTTP API. */
 export type Client = ReturnType<typeof createClient>
@@ -92,6 +95,7 @@ export type Client = ReturnType<typeof createClient>
 export function createClient(server: Server, signal: AbortSignal) {
   const { json, request, once } = createTransport(server, signal)
   const jobUrl = (id: string) => `/v2/pre-recorded/${encodeURIComponent(id)}`
+  let waiting = 0
   return {
     /**
      * Returns whether a server answers there and accepts the key. Rejects when it answers but does
@@ -171,8 +175,18 @@ export function createClient(server: Server, signal: AbortSignal) {
       await json(jobUrl(id), { method: 'DELETE' })
     },
     /** Waits until a job has ended, well or badly, and resolves to it. */
-    wait(id: string, onProgress: (progress: ApiJobProgress) => void): Promise<ApiPreRecordedJob> {
-      return waitForJob(json, { url: jobUrl(id), onProgress, signal })
+    async wait(
+      id: string,
+      onProgress: (progress: ApiJobProgress) => void,
+    ): Promise<ApiPreRecordedJob> {
+      const patience = () =>
+        Math.min(WAIT.most, Math.max(WAIT.least, Math.floor(waiting * WAIT.perJob)))
+      waiting++
+      try {
+        return await waitForJob(json, { url: jobUrl(id), patience, onProgress, signal })
+      } finally {
+        waiting--
+      }
     },
   }
 }
@@ -182,14 +196,20 @@ async function waitForJob(
   json: ReturnType<typeof createTransport>['json'],
   {
     url,
+    patience,
     onProgress,
     signal,
-  }: { url: string; onProgress: (progress: ApiJobProgress) => void; signal: AbortSignal },
+  }: {
+    url: string
+    patience: () => number
+    onProgress: (progress: ApiJobProgress) => void
+    signal: AbortSignal
+  },
 ): Promise<ApiPreRecordedJob> {
   const startedAt = performance.now()
-  const path = `${url}/progress?${toParams({ wait: WAIT })}`
   for (;;) {
     const askedAt = performance.now()
+    const path = `${url}/progress?${toParams({ wait: patience() })}`
     const progress = await json<ApiJobProgress>(path, {}, { patient: true })
     if (progress.status === 'done' || progress.status === 'error') break
     onProgress(progress)

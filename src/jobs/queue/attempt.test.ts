@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { findProgress } from '../../storage/jobs/queue/progress.ts'
+import { findJobState } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import { type AttemptTools, runAttempt } from './attempt.ts'
 
@@ -192,8 +192,9 @@ test('progress is written while the attempt goes on, and its failure does no har
   const step = { stage: 'recognize', fraction: 0.5, secondsLeft: 3 }
   const { after } = await attempt(t, async ({ db, job: { id }, onProgress }) => {
     onProgress(step)
-    while (!(await findProgress(db, { id, account })));
-    assert.deepEqual(await findProgress(db, { id, account }), step)
+    const find = async () => (await findJobState(db, { id, account }))?.progress
+    while (!(await find()));
+    assert.deepEqual(await find(), step)
     await sql`create trigger no_progress before update of progress_stage on jobs
       when new.progress_stage is not null begin select raise(fail, 'no'); end`.execute(db.sql)
     onProgress(step)

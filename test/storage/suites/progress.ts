@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { failJob } from '../../../src/storage/jobs/end-job.ts'
-import { findProgress, recordProgress } from '../../../src/storage/jobs/queue/progress.ts'
+import { findJobState, recordProgress } from '../../../src/storage/jobs/queue/progress.ts'
 import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 
@@ -10,12 +10,14 @@ const { test } = progressTests
 
 test('progress is there while somebody works on the job', async ({ db }) => {
   const id = (await addJob(db))!
-  assert.equal(await findProgress(db, { id, account: 'acme' }), undefined)
+  const find = (account = 'acme') => findJobState(db, { id, account, kind: 'pre-recorded' })
+  assert.deepEqual(await find(), { status: 'queued', progress: undefined })
   const job = await claim(db)
   const progress = { stage: 'recognize', fraction: 0.5, secondsLeft: 12 }
   await recordProgress(db, job!.lease, progress)
-  assert.deepEqual(await findProgress(db, { id, account: 'acme' }), progress)
-  assert.equal(await findProgress(db, { id, account: 'other' }), undefined)
+  assert.deepEqual(await find(), { status: 'processing', progress })
+  assert.equal(await find('other'), undefined)
+  assert.equal(await findJobState(db, { id, account: 'acme', kind: 'live' }), undefined)
   await failJob(db, job!.lease, { failure: { code: 500, message: 'x' }, at: 1 })
-  assert.equal(await findProgress(db, { id, account: 'acme' }), undefined)
+  assert.deepEqual(await find(), { status: 'error', progress: undefined })
 })

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import { findJob, type Job, type JobId } from '../../../storage/jobs/jobs.ts'
-import { findProgress } from '../../../storage/jobs/queue/progress.ts'
+import type { JobId } from '../../../storage/jobs/jobs.ts'
+import { findJobState, type JobState } from '../../../storage/jobs/queue/progress.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
 import { errorResponses } from '../../schemas/error.ts'
@@ -54,22 +54,21 @@ export function preRecordedRoutes(
       async ({ account, params: { id }, query: { wait } }, reply) => {
         const job = { id, account, kind: 'pre-recorded' } as const
         // First of all, so that the response time reveals nothing about jobs of others.
-        let status = await statusOf(job)
-        if (wait > 0 && status !== 'done' && status !== 'error') {
+        let state = await stateOf(job)
+        if (wait > 0 && state.status !== 'done' && state.status !== 'error') {
           await untilEnded(job, { wait, reply })
-          status = await statusOf(job)
+          state = await stateOf(job)
         }
-        const progress = await findProgress(app.storage.db, { id, account })
-        const { stage = null, fraction = null, secondsLeft = null } = progress ?? {}
-        return { status, stage, fraction, seconds_left: secondsLeft }
+        const { stage = null, fraction = null, secondsLeft = null } = state.progress ?? {}
+        return { status: state.status, stage, fraction, seconds_left: secondsLeft }
       },
     )
   }
 
-  async function statusOf(id: JobId): Promise<Job['status']> {
-    const job = await findJob(app.storage.db, id)
-    if (!job) throw new AppError('job_not_found', id.id)
-    return job.status
+  async function stateOf(id: JobId): Promise<JobState> {
+    const state = await findJobState(app.storage.db, id)
+    if (!state) throw new AppError('job_not_found', id.id)
+    return state
   }
 
   /** Waits until the job has ended, `wait` seconds have passed or the client is gone. */

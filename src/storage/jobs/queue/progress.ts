@@ -1,5 +1,8 @@
+import { sql } from 'kysely'
 import type { Db } from '../../database/db.ts'
-import type { JobId } from '../jobs.ts'
+import { statement } from '../../database/statement.ts'
+import type { JobRow } from '../../database/tables.ts'
+import type { JobId, JobStatus } from '../jobs.ts'
 import { type Lease, whereLeased } from './lease.ts'
 
 /**
@@ -23,21 +26,33 @@ export async function recordProgress(db: Db, lease: Lease, progress: JobProgress
     .execute()
 }
 
-/** Returns the progress of a job; undefined if there is no such job or nobody works on it. */
-export async function findProgress(
+/** The state of a job, and its progress while somebody works on it. */
+export type JobState = { status: JobStatus; progress: JobProgress | undefined }
+
+type StateRow = Pick<
+  JobRow,
+  'kind' | 'status' | 'progress_stage' | 'progress_fraction' | 'progress_seconds_left'
+>
+
+const selectState = statement<Pick<JobId, 'id' | 'account'>, StateRow>(
+  ({ id, account }) =>
+    sql`select kind, status, progress_stage, progress_fraction, progress_seconds_left
+      from jobs where id = ${id} and account = ${account}`,
+)
+
+/** Returns the state of a job of one account, undefined if there is none. */
+export async function findJobState(
   db: Db,
-  { id, account }: Pick<JobId, 'id' | 'account'>,
-): Promise<JobProgress | undefined> {
-  const row = await db.sql
-    .selectFrom('jobs')
-    .select(['progress_stage', 'progress_fraction', 'progress_seconds_left'])
-    .where('id', '=', id)
-    .where('account', '=', account)
-    .executeTakeFirst()
-  if (!row?.progress_stage) return undefined
-  return {
-    stage: row.progress_stage,
-    fraction: row.progress_fraction ?? 0,
-    secondsLeft: row.progress_seconds_left,
-  }
+  { id, account, kind }: JobId,
+): Promise<JobState | undefined> {
+  const [row] = await selectState(db, { id, account })
+  if (!row || (kind !== undefined && row.kind !== kind)) return undefined
+  const progress = row.progress_stage
+    ? {
+        stage: row.progress_stage,
+        fraction: row.progress_fraction ?? 0,
+        secondsLeft: row.progress_seconds_left,
+      }
+    : undefined
+  return { status: row.status, progress }
 }
