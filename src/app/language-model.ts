@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
 import type { Config } from '../config/config.ts'
 import type { LlmConfig } from '../config/llm.ts'
 import type { AskOptions } from '../llm/ask.ts'

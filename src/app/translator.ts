@@ -1,4 +1,4 @@
-import { bareEnvironment } from '../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
 import { type Apertium, createApertium } from '../llm/apertium/apertium.ts'
 import { LlmFailure } from '../llm/chat-client.ts'
 import type { AddOnError } from '../text/result/steps/envelope.ts'

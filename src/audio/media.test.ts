@@ -6,7 +6,7 @@ import { isAbsolute, join, relative } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { decodeShortFile } from './decoder/decoder-pool.ts'
-import { findConfinement } from './decoder/decoder-sandbox.ts'
+import { findConfinement } from './decoder/sandbox/decoder-sandbox.ts'
 import { type DecodeMediaOptions, decodeMedia, probeMedia } from './media.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 

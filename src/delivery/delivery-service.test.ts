@@ -11,7 +11,7 @@ import {
 import { claim } from '../../test/support/jobs/test-jobs.ts'
 import { inTransaction } from '../storage/database/db.ts'
 import { findAttempts } from '../storage/deliveries/delivery-log.ts'
-import { addSecret, generateSecret } from '../storage/deliveries/signing-secrets.ts'
+import { addSecret, generateSecret } from '../storage/deliveries/endpoints/signing-secrets.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
 
 test('what a job asked for goes out as soon as it is woken, signed, and is noted', async (t) => {

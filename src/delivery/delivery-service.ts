@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { Resolve } from '../net/resolver.ts'
+import type { Resolve } from '../net/dns/resolver.ts'
 import type { Log } from '../observability/log.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import {
@@ -13,8 +13,8 @@ import {
   renewDeliveries,
 } from '../storage/deliveries/delivery-leases.ts'
 import { disabledReason } from '../storage/deliveries/delivery-outbox.ts'
-import { syncConfiguredWebhooks } from '../storage/deliveries/endpoint-removal.ts'
-import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints.ts'
+import { syncConfiguredWebhooks } from '../storage/deliveries/endpoints/endpoint-removal.ts'
+import { type Endpoint, findEndpoint } from '../storage/deliveries/endpoints/endpoints.ts'
 import type { Storage } from '../storage/storage.ts'
 import { AttemptRunner, type DeliveryMetrics } from './attempts/attempt-runner.ts'
 import type { RetryDelays } from './attempts/retry-delay.ts'

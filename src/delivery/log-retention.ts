@@ -1,7 +1,7 @@
 import type { Log } from '../observability/log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { deleteOldDeliveries } from '../storage/deliveries/deliveries.ts'
-import { purgeCallbackEndpoints } from '../storage/deliveries/purge-callback-endpoints.ts'
+import { purgeCallbackEndpoints } from '../storage/deliveries/endpoints/purge-callback-endpoints.ts'
 import type { Clock } from './system-clock.ts'
 
 const INTERVAL_MS = 3_600_000

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../audio/media.ts'
 import type { Config } from '../config/config.ts'
-import { createResolver, type Resolve } from '../net/resolver.ts'
+import { createResolver, type Resolve } from '../net/dns/resolver.ts'
 import type { Log } from '../observability/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
-import { JobSubmission } from './job-submission.ts'
 import { JobWaiters } from './job-waiters.ts'
 import type { MediaTools, PipelineTools } from './pipeline/pipeline-tools.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
 import { JobRunner } from './queue/runner.ts'
+import { JobSubmission } from './submission/job-submission.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {

@@ -1,6 +1,6 @@
 import type { Agent } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
-import { createGuardedLookup, type GuardedLookupOptions } from './guarded-lookup.ts'
+import { createGuardedLookup, type GuardedLookupOptions } from './dns/guarded-lookup.ts'
 
 /** A source that has not accepted a connection by then is down. */
 const CONNECT_TIMEOUT_MS = 10_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { DeliveryView } from '../../src/api/schemas/webhooks/delivery.ts'
-import { removeEndpoint } from '../../src/storage/deliveries/endpoint-removal.ts'
+import { removeEndpoint } from '../../src/storage/deliveries/endpoints/endpoint-removal.ts'
 import {
   callbackOf,
   listDeliveries,

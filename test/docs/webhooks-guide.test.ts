@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { signedHeaders } from '../../src/delivery/http/signature.ts'
-import { generateSecret } from '../../src/storage/deliveries/signing-secrets.ts'
+import { generateSecret } from '../../src/storage/deliveries/endpoints/signing-secrets.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8')

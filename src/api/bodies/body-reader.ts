@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import { limitConcurrency } from '../limit-concurrency.ts'
+import { limitConcurrency } from '../middleware/limit-concurrency.ts'
 import { BodyThread } from './parsing/body-thread.ts'
 import {
   type BodyKind,

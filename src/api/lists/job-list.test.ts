@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type ListQuery, listQueryOf } from '../schemas/list-query.ts'
+import { type ListQuery, listQueryOf } from '../schemas/common/list-query.ts'
 import { pageUrls } from './job-list.ts'
 import { toFilter, toPart } from './list-query.ts'
 import { parseQuery } from './parse-query.ts'

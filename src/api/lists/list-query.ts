@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { JobFilter, Part, Place } from '../../storage/jobs/job-lists.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
-import type { ListQuery } from '../schemas/list-query.ts'
+import type { ListQuery } from '../schemas/common/list-query.ts'
 import { DAY_MS, parseDateTime } from './date-time.ts'
 
 /** Returns the filter of a query, without the account and the kind that its route implies. */

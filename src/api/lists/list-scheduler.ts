@@ -1,5 +1,5 @@
-import { limitConcurrency } from '../limit-concurrency.ts'
-import type { ListQuery } from '../schemas/list-query.ts'
+import { limitConcurrency } from '../middleware/limit-concurrency.ts'
+import type { ListQuery } from '../schemas/common/list-query.ts'
 
 /** Lists of one account that read the database at once; those that cost more take turns. */
 const LISTS_AT_ONCE = 4

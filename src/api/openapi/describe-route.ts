@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config/config.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
-import { type ErrorStatus, ErrorView, errorResponses } from '../schemas/error.ts'
+import { type ErrorStatus, ErrorView, errorResponses } from '../schemas/common/error.ts'
 import { OpenAiErrorView } from '../schemas/openai/openai.ts'
 import { publishSchema } from './publish-schema.ts'
 

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import type { Config } from '../../config/config.ts'
-import { errorResponse } from '../schemas/error.ts'
+import { errorResponse } from '../schemas/common/error.ts'
 import { describeRoute } from './describe-route.ts'
 import { hoistComponents } from './hoist-components.ts'
 import { describeWebhooks } from './webhooks.ts'

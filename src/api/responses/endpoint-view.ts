@@ -1,5 +1,5 @@
 import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
-import type { Endpoint } from '../../storage/deliveries/endpoints.ts'
+import type { Endpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { toDateTime } from '../lists/date-time.ts'
 import type { EndpointView } from '../schemas/webhooks/endpoint.ts'
 

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts'
 import type { Config } from '../../config/config.ts'
 import { PullQueue, type RunPull } from '../../models/pull-queue.ts'
 import type { Log } from '../../observability/log.ts'

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { getPriority, setPriority } from 'node:os'
-import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts'
 import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'

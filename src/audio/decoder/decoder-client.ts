@@ -3,7 +3,6 @@ import { resolve as fullPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../../errors.ts'
 import { processes, type RunningWorker } from '../../workers/transports.ts'
-import { bareEnvironment } from './bare-environment.ts'
 import { type DecoderLimits, limitsOf } from './decoder-limits.ts'
 import type {
   DecodeRequest,
@@ -11,9 +10,10 @@ import type {
   DecoderResult,
   ProbeRequest,
 } from './decoder-messages.ts'
-import { type Bounds, confine, signalOf } from './decoder-sandbox.ts'
-import { watchMemory } from './memory-watch.ts'
 import { fillModuleCache } from './module-cache.ts'
+import { bareEnvironment } from './sandbox/bare-environment.ts'
+import { type Bounds, confine, signalOf } from './sandbox/decoder-sandbox.ts'
+import { watchMemory } from './sandbox/memory-watch.ts'
 
 /** How a decoder process is monitored. */
 export type RunOptions = {

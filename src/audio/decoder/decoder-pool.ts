@@ -9,9 +9,9 @@ import { SAMPLE_RATE } from '../pcm.ts'
 import { startDecoder } from './decoder-client.ts'
 import { limitsOf } from './decoder-limits.ts'
 import type { DecoderMessage, ShortMedia, ShortRequest } from './decoder-messages.ts'
-import { findConfinement } from './decoder-sandbox.ts'
-import { INPUT_BYTES, INPUT_FOLDER } from './isolated-root.ts'
-import { watchMemory } from './memory-watch.ts'
+import { findConfinement } from './sandbox/decoder-sandbox.ts'
+import { INPUT_BYTES, INPUT_FOLDER } from './sandbox/isolated-root.ts'
+import { watchMemory } from './sandbox/memory-watch.ts'
 
 /** Longer recordings are decoded by a process of their own, for whose start they make up. */
 const MAX_SECONDS = 30

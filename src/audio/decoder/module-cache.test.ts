@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { bareEnvironment } from './bare-environment.ts'
-import { confine, findConfinement } from './decoder-sandbox.ts'
 import { fillModuleCache } from './module-cache.ts'
+import { bareEnvironment } from './sandbox/bare-environment.ts'
+import { confine, findConfinement } from './sandbox/decoder-sandbox.ts'
 
 const limits = {
   ...{ memoryBytes: 1e9, dataBytes: 2e9, fileBytes: 1e6 },

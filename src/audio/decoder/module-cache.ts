@@ -3,8 +3,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readVersion } from '../../config/version.ts'
-import { bareEnvironment } from './bare-environment.ts'
-import { confine, findConfinement } from './decoder-sandbox.ts'
+import { bareEnvironment } from './sandbox/bare-environment.ts'
+import { confine, findConfinement } from './sandbox/decoder-sandbox.ts'
 
 const modules = fileURLToPath(new URL('./decoder-modules.ts', import.meta.url))
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findConfinement } from '../../audio/decoder/decoder-sandbox.ts'
+import { findConfinement } from '../../audio/decoder/sandbox/decoder-sandbox.ts'
 import { checkConfinement, checkUser } from './check-confinement.ts'
 
 test('doctor warns of root and of nobody else', () => {

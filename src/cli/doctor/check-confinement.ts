@@ -1,4 +1,4 @@
-import type { Confinement } from '../../audio/decoder/decoder-sandbox.ts'
+import type { Confinement } from '../../audio/decoder/sandbox/decoder-sandbox.ts'
 import type { Finding } from './checks.ts'
 
 const texts: Record<Confinement, string> = {
@@ -14,7 +14,7 @@ const texts: Record<Confinement, string> = {
  * machine.
  */
 export async function checkConfinement(): Promise<Finding> {
-  const { findConfinement } = await import('../../audio/decoder/decoder-sandbox.ts')
+  const { findConfinement } = await import('../../audio/decoder/sandbox/decoder-sandbox.ts')
   const confinement = findConfinement()
   const text = texts[confinement]
   if (confinement === 'isolated') return { state: 'ok', text }

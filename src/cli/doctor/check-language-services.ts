@@ -1,4 +1,4 @@
-import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts'
 import type { Config } from '../../config/config.ts'
 import type { LlmConfig } from '../../config/llm.ts'
 import { createLog } from '../../observability/log.ts'

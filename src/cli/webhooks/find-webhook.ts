@@ -1,5 +1,5 @@
 import type { Db } from '../../storage/database/db.ts'
-import { type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
+import { type Endpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 
 /**

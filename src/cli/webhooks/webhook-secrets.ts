@@ -1,6 +1,6 @@
 import { readConfig } from '../../config/config.ts'
-import { createWebhook } from '../../storage/deliveries/create-webhook.ts'
-import { generateSecret, rotateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { createWebhook } from '../../storage/deliveries/endpoints/create-webhook.ts'
+import { generateSecret, rotateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'

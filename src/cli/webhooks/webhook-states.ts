@@ -3,13 +3,13 @@ import { recordAudit } from '../../storage/accounts/audit-log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import { failEndpointDeliveries } from '../../storage/deliveries/deliveries.ts'
 import { disabledReason } from '../../storage/deliveries/delivery-outbox.ts'
-import { removeEndpoint } from '../../storage/deliveries/endpoint-removal.ts'
+import { removeEndpoint } from '../../storage/deliveries/endpoints/endpoint-removal.ts'
 import {
   disableEndpoint,
   type Endpoint,
   enableEndpoint,
   findEndpoint,
-} from '../../storage/deliveries/endpoints.ts'
+} from '../../storage/deliveries/endpoints/endpoints.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { commandActor } from '../audit/command-actor.ts'
 import { openDatabase } from '../server/open-database.ts'

@@ -8,8 +8,8 @@ import { Webhook } from 'standardwebhooks'
 import { runHere } from '../../../test/support/cli/run-here.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { findAttempts, findDelivery } from '../../storage/deliveries/delivery-log.ts'
-import { findEndpoint, insertWebhook } from '../../storage/deliveries/endpoints.ts'
-import { addSecret, generateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { findEndpoint, insertWebhook } from '../../storage/deliveries/endpoints/endpoints.ts'
+import { addSecret, generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 
 type Received = { headers: IncomingHttpHeaders; body: string }
 

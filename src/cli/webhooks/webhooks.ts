@@ -1,6 +1,6 @@
 import { readConfig } from '../../config/config.ts'
 import { withoutCredentials } from '../../delivery/secrets/without-credentials.ts'
-import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints.ts'
+import { type Endpoint, listEndpoints } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { FIRST_ACCOUNT } from '../keys/first-key.ts'
 import { openDatabase } from '../server/open-database.ts'

@@ -16,7 +16,7 @@ import {
   disableEndpoint,
   enableEndpoint,
   findEndpoint,
-} from '../../storage/deliveries/endpoints.ts'
+} from '../../storage/deliveries/endpoints/endpoints.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
-import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints.ts'
+import { disableEndpoint, findEndpoint } from '../../storage/deliveries/endpoints/endpoints.ts'
 import { HTTP_GONE } from './decide-outcome.ts'
 
 const DAY_MS = 86_400_000

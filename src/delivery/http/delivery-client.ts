@@ -2,8 +2,8 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request }
 import { Agent as HttpsAgent, request as requestSecurely } from 'node:https'
 import { pipeline, Readable } from 'node:stream'
 import type { AddressGuard } from '../../net/address-guard.ts'
-import { createGuardedLookup } from '../../net/guarded-lookup.ts'
-import type { Resolve } from '../../net/resolver.ts'
+import { createGuardedLookup } from '../../net/dns/guarded-lookup.ts'
+import type { Resolve } from '../../net/dns/resolver.ts'
 import { limitResponse } from './limit-response.ts'
 import { readResponseExcerpt } from './response-excerpt.ts'
 

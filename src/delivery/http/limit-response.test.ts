@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { createAddressGuard } from '../../net/address-guard.ts'
 import { describeConnectionError } from '../../net/connection-error.ts'
-import { createResolver } from '../../net/resolver.ts'
+import { createResolver } from '../../net/dns/resolver.ts'
 import { createDeliveryClient } from './delivery-client.ts'
 
 /** What the system buffers of a flood without stopping the other side from sending. */

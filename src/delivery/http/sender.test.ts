@@ -9,7 +9,7 @@ import { Webhook } from 'standardwebhooks'
 import { type Answer, openReceiver } from '../../../test/support/delivery/receiver.ts'
 import { holdTimeouts } from '../../../test/support/held-timeouts.ts'
 import { readConfig } from '../../config/config.ts'
-import { generateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 import { type Attempt, createSender, type SenderOptions } from './sender.ts'
 
 const secret = generateSecret()

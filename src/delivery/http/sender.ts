@@ -3,7 +3,7 @@ import { type AddressGuard, createAddressGuard } from '../../net/address-guard.t
 import { basicCredentials } from '../../net/basic-credentials.ts'
 import { AddressRefusedError, checkUrl } from '../../net/check-url.ts'
 import { describeConnectionError } from '../../net/connection-error.ts'
-import { createResolver, type Resolve } from '../../net/resolver.ts'
+import { createResolver, type Resolve } from '../../net/dns/resolver.ts'
 import type { AttemptRecord, Delivery } from '../../storage/deliveries/deliveries.ts'
 import type { DeliveryBody } from '../../storage/deliveries/delivery-body.ts'
 import { hideIn, hideSecrets } from '../secrets/hide-secrets.ts'

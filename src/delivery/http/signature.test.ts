@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { generateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 import { signedHeaders } from './signature.ts'
 
 const id = '5f1d3a52-6d0f-4d8a-8c46-2b8e0b1f9a77'

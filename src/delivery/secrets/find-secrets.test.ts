@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { addSecret, generateSecret } from '../../storage/deliveries/signing-secrets.ts'
+import { addSecret, generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 import { findSecrets } from './find-secrets.ts'
 
 test('the settings have a secret for an account that has none in the store', async (t) => {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { signingSecrets } from '../../storage/deliveries/signing-secrets.ts'
+import { signingSecrets } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 
 /** What a secret is looked up by; `now` in milliseconds since 1970. */
 export type SecretUse = { account: string; endpointId: string; now: number }

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { createResolver } from '../../net/resolver.ts'
+import { createResolver } from '../../net/dns/resolver.ts'
 import { writeScheduler } from '../../storage/objects/write-scheduler.ts'
 import { type FetchOptions, fetchAudio } from './fetch-audio.ts'
 

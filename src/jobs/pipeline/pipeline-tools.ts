@@ -1,7 +1,7 @@
 import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import type { decodeMedia, probeMedia } from '../../audio/media.ts'
 import type { Config } from '../../config/config.ts'
-import type { Resolve } from '../../net/resolver.ts'
+import type { Resolve } from '../../net/dns/resolver.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
 import type { Space } from '../../storage/space/space.ts'

@@ -1,5 +1,5 @@
 import { roundTo } from '../../transcript/rounding.ts'
-import type { LiveParams } from '../live-params.ts'
+import type { LiveParams } from '../request/live-params.ts'
 import { headOf, routingOf, type ServerMessage, writeMessage } from './server-messages.ts'
 
 /**

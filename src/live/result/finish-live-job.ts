@@ -19,9 +19,9 @@ import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
 import { formatOf, secondsOf } from '../input/format-params.ts'
-import type { LiveParams } from '../live-params.ts'
 import type { Outcome } from '../messages/final-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
+import type { LiveParams } from '../request/live-params.ts'
 
 /** Failed writes to the store are retried after this time. */
 const RETRY_MS = 2000

@@ -14,9 +14,9 @@ import {
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
 import { findLiveSession } from '../../storage/live/live-sessions.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { LiveParams } from '../live-params.ts'
-import type { CreatedSession, LiveRequest } from '../live-request.ts'
 import { startMessage } from '../messages/lifecycle-messages.ts'
+import type { LiveParams } from '../request/live-params.ts'
+import type { CreatedSession, LiveRequest } from '../request/live-request.ts'
 import type { Admission } from './admission.ts'
 
 /** Options of the creation of sessions. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fakeLlamaEnvironment } from '../../../test/support/llm/fake-llama.ts'
-import { bareEnvironment } from '../../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts'
 import type { ChatRequest } from '../chat-client.ts'
 import { createEmbeddedModel } from './embedded-model.ts'
 

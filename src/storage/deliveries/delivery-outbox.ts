@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type SqlBool, sql } from 'kysely'
 import { type Db, RowDeletedError } from '../database/db.ts'
 import type { DeliveryRow, JobRow } from '../database/tables.ts'
-import { endpointIdOf } from './endpoint-id.ts'
+import { endpointIdOf } from './endpoints/endpoint-id.ts'
 
 /** The events that an account webhook can receive (contract 6.3). */
 export const webhookEvents = [

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { type FetchOptions, fetchAudio } from '../../../src/jobs/fetching/fetch-audio.ts'
-import { createResolver, type Resolve } from '../../../src/net/resolver.ts'
+import { createResolver, type Resolve } from '../../../src/net/dns/resolver.ts'
 import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import { privateHosts, unreadableUrls } from '../../support/net/hostile-addresses.ts'
 import { call, type ErrorBody } from '../../support/net/http-client.ts'

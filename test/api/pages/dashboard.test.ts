@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Fastify from 'fastify'
-import { sendAboutPage } from '../../../src/api/dashboard/about-page.ts'
+import { sendAboutPage } from '../../../src/api/routes/pages/dashboard/about-page.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { whyNotBuilt } from '../../support/browser.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'

@@ -10,7 +10,7 @@ import type {
   ApiWebhookTest,
 } from '../../../src/cli/server/api-types.ts'
 import type { Scope } from '../../../src/storage/accounts/keys.ts'
-import { syncConfiguredWebhooks } from '../../../src/storage/deliveries/endpoint-removal.ts'
+import { syncConfiguredWebhooks } from '../../../src/storage/deliveries/endpoints/endpoint-removal.ts'
 import {
   listDeliveries,
   listEndpoints,

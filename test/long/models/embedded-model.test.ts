@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findTestWeights } from '../../../scripts/test-weights.ts'
-import { bareEnvironment } from '../../../src/audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../../src/audio/decoder/sandbox/bare-environment.ts'
 import type { AskOptions } from '../../../src/llm/ask.ts'
 import {
   createEmbeddedModel,

@@ -19,7 +19,10 @@ import {
   renewDeliveries,
 } from '../../../src/storage/deliveries/delivery-leases.ts'
 import { findAttempts, findDelivery } from '../../../src/storage/deliveries/delivery-log.ts'
-import { disableEndpoint, enableEndpoint } from '../../../src/storage/deliveries/endpoints.ts'
+import {
+  disableEndpoint,
+  enableEndpoint,
+} from '../../../src/storage/deliveries/endpoints/endpoints.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { findKnownObjects } from '../../../src/storage/recordings/recordings.ts'
 import {

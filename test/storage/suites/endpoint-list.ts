@@ -5,7 +5,7 @@ import type { EndpointRow } from '../../../src/storage/database/tables.ts'
 import {
   type EndpointFilter,
   pageEndpoints,
-} from '../../../src/storage/deliveries/endpoint-list.ts'
+} from '../../../src/storage/deliveries/endpoints/endpoint-list.ts'
 import { createSuite } from './suite.ts'
 
 /** Pages of endpoints. */

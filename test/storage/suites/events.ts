@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../../../src/storage/database/db.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
+import { failJob } from '../../../src/storage/jobs/end-job.ts'
 import {
   deleteEvents,
   type EventPlace,
   lastEventPlace,
   readEvents,
   type StoredEvent,
-} from '../../../src/storage/events.ts'
-import { failJob } from '../../../src/storage/jobs/end-job.ts'
+} from '../../../src/storage/jobs/events.ts'
 import { addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { createSuite } from './suite.ts'
 

@@ -1,14 +1,14 @@
 import type { TSchema } from 'typebox'
 import type { Config } from '../../../config/config.ts'
+import { KeyRequest } from '../../schemas/accounts/key.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
-import { KeyRequest } from '../../schemas/key.ts'
+import { UploadRequest } from '../../schemas/jobs/upload.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
 import {
   ClientSecretRequest,
   TranscriptionSessionRequest,
 } from '../../schemas/openai/openai-realtime.ts'
 import { ShareRequest } from '../../schemas/transcripts/share.ts'
-import { UploadRequest } from '../../schemas/upload.ts'
 import { ResendRequest } from '../../schemas/webhooks/resend-request.ts'
 import { WebhookRequest } from '../../schemas/webhooks/webhook.ts'
 import { toLiveParams } from '../submission/live-params.ts'

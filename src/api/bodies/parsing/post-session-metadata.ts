@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts'
-import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/limits.ts'
+import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
 import { isObject, problemsError } from '../validation/validate-fields.ts'
 
 /** What a client states about a session, as JSON text (contract 2.11). */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../../errors.ts'
-import { sendError } from '../../errors.ts'
+import { sendError } from '../../middleware/errors.ts'
 import { drainBody } from './drain-body.ts'
 
 /** A client without a key that reads only after it has sent everything gets this long. */

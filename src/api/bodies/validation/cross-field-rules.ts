@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/config.ts'
+import { MAX_ALL_PRONUNCIATIONS, MAX_ALL_VARIANTS } from '../../schemas/common/limits.ts'
 import type { PreRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
-import { MAX_ALL_PRONUNCIATIONS, MAX_ALL_VARIANTS } from '../../schemas/limits.ts'
 import type { LiveRequest } from '../../schemas/live/live-request.ts'
 import { modelOf } from '../../schemas/models/model-names.ts'
 import { languageConfigOf } from '../submission/pre-recorded-params.ts'

@@ -9,8 +9,8 @@ import type { Caption } from '../../../live/messages/caption-feed.ts'
 import { findNodeOfSession } from '../../../live/sessions/placement.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { Type } from '../../schemas/type.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { FORWARDED_HEADER } from '../../sockets/forward-socket.ts'
 
 /** How often a session is looked for that runs nowhere at the moment, and the right to watch it. */

@@ -4,8 +4,8 @@ import { listAudit, type StoredAuditEntry } from '../../../storage/accounts/audi
 import { pageUrls } from '../../lists/job-list.ts'
 import { periodOf } from '../../lists/list-query.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
-import { type AuditEntryView, AuditList, AuditQuery } from '../../schemas/audit.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { type AuditEntryView, AuditList, AuditQuery } from '../../schemas/accounts/audit.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
 
 const path = '/v2/audit'
 

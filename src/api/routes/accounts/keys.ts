@@ -18,9 +18,9 @@ import { generateKey } from '../../auth/generate-key.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
 import { toDateTime } from '../../lists/date-time.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { CreatedKey, KeyList, KeyRequest } from '../../schemas/key.ts'
-import { Type } from '../../schemas/type.ts'
+import { CreatedKey, KeyList, KeyRequest } from '../../schemas/accounts/key.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 
 /** A name, an account and some words fit many times. */
 const MAX_BODY_BYTES = 4096

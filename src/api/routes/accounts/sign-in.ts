@@ -6,9 +6,9 @@ import { sha256 } from '../../auth/auth.ts'
 import { requireSameOrigin, type SignInAnswer } from '../../auth/sign-in.ts'
 import { parseJson } from '../../bodies/parsing/parse-json.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { Type } from '../../schemas/type.ts'
-import { DateTime } from '../../schemas/values.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
+import { DateTime } from '../../schemas/common/values.ts'
 
 /** A key or a link's secret fits many times. */
 const MAX_BODY_BYTES = 4096

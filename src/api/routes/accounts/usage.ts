@@ -9,8 +9,8 @@ import { reportUsage, type UsageSum } from '../../../storage/usage/usage-report.
 import { roundTo } from '../../../transcript/rounding.ts'
 import { requireAccount } from '../../auth/require-account.ts'
 import { DAY_MS, parseDateTime, toDateTime } from '../../lists/date-time.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { UsageQuery, UsageReport } from '../../schemas/usage.ts'
+import { UsageQuery, UsageReport } from '../../schemas/accounts/usage.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
 
 /** More days at once would make the response long; two requests do it too. */
 const MAX_DAYS = 366

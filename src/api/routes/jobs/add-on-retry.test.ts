@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import Fastify from 'fastify'
-import type { JobAddOn } from '../../../jobs/add-on-retry.ts'
+import type { JobAddOn } from '../../../jobs/results/add-on-retry.ts'
 import { addOnRetryRoute } from './add-on-retry.ts'
 
 test('retries of one account are made one after the other, those of others beside them', async (t) => {

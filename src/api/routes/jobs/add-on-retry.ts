@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
-import { limitConcurrency } from '../../limit-concurrency.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { AddOnAnswer } from '../../schemas/jobs/job-results.ts'
-import { Type } from '../../schemas/type.ts'
 
 /** Accepts any text: what is not an id or an add-on is simply not found. */
 const AddOnParams = Type.Object({

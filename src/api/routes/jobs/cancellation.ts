@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { Type } from '../../schemas/type.ts'
 
 /** Cancels a recorded job that has not ended. Our extension of the API. */
 export function cancellationRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsyncTypebox {

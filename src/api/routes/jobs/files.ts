@@ -4,8 +4,8 @@ import { AppError } from '../../../errors.ts'
 import { findFile } from '../../../storage/recordings/recordings.ts'
 import { mediaTypeOf } from '../../responses/files/media-types.ts'
 import { sendFile } from '../../responses/files/send-file.ts'
+import { downloadResponses, RangeHeaders } from '../../schemas/common/operations.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { downloadResponses, RangeHeaders } from '../../schemas/operations.ts'
 
 /** Returns an uploaded file (contract 2.2). */
 export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {

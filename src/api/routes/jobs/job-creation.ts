@@ -5,10 +5,10 @@ import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toSubmission } from '../../bodies/submission/to-submission.ts'
 import { baseUrlOf, originOf } from '../../responses/urls.ts'
 import { warnOfIgnored } from '../../responses/warnings.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { CreationHeaders, creationOperation } from '../../schemas/common/operations.ts'
 import { CreatedJob } from '../../schemas/jobs/job.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
-import { CreationHeaders, creationOperation } from '../../schemas/operations.ts'
 
 /** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
 export function jobCreation(

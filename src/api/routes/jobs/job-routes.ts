@@ -22,17 +22,17 @@ import { sendFile } from '../../responses/files/send-file.ts'
 import { toJobJson, writeText } from '../../responses/job-json.ts'
 import { markDeliveredWhenSent } from '../../responses/mark-delivered.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { IdParams, jobListOf, jobViewOf } from '../../schemas/jobs/job.ts'
-import { listQueryOf } from '../../schemas/list-query.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { listQueryOf } from '../../schemas/common/list-query.ts'
 import {
   deletionResponses,
   downloadResponses,
   JobFileQuery,
   jobOperations,
   RangeHeaders,
-} from '../../schemas/operations.ts'
-import { Type } from '../../schemas/type.ts'
+} from '../../schemas/common/operations.ts'
+import { Type } from '../../schemas/common/type.ts'
+import { IdParams, jobListOf, jobViewOf } from '../../schemas/jobs/job.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 

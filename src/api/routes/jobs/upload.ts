@@ -11,8 +11,8 @@ import { toSourceFieldError } from '../../bodies/submission/source-field-error.t
 import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
 import { fileNameOf } from '../../responses/files/send-file.ts'
 import { baseUrlOf, fileUrl } from '../../responses/urls.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { UploadForm, UploadRequest, UploadView } from '../../schemas/upload.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { UploadForm, UploadRequest, UploadView } from '../../schemas/jobs/upload.ts'
 
 /** Stores a recording before a job names it (contract 2.1). */
 export function uploadRoutes({

@@ -6,11 +6,11 @@ import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { baseUrlOf, liveUrl } from '../../responses/urls.ts'
 import { warnOfIgnored } from '../../responses/warnings.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { CreationHeaders } from '../../schemas/common/operations.ts'
 import { CreatedSession } from '../../schemas/jobs/job.ts'
 import { liveCreationOperation } from '../../schemas/live/live-operations.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
-import { CreationHeaders } from '../../schemas/operations.ts'
 
 /** Creates a live session, and responds as soon as its job is stored (contract 5.1). */
 export function liveCreation({

@@ -4,12 +4,12 @@ import { AppError } from '../../../errors.ts'
 import { replacePostSessionMetadata } from '../../../storage/jobs/jobs.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
+import { Type } from '../../schemas/common/type.ts'
+import { FreeObject } from '../../schemas/common/values.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/limits.ts'
 import { patchOperation } from '../../schemas/live/live-operations.ts'
-import { Type } from '../../schemas/type.ts'
-import { FreeObject } from '../../schemas/values.ts'
 
 const bounds = {
   maxProperties: MAX_METADATA_KEYS,

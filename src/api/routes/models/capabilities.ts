@@ -5,8 +5,8 @@ import { embeddedModelList } from '../../../models/embedded-models.ts'
 import { readStoredModels, readStoredRecord } from '../../../models/install/installed-models.ts'
 import { readSpeakerModels } from '../../../models/speaker-models.ts'
 import { publishSchema } from '../../openapi/publish-schema.ts'
-import { Capabilities } from '../../schemas/capabilities.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
+import { Capabilities } from '../../schemas/models/capabilities.ts'
 import { liveModelNames, modelNames } from '../../schemas/models/model-names.ts'
 
 /** Reports what this server can do, as its modules state it. Our extension of the API. */

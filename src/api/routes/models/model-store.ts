@@ -6,9 +6,9 @@ import type { ListedModel } from '../../../models/model-store.ts'
 import type { PullState } from '../../../models/pull-queue.ts'
 import { type AuditAction, recordAudit } from '../../../storage/accounts/audit-log.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { StoredModel, StoredModelList } from '../../schemas/models/stored-model.ts'
-import { Type } from '../../schemas/type.ts'
 
 const Params = Type.Object({ name: Type.String({ maxLength: 255, examples: ['whisper-base'] }) })
 const ADMIN = 'Needs a key with the scope `admin`.'

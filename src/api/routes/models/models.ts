@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { Model, ModelList } from '../../schemas/models/model-list.ts'
 import { modelNames } from '../../schemas/models/model-names.ts'
-import { Type } from '../../schemas/type.ts'
 
 /** Lists the names of models that requests may give. Our extension of the API. */
 export function modelRoutes({

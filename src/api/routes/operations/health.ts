@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import { Type } from '../../schemas/type.ts'
-import { OneOf } from '../../schemas/values.ts'
+import { Type } from '../../schemas/common/type.ts'
+import { OneOf } from '../../schemas/common/values.ts'
 
 const Health = Type.Object({ status: OneOf('ok') }, { title: 'Health' })
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { listNodes, type Node } from '../../../storage/nodes/nodes.ts'
-import { NodeList, type NodeView } from '../../schemas/node.ts'
+import { NodeList, type NodeView } from '../../schemas/operations/node.ts'
 
 /** Lists the processes that share the database. Our extension of the API. */
 export function nodeRoutes({ storage: { db } }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {

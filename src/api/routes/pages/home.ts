@@ -3,8 +3,8 @@ import type { App } from '../../../app/server-parts.ts'
 import type { Config } from '../../../config/config.ts'
 import { commandName } from '../../../config/installation.ts'
 import { readVersion } from '../../../config/version.ts'
-import { sendDashboard, wantsPage } from '../../dashboard/page.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
+import { sendDashboard, wantsPage } from './dashboard/page.ts'
 
 /** The root is for whoever does not know the API yet: it is no part of what is described. */
 const schema = { hide: true } as object

@@ -6,8 +6,8 @@ import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
 import { pagePolicy, referencePage } from '../../openapi/reference-page.ts'
 import { readStaticFile } from '../../responses/files/static-file.ts'
-import { Type } from '../../schemas/type.ts'
-import { FreeObject } from '../../schemas/values.ts'
+import { Type } from '../../schemas/common/type.ts'
+import { FreeObject } from '../../schemas/common/values.ts'
 
 /** Where `npm run build` writes the script of the page. */
 const SCRIPT = join(import.meta.dirname, '../../../../reference/dist/scalar.js')

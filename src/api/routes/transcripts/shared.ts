@@ -7,8 +7,8 @@ import { findShare, type Share } from '../../../storage/jobs/shares.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { createRateLimit } from '../../auth/rate-limit.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
-import { limitConcurrency } from '../../limit-concurrency.ts'
 import { toDateTime } from '../../lists/date-time.ts'
+import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
 import { findJobFile } from '../../responses/files/job-file.ts'
 import { mediaTypeOf } from '../../responses/files/media-types.ts'
 import { type SentFile, sendFile } from '../../responses/files/send-file.ts'
@@ -18,10 +18,10 @@ import {
   captionsDescription,
   isOpenSession,
 } from '../../responses/streams/caption-streams.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { downloadResponses, RangeHeaders } from '../../schemas/operations.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { downloadResponses, RangeHeaders } from '../../schemas/common/operations.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { SharedView } from '../../schemas/transcripts/share.ts'
-import { Type } from '../../schemas/type.ts'
 
 const SecretParams = Type.Object({
   secret: Type.String({ description: 'The last part of the address of the link' }),

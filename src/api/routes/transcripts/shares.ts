@@ -10,11 +10,11 @@ import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
 import { toDateTime } from '../../lists/date-time.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { jobOperations } from '../../schemas/common/operations.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { jobOperations } from '../../schemas/operations.ts'
 import { CreatedShare, ShareList, ShareRequest } from '../../schemas/transcripts/share.ts'
-import { Type } from '../../schemas/type.ts'
 
 /** Two numbers and a word fit many times. */
 const MAX_BODY_BYTES = 4096

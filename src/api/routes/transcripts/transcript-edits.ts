@@ -5,18 +5,18 @@ import type { TranscriptVersion } from '../../../storage/jobs/transcript-edits.t
 import { keyNameOf } from '../../auth/auth.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
-import { limitConcurrency } from '../../limit-concurrency.ts'
 import { toDateTime } from '../../lists/date-time.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { MAX_EDIT_BYTES, MAX_EDIT_VERSIONS } from '../../schemas/common/limits.ts'
+import { jobOperations } from '../../schemas/common/operations.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { MAX_EDIT_BYTES, MAX_EDIT_VERSIONS } from '../../schemas/limits.ts'
-import { jobOperations } from '../../schemas/operations.ts'
 import {
   EditRequest,
   TranscriptEditsView,
   TranscriptVersionView,
 } from '../../schemas/transcripts/transcript-edits.ts'
-import { Type } from '../../schemas/type.ts'
 
 const EditsQuery = Type.Object({
   versions: Type.Integer({

@@ -6,16 +6,16 @@ import {
   type LoggedDelivery,
   listDeliveries,
 } from '../../../storage/deliveries/delivery-log.ts'
-import { limitConcurrency } from '../../limit-concurrency.ts'
 import { groupByAttempts } from '../../lists/attempt-groups.ts'
 import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
 import { periodOf } from '../../lists/list-query.ts'
 import { sendList } from '../../lists/send-list.ts'
+import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
 import { findDeliveryView, toDeliveryView } from '../../responses/delivery-view.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
-import { Type } from '../../schemas/type.ts'
 import { DeliveryList, DeliveryQuery, DeliveryView } from '../../schemas/webhooks/delivery.ts'
 import { deliveryOperations } from '../../schemas/webhooks/delivery-operations.ts'
 

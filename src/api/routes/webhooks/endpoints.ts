@@ -4,24 +4,24 @@ import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { failEndpointDeliveries } from '../../../storage/deliveries/deliveries.ts'
 import { disabledReason } from '../../../storage/deliveries/delivery-outbox.ts'
-import { pageEndpoints } from '../../../storage/deliveries/endpoint-list.ts'
+import { pageEndpoints } from '../../../storage/deliveries/endpoints/endpoint-list.ts'
 import {
   disableEndpoint,
   type Endpoint,
   enableEndpoint,
   findEndpoint,
-} from '../../../storage/deliveries/endpoints.ts'
+} from '../../../storage/deliveries/endpoints/endpoints.ts'
 import {
   accountFilterOf,
   type ResourceRequest,
   requireAccount,
 } from '../../auth/require-account.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
-import { limitConcurrency } from '../../limit-concurrency.ts'
 import { pageUrls } from '../../lists/job-list.ts'
+import { limitConcurrency } from '../../middleware/limit-concurrency.ts'
 import { toEndpointView } from '../../responses/endpoint-view.ts'
 import { baseUrlOf } from '../../responses/urls.ts'
-import { errorResponses } from '../../schemas/error.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 import { endpointOperations } from '../../schemas/webhooks/delivery-operations.ts'
 import { EndpointList, EndpointQuery, EndpointView } from '../../schemas/webhooks/endpoint.ts'

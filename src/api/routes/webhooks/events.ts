@@ -8,10 +8,10 @@ import {
   lastEventPlace,
   readEvents,
   type StoredEvent,
-} from '../../../storage/events.ts'
+} from '../../../storage/jobs/events.ts'
 import { createModelEvents } from '../../responses/streams/model-events.ts'
-import { errorResponses } from '../../schemas/error.ts'
-import { Type } from '../../schemas/type.ts'
+import { errorResponses } from '../../schemas/common/error.ts'
+import { Type } from '../../schemas/common/type.ts'
 
 /** How often a stream looks for new events. */
 const POLL_MS = 1000

@@ -13,9 +13,9 @@ import {
   MAX_TERM_CHARS,
   MAX_URL_CHARS,
   MAX_VARIANTS,
-} from '../limits.ts'
+} from '../common/limits.ts'
+import { Type } from '../common/type.ts'
 import { LanguageCode, transcriptionCodes, translationCodes } from '../models/language-codes.ts'
-import { Type } from '../type.ts'
 import { piiTypes } from './pii-types.ts'
 
 /** Defines a switch that is off by default. */

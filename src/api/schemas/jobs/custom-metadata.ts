@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/config.ts'
-import { FreeObject } from '../values.ts'
+import { FreeObject } from '../common/values.ts'
 
 /** A key with its value takes at least five characters: `"":1,`. */
 const LEAST_CHARS = 5

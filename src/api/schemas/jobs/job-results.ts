@@ -1,4 +1,6 @@
 import type { TSchema } from 'typebox'
+import { Type } from '../common/type.ts'
+import { Nullable, OneOf, Seconds } from '../common/values.ts'
 import { AddOnError, addOnResult, quotingResult } from '../transcripts/add-on-result.ts'
 import {
   SentencesResult,
@@ -7,8 +9,6 @@ import {
   textFields,
   UtteranceView,
 } from '../transcripts/transcript-view.ts'
-import { Type } from '../type.ts'
-import { Nullable, OneOf, Seconds } from '../values.ts'
 import { piiSingleTypes } from './pii-types.ts'
 
 const Text = Nullable(Type.String())

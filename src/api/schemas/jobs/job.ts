@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
-import { pageOf } from '../list-query.ts'
-import { Type } from '../type.ts'
-import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../values.ts'
+import { pageOf } from '../common/list-query.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../common/values.ts'
 import { LiveResult, PreRecordedResult } from './job-results.ts'
 import { LiveParams, PreRecordedParams } from './request-params.ts'
 

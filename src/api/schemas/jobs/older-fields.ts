@@ -1,4 +1,4 @@
-import { Type } from '../type.ts'
+import { Type } from '../common/type.ts'
 import { type addOnConfigs, HttpUrl, LanguageList, Switch } from './add-on-configs.ts'
 
 /** Marks an older name of a field. */

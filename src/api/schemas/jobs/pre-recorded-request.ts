@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Config } from '../../../config/config.ts'
+import { Type } from '../common/type.ts'
 import { modelNames } from '../models/model-names.ts'
-import { Type } from '../type.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from './add-on-configs.ts'
 import { CustomMetadata } from './custom-metadata.ts'
 import { OlderCallbackUrl, olderLanguageFields } from './older-fields.ts'

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 import { readConfig } from '../../../config/config.ts'
+import { Type } from '../common/type.ts'
+import { Language } from '../common/values.ts'
 import { liveRequest } from '../live/live-request.ts'
-import { Type } from '../type.ts'
-import { Language } from '../values.ts'
 import { addOnConfigs, Switch } from './add-on-configs.ts'
 import { preRecordedRequest } from './pre-recorded-request.ts'
 

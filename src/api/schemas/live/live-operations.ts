@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.ts'
+import type { Operation } from '../common/operations.ts'
 
 const socket = `
 **The socket.** Connect to \`url\` as it is, without a key; the same address serves every later connection. A newer

@@ -1,11 +1,11 @@
 import type { Static, TProperties } from 'typebox'
 import type { Config } from '../../../config/config.ts'
+import { Type } from '../common/type.ts'
+import { OneOf } from '../common/values.ts'
 import { addOnConfigs, HttpUrl, Ignored, Switch } from '../jobs/add-on-configs.ts'
 import { CustomMetadata } from '../jobs/custom-metadata.ts'
 import { OlderCallbackUrl, olderLanguageFields } from '../jobs/older-fields.ts'
 import { liveModelNames } from '../models/model-names.ts'
-import { Type } from '../type.ts'
-import { OneOf } from '../values.ts'
 import { messageFlags } from './message-flags.ts'
 
 const example = {

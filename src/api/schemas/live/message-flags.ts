@@ -1,4 +1,4 @@
-import { Type } from '../type.ts'
+import { Type } from '../common/type.ts'
 
 /** The default of each kind of messages: on the socket, and to the callback. */
 const defaults = {

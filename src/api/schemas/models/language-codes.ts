@@ -1,4 +1,4 @@
-import { Type } from '../type.ts'
+import { Type } from '../common/type.ts'
 
 /** Codes of languages in which speech can be transcribed (contract 1.6). */
 export const transcriptionCodes: readonly string[] = [

@@ -1,5 +1,5 @@
-import { Type } from '../type.ts'
-import { OneOf } from '../values.ts'
+import { Type } from '../common/type.ts'
+import { OneOf } from '../common/values.ts'
 
 /** A name of a model, in the form of OpenAI's API. */
 export const Model = Type.Object(

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { modelKinds } from '../../../models/catalog.ts'
 import { modelStates } from '../../../models/model-store.ts'
-import { Type } from '../type.ts'
-import { OneOf } from '../values.ts'
+import { Type } from '../common/type.ts'
+import { OneOf } from '../common/values.ts'
 
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(
   type: T,

@@ -1,6 +1,6 @@
-import { errorResponses } from '../error.ts'
-import { Type } from '../type.ts'
-import { FreeObject, OneOf } from '../values.ts'
+import { errorResponses } from '../common/error.ts'
+import { Type } from '../common/type.ts'
+import { FreeObject, OneOf } from '../common/values.ts'
 
 /** Objects that this server reads only in part. */
 const BOUNDS = { maxProperties: 50, propertyNames: { maxLength: 100 } }

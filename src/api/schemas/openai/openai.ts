@@ -1,6 +1,6 @@
-import { errorResponses } from '../error.ts'
-import { Type } from '../type.ts'
-import { OneOf, Seconds } from '../values.ts'
+import { errorResponses } from '../common/error.ts'
+import { Type } from '../common/type.ts'
+import { OneOf, Seconds } from '../common/values.ts'
 
 const Granularity = OneOf('word', 'segment')
 

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
-import { Type } from '../type.ts'
-import { Nullable, Seconds } from '../values.ts'
+import { Type } from '../common/type.ts'
+import { Nullable, Seconds } from '../common/values.ts'
 
 /** Why an add-on has no result. */
 export const AddOnError = Type.Object(

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
-import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS, MAX_NAME_CHARS } from '../limits.ts'
-import { AnyOf, DateFilter, pageFields, pageOf } from '../list-query.ts'
-import { Type } from '../type.ts'
-import { FreeObject, Nullable, OneOf } from '../values.ts'
+import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS, MAX_NAME_CHARS } from '../common/limits.ts'
+import { AnyOf, DateFilter, pageFields, pageOf } from '../common/list-query.ts'
+import { Type } from '../common/type.ts'
+import { FreeObject, Nullable, OneOf } from '../common/values.ts'
 
 /** Longer texts are no questions. */
 const MAX_QUERY_CHARS = 500

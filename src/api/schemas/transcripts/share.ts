@@ -1,5 +1,5 @@
-import { Type } from '../type.ts'
-import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../values.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Seconds, Uuid } from '../common/values.ts'
 
 const DAY_S = 86_400
 

@@ -4,9 +4,9 @@ import {
   MAX_EDIT_OPERATIONS,
   MAX_EDIT_SPEAKER,
   MAX_SPEAKER_NAME_CHARS,
-} from '../limits.ts'
-import { Type } from '../type.ts'
-import { DateTime, FreeObject, Nullable, OneOf } from '../values.ts'
+} from '../common/limits.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, FreeObject, Nullable, OneOf } from '../common/values.ts'
 
 const index = { minimum: 0, maximum: MAX_EDIT_INDEX }
 const speaker = { minimum: 0, maximum: MAX_EDIT_SPEAKER }

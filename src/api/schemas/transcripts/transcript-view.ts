@@ -1,5 +1,5 @@
-import { Type } from '../type.ts'
-import { Language, OneOf, Seconds } from '../values.ts'
+import { Type } from '../common/type.ts'
+import { Language, OneOf, Seconds } from '../common/values.ts'
 import { addOnResult } from './add-on-result.ts'
 
 const Confidence = Type.Number({ minimum: 0, maximum: 1, description: '1 is certain' })

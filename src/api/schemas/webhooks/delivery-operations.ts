@@ -1,4 +1,4 @@
-import type { Operation } from '../operations.ts'
+import type { Operation } from '../common/operations.ts'
 
 function operation(operationId: string, summary: string, description: string): Operation {
   return { tags: ['Deliveries'], operationId, summary, description }

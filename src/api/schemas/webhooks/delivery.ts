@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { KEPT_ATTEMPTS } from '../../../storage/deliveries/deliveries.ts'
-import { MAX_NAME_CHARS, MAX_QUERY_VALUES } from '../limits.ts'
-import { AnyOf, DateFilter, pageFields, pageOf } from '../list-query.ts'
-import { Type } from '../type.ts'
-import { DateTime, Nullable, OneOf } from '../values.ts'
+import { MAX_NAME_CHARS, MAX_QUERY_VALUES } from '../common/limits.ts'
+import { AnyOf, DateFilter, pageFields, pageOf } from '../common/list-query.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, Nullable, OneOf } from '../common/values.ts'
 
 /** The statuses of a delivery. */
 const deliveryStatuses = ['pending', 'delivered', 'failed'] as const

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
-import { AnyOf, OtherAccount, pageFields, pageOf } from '../list-query.ts'
-import { Type } from '../type.ts'
-import { DateTime, Nullable, OneOf } from '../values.ts'
+import { AnyOf, OtherAccount, pageFields, pageOf } from '../common/list-query.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, Nullable, OneOf } from '../common/values.ts'
 
 const endpointKinds = ['callback', 'webhook'] as const
 const endpointStatuses = ['enabled', 'failing', 'disabled'] as const

@@ -1,7 +1,7 @@
 import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { Type } from '../common/type.ts'
+import { FreeObject, OneOf, Uuid } from '../common/values.ts'
 import { PreRecordedResult } from '../jobs/job-results.ts'
-import { Type } from '../type.ts'
-import { FreeObject, OneOf, Uuid } from '../values.ts'
 
 const job = { id: Uuid, custom_metadata: Type.Optional(FreeObject('As the client gave it')) }
 

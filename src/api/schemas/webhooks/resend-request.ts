@@ -1,6 +1,6 @@
-import { MAX_NAME_CHARS } from '../limits.ts'
-import { Type } from '../type.ts'
-import { DateOrDateTime } from '../values.ts'
+import { MAX_NAME_CHARS } from '../common/limits.ts'
+import { Type } from '../common/type.ts'
+import { DateOrDateTime } from '../common/values.ts'
 
 /** Which failed deliveries to resend. */
 export const ResendRequest = Type.Object(

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
 import { webhookEvents } from '../../../storage/deliveries/delivery-outbox.ts'
+import { Type } from '../common/type.ts'
+import { Nullable, OneOf } from '../common/values.ts'
 import { HttpUrl } from '../jobs/add-on-configs.ts'
-import { Type } from '../type.ts'
-import { Nullable, OneOf } from '../values.ts'
 import { EndpointView } from './endpoint.ts'
 
 /** The longest text that fits a line of the list. */

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { bareEnvironment } from '../../../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment.ts'
 import { AppError } from '../../../errors.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { processes } from '../../../workers/transports.ts'

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
-import { bareEnvironment } from '../../../audio/decoder/bare-environment.ts'
+import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment.ts'
 import type { Log } from '../../../observability/log.ts'
 import { findPrepacked, prepackedName } from './prepacked-models.ts'
 

@@ -1,0 +1,132 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config/config.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
+import { isOpenAiPath, openAiStatusOf, toOpenAiError } from '../openai/errors.ts'
+import { newRequestId } from './request-id.ts'
+
+/** The body of every unsuccessful response (contract 1.9). */
+export type ErrorBody = {
+  timestamp: string
+  path: string
+  request_id: string
+  statusCode: number
+  message: string
+  validation_errors?: readonly string[]
+}
+
+/** Default seconds after which a client may retry what was temporarily impossible. */
+const RETRY_AFTER = 5
+
+/** How long a client has to read the last response on a connection. */
+const LINGER_MS = 2000
+
+/** Errors of the framework and of the HTTP parser, mapped to the error table. */
+const foreignErrors = new Map<string, { code: ErrorCode; detail?: string }>([
+  [
+    'FST_ERR_CTP_INVALID_MEDIA_TYPE',
+    { code: 'content_type_unsupported', detail: 'send application/json, recordings as a form' },
+  ],
+  ['FST_ERR_BAD_URL', { code: 'route_not_found' }],
+  ['FST_ERR_MAX_PARAM_LENGTH', { code: 'route_not_found' }],
+  ['HPE_HEADER_OVERFLOW', { code: 'headers_too_large' }],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { code: 'headers_too_large' }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { code: 'request_timeout' }],
+])
+
+/**
+ * Sends `error`; an unknown error that is not an `AppError` is logged and appears outside as a
+ * plain 500.
+ */
+export function sendError(
+  error: FastifyError | AppError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { toPayload }: { toPayload?: (text: string) => Readable } = {},
+): FastifyReply {
+  const known = toAppError(error, 'internal')
+  if (known.status === 500) request.log.error({ err: error }, 'failed')
+  const retryAfter = known.retryAfter ?? (known.status === 503 ? RETRY_AFTER : undefined)
+  if (retryAfter !== undefined) reply.header('retry-after', Math.max(1, Math.ceil(retryAfter)))
+  // The framework would close the connection after a refused body; this one was read to its end.
+  if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
+  const { url: path, id: requestId } = request
+  const { status, body } = answerOf(known, { path, requestId })
+  const text = JSON.stringify(body)
+  return reply
+    .code(status)
+    .header('x-error-code', known.code)
+    .header('content-length', Buffer.byteLength(text))
+    .type('application/json; charset=utf-8')
+    .send(toPayload ? toPayload(text) : text)
+}
+
+/**
+ * Responds to what the HTTP parser could not read. The connection ends: the start of the next
+ * request is unknown.
+ */
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,
+): void {
+  // As in Node's own handler: a second response must not be written into the body of one that has
+  // begun.
+  const current = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage
+  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent) {
+    socket.destroy()
+    return
+  }
+  const known = toAppError(error, 'request_unreadable')
+  const requestId = newRequestId()
+  const answer = answerOf(known, { path: parsedPath(error), requestId })
+  const body = JSON.stringify(answer.body)
+  const head = [
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...requestIdHeaderNames.map((name) => `${name}: ${requestId}`),
+    `x-error-code: ${known.code}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  // A client that keeps sending, or never closes, must not hold the connection.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+/** Returns what an error becomes on a path: OpenAI's clients expect a form of their own. */
+function answerOf(
+  error: AppError,
+  request: { path: string; requestId: string },
+): { status: number; body: object } {
+  if (!isOpenAiPath(request.path)) return { status: error.status, body: errorBody(error, request) }
+  return { status: openAiStatusOf(error), body: toOpenAiError(error) }
+}
+
+function errorBody(
+  { status, message, validationErrors }: AppError,
+  { path, requestId }: { path: string; requestId: string },
+): ErrorBody {
+  return {
+    timestamp: new Date().toISOString(),
+    path: path.split('?', 1)[0]!,
+    request_id: requestId,
+    statusCode: status,
+    message,
+    ...(validationErrors && { validation_errors: validationErrors }),
+  }
+}
+
+function toAppError(error: Error & { code?: unknown }, otherwise: ErrorCode): AppError {
+  if (error instanceof AppError) return error
+  const { code, detail } = foreignErrors.get(String(error.code)) ?? { code: otherwise }
+  return new AppError(code, detail, { cause: error })
+}
+
+/** Returns as much of the request line as the parser read before it failed. */
+function parsedPath(error: Error & { rawPacket?: unknown }): string {
+  const text = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.toString('latin1') : ''
+  return /^[A-Z]+ (\/\S*)/.exec(text)?.[1] ?? '/'
+}

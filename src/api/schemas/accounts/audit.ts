@@ -1,0 +1,44 @@
+import type { Static } from 'typebox'
+import { auditActions, auditSources } from '../../../storage/accounts/audit-log.ts'
+import { MAX_NAME_CHARS } from '../common/limits.ts'
+import { AnyOf, DateFilter, pageFields, pageOf } from '../common/list-query.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, FreeObject, Nullable, OneOf, Uuid } from '../common/values.ts'
+
+function Filter(description: string) {
+  return Type.Optional(Type.String({ maxLength: MAX_NAME_CHARS, description }))
+}
+
+/** Filters of the audit log, and the part of its list. */
+export const AuditQuery = Type.Object({
+  ...pageFields('Entries'),
+  date: DateFilter('Entries of this UTC day'),
+  before_date: DateFilter('Entries before this time'),
+  after_date: DateFilter('Entries after this time'),
+  action: AnyOf(auditActions, 'Entries of any of these actions'),
+  account: Filter('Entries that concern this account'),
+  key: Filter('What was done with the key of this id'),
+  subject: Filter('Entries about the key or the job of this id'),
+})
+
+/** One entry of the audit log. */
+export const AuditEntryView = Type.Object(
+  {
+    id: Uuid,
+    at: DateTime,
+    action: OneOf(...auditActions),
+    source: OneOf(...auditSources),
+    account: Nullable(Type.String({ description: 'Whom it concerns; null for a server' })),
+    subject: Nullable(Type.String({ description: 'The id of the key or the job' })),
+    key: Nullable(Type.String({ description: 'The id of the key of the request' })),
+    address: Nullable(Type.String({ description: 'From which the request came' })),
+    details: FreeObject('Of a key its scopes, of a start the settings without secrets'),
+  },
+  { title: 'AuditEntry' },
+)
+
+/** The view of an entry. */
+export type AuditEntryView = Static<typeof AuditEntryView>
+
+/** A page of the audit log. */
+export const AuditList = pageOf(AuditEntryView, 'AuditList')

@@ -1,0 +1,62 @@
+import type { Static } from 'typebox'
+import { accountScopes, scopes } from '../../../storage/accounts/keys.ts'
+import { Type } from '../common/type.ts'
+import { DateTime, Nullable, OneOf } from '../common/values.ts'
+
+const YEAR_S = 366 * 86_400
+/** The longest text that fits a line of the list. */
+const MAX_LABEL = 100
+
+function Label(description: string) {
+  return Type.String({ minLength: 1, maxLength: MAX_LABEL, format: 'label', description })
+}
+
+/** What a new key is to be. */
+export const KeyRequest = Type.Object(
+  {
+    name: Type.Optional(Label('Its display name')),
+    account: Type.Optional(
+      Label('The account whose jobs it opens; without the scope `admin` only the own one'),
+    ),
+    scopes: Type.Array(OneOf(...scopes), {
+      ...{ minItems: 1, maxItems: scopes.length, default: [...accountScopes] },
+      description: 'What it may do; without the scope `admin` at most what the own key may',
+    }),
+    expires_in_s: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 60, maximum: 10 * YEAR_S },
+        description: 'Seconds until it expires; without this it never does',
+      }),
+    ),
+  },
+  { title: 'KeyRequest', examples: [{ name: 'night job', scopes: ['read'] }] },
+)
+
+/** What a new key is to be, as it was read. */
+export type KeyRequest = Static<typeof KeyRequest>
+
+const fields = {
+  id: Type.String({ description: 'How the key begins' }),
+  account: Type.String(),
+  name: Nullable(Type.String()),
+  scopes: Type.Array(OneOf(...scopes)),
+  created_at: DateTime,
+  expires_at: Nullable(DateTime),
+  last_used_at: Nullable(DateTime),
+  is_own: Type.Boolean({ description: 'Whether this request came with it' }),
+}
+
+/** A new key, the only time that it is shown. */
+export const CreatedKey = Type.Object(
+  {
+    ...fields,
+    key: Type.String({ description: 'Only here: the server keeps no more than a hash of it' }),
+  },
+  { title: 'CreatedKey' },
+)
+
+/** The keys of an account, or of all. */
+export const KeyList = Type.Object(
+  { items: Type.Array(Type.Object(fields, { title: 'Key' })) },
+  { title: 'KeyList' },
+)

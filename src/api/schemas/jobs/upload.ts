@@ -1,0 +1,39 @@
+import { Type } from '../common/type.ts'
+import { Seconds, Uri, Uuid } from '../common/values.ts'
+import { HttpUrl } from './add-on-configs.ts'
+
+/** The body of an upload by URL (contract 2.1, form 2). */
+export const UploadRequest = Type.Object({ audio_url: HttpUrl }, { title: 'UploadAddress' })
+
+/**
+ * The form of an upload (contract 2.1, form 1). Only for the description: a form is read as it
+ * arrives.
+ */
+export const UploadForm = Type.Object(
+  {
+    audio: Type.Unsafe({
+      contentMediaType: 'application/octet-stream',
+      description: 'The file, once; other parts are ignored',
+    }),
+  },
+  { title: 'UploadForm' },
+)
+
+/** The response to an upload (contract 2.1). */
+export const UploadView = Type.Object(
+  {
+    audio_url: Uri,
+    audio_metadata: Type.Object({
+      id: Uuid,
+      filename: Type.String(),
+      extension: Type.String({ description: 'As detected, in lower case, without a dot' }),
+      size: Type.Integer({ minimum: 0, description: 'Bytes' }),
+      audio_duration: Seconds,
+      number_of_channels: Type.Integer({ minimum: 1 }),
+      source: Type.Optional(
+        Type.String({ description: 'The address it was fetched from, as it was given' }),
+      ),
+    }),
+  },
+  { title: 'Upload' },
+)

@@ -1,0 +1,113 @@
+import { Type } from '../common/type.ts'
+import { FreeObject, Nullable, OneOf } from '../common/values.ts'
+import { piiSingleTypes } from '../jobs/pii-types.ts'
+
+const Languages = Type.Array(Type.String({ description: 'A language code, such as `en`' }))
+const ModelNames = Type.Array(Type.String({ description: 'A name that requests may give' }))
+const EntityType = OneOf(...piiSingleTypes)
+
+const AddOn = Type.Object(
+  {
+    name: Type.String({ description: 'The switch that requests it' }),
+    kind: OneOf('transform', 'add-on'),
+    is_configured: Type.Boolean({ description: 'If false, it returns `NotConfigured`' }),
+    is_repeatable: Type.Boolean({ description: 'Whether it can be retried after a failure' }),
+    languages: Type.Union([Languages, Type.Null()], { description: 'Null when it knows all' }),
+    config_schema: Nullable(
+      FreeObject('JSON Schema of its `…_config`, with the limits and defaults of this server'),
+    ),
+  },
+  { title: 'AddOnCapability', description: 'A transform changes the words, an add-on never does' },
+)
+
+const EntityTypeView = Type.Object(
+  {
+    type: EntityType,
+    support: OneOf('strong', 'cue', 'list', 'none'),
+    languages: Languages,
+  },
+  {
+    title: 'EntityCapability',
+    description:
+      'Found by checksum or shape (`strong`), only near words that announce it (`cue`), as far as word lists ' +
+      'go (`list`), or not at all (`none`)',
+  },
+)
+
+const modelFields = {
+  name: Type.String({ description: 'As `steno models` names it' }),
+  kind: Type.String({ description: 'What it is for, such as `recognition`' }),
+  engine: Nullable(Type.String({ description: 'What runs it, such as `whisper`' })),
+  languages: Type.Array(Type.String(), { description: 'Best first; none when it works on any' }),
+  license: Type.String({ description: 'SPDX id' }),
+}
+
+const InstalledModel = Type.Object(
+  {
+    ...modelFields,
+    version: Nullable(Type.String({ description: 'The commit or version of its source' })),
+    credit: Nullable(Type.String({ description: 'Whom the license requires to be credited' })),
+    word_times: Nullable(
+      Type.Boolean({ description: 'Whether it measures word times; null when it has no words' }),
+    ),
+  },
+  { title: 'InstalledModel' },
+)
+
+const AvailableModel = Type.Object(
+  {
+    ...modelFields,
+    download_bytes: Type.Integer(),
+    memory_bytes: Type.Integer({ description: 'What it takes when it is loaded' }),
+    accuracy_measured: Nullable(
+      Type.Unsafe<'itself' | 'family'>({
+        type: 'string',
+        enum: ['itself', 'family'],
+        description: 'Its accuracy in Steno was measured, or that of another size of it',
+      }),
+    ),
+  },
+  { title: 'AvailableModel' },
+)
+
+const Translator = Type.Object(
+  {
+    provider: OneOf('language model', 'whisper', 'apertium'),
+    model: Nullable(Type.String({ description: 'The configured language model' })),
+    pairs: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'From and to, such as `es-en`; null for all',
+    }),
+    sessions: Type.Boolean({ description: 'Whether it translates live sessions, too' }),
+  },
+  { title: 'TranslatorCapability' },
+)
+
+/** What this server can do. */
+export const Capabilities = Type.Object(
+  {
+    recognition: Type.Object({
+      languages: Type.Array(Type.String(), { description: 'Best first' }),
+      models: ModelNames,
+      live_models: Type.Array(Type.String(), {
+        description: 'Those that live sessions may name; none when there are no live sessions',
+      }),
+    }),
+    models: Type.Object(
+      { installed: Type.Array(InstalledModel), available: Type.Array(AvailableModel) },
+      { description: '`steno models pull` installs an available one on the machine' },
+    ),
+    limits: Type.Object(
+      { max_file_bytes: Type.Integer(), max_audio_seconds: Type.Integer() },
+      { description: 'What one recording may be' },
+    ),
+    add_ons: Type.Array(AddOn),
+    translators: Type.Array(Translator, {
+      description: 'What translates, in the order in which it is asked; none without any',
+    }),
+    entity_types: Type.Array(EntityTypeView),
+    entity_groups: Type.Record(Type.String(), Type.Array(EntityType), {
+      description: 'What each name of several types stands for in `entity_types` of a request',
+    }),
+  },
+  { title: 'Capabilities' },
+)

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { DecoderLimits } from '../decoder-limits.ts'
+import { isolatingScript, type Visible } from './isolated-root.ts'
+
+/**
+ * How far the system can confine a decoder: `isolated` shows it no network, no other process and no
+ * file but its recording, its output folder and the program; `files` allows no network and no
+ * writes except to the output folder, `network` allows no network, `limits` only limits memory and
+ * time, `none` not even these.
+ */
+export type Confinement = 'isolated' | 'files' | 'network' | 'limits' | 'none'
+
+/** A program to start, with its arguments. */
+export type ProcessCommand = { file: string; args: string[] }
+
+/** The limits of a decoder, and which files it may use. */
+export type Bounds = Visible & { limits: DecoderLimits }
+
+/** The shell finds `unshare` and `mount` of util-linux here; the decoder itself needs no path. */
+const PATH = 'PATH=/usr/bin:/bin:/usr/sbin:/sbin'
+/** File systems that hold no user files, and that the decoder and the shell may need. */
+const PSEUDO =
+  /^(proc|sysfs|devtmpfs|devpts|mqueue|cgroup2?|securityfs|debugfs|tracefs|bpf|pstore)$/
+/** Each mount to make read-only adds a few milliseconds to every start. */
+const MAX_MOUNTS = 24
+/** A feature that takes longer to answer is considered missing. */
+const TRIAL_MS = 5000
+
+// A limit that the shell does not support is skipped: one shell has -d, another lacks it. The
+// system's out-of-memory killer is to choose the decoder and not the server.
+const LIMIT_SCRIPT = `
+{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null
+ulimit -c 0 2>/dev/null
+ulimit -n 256 2>/dev/null
+ulimit -d "$1" 2>/dev/null
+ulimit -f "$2" 2>/dev/null
+ulimit -S -t "$3" 2>/dev/null
+shift 3
+exec "$@"`
+
+// The output folder first becomes a mount of its own, so it stays writable when the rest turns
+// read-only. A file system may have been unmounted since it was listed.
+const READ_ONLY_SCRIPT = `
+folder=$1
+count=$2
+shift 2
+if [ -n "$folder" ]; then mount --bind "$folder" "$folder" || exit 125; fi
+while [ "$count" -gt 0 ]; do
+  mount -o remount,bind,ro "$1" 2>/dev/null || ! mountpoint -q "$1" || exit 125
+  shift
+  count=$((count - 1))
+done
+exec "$@"`
+
+const withoutNetwork = ['unshare', '--user', '--map-root-user', '--net', '--ipc']
+
+let known: Confinement | undefined
+
+/**
+ * Returns the strongest confinement that works here; determined once, by starting a program in
+ * each.
+ */
+export function findConfinement(): Confinement {
+  known ??= candidates().find(works) ?? 'none'
+  return known
+}
+
+/** Returns what a platform may have: only Linux has namespaces, and Windows has no shell. */
+export function candidates(platform: NodeJS.Platform = process.platform): Confinement[] {
+  if (platform === 'linux') return ['isolated', 'files', 'network', 'limits']
+  return platform === 'win32' ? [] : ['limits']
+}
+
+/** Node, with a module of ours. */
+const readOwnCode = {
+  file: process.execPath,
+  args: ['-e', `fs.accessSync(${JSON.stringify(import.meta.filename)})`],
+}
+
+function works(confinement: Confinement): boolean {
+  const limits = { memoryBytes: 1e9, dataBytes: 1e9, cpuSeconds: 9, wallSeconds: 9, fileBytes: 0 }
+  const bounds = { limits, input: undefined, folder: undefined }
+  const isIsolated = confinement === 'isolated'
+  // The memory of a program that another one has started is only found with this file.
+  if (isIsolated && !existsSync('/proc/thread-self/children')) return false
+  const program = isIsolated ? readOwnCode : { file: '/bin/sh', args: ['-c', ':'] }
+  const { file, args } = confine(program, bounds, confinement)
+  const options = { env: {}, timeout: TRIAL_MS, stdio: 'ignore' as const }
+  return spawnSync(file, args, options).status === 0
+}
+
+/**
+ * Returns the command that starts `command` with limits, and confined as far as the system supports
+ * it. The program replaces the shell: it has the pid of the started process, and its exit status is
+ * that of the whole. An isolated one is a descendant of that process and ends with it; the exit
+ * code tells by which signal, see `signalOf`.
+ */
+export function confine(
+  command: ProcessCommand,
+  { limits, ...visible }: Bounds,
+  confinement: Confinement = findConfinement(),
+): ProcessCommand {
+  if (confinement === 'none') return command
+  const program = [command.file, ...command.args]
+  // Units as in POSIX: kilobytes of memory, blocks of 512 bytes.
+  const numbers = [
+    Math.ceil(limits.dataBytes / 1024),
+    Math.ceil(limits.fileBytes / 512),
+    limits.cpuSeconds,
+  ].map(String)
+  const limited = ['-c', LIMIT_SCRIPT, 'sh', ...numbers]
+  const inner = [...outerProgram(confinement, visible), ...program]
+  return { file: '/bin/sh', args: [...limited, ...inner] }
+}
+
+function outerProgram(confinement: Confinement, visible: Visible): string[] {
+  if (confinement === 'limits') return []
+  const outer = ['env', PATH, ...withoutNetwork]
+  if (confinement === 'isolated') {
+    const script = ['sh', '-c', isolatingScript(visible), 'sh']
+    return [...outer, '--mount', '--pid', '--fork', '--kill-child', ...script]
+  }
+  const mounts = confinement === 'files' ? writableMounts() : []
+  if (confinement === 'network' || mounts.length > MAX_MOUNTS) return outer
+  const script = ['sh', '-c', READ_ONLY_SCRIPT, 'sh']
+  return [...outer, '--mount', ...script, visible.folder ?? '', `${mounts.length}`, ...mounts]
+}
+
+/** A shell adds the number of the signal that ended a program to this. */
+const SIGNALED = 128
+
+/** Returns the signal by which a program of a shell ended, by the exit code of the shell. */
+export function signalOf(code: number | null): NodeJS.Signals | undefined {
+  const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][]
+  return signals.find(([, number]) => number + SIGNALED === code)?.[0]
+}
+
+/** Returns the writable mounts; a folder may have been mounted since the last call. */
+function writableMounts(): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')
+  const places = lines.flatMap((line) => {
+    const [, , , , place = '', options = ''] = line.split(' ')
+    const [type = ''] = line.split(' - ')[1]?.split(' ') ?? []
+    return options.split(',').includes('rw') && !PSEUDO.test(type) ? [place] : []
+  })
+  return [...new Set(places)].map((place) =>
+    place.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))),
+  )
+}

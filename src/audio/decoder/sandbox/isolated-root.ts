@@ -1,0 +1,101 @@
+import { existsSync, lstatSync } from 'node:fs'
+import { dirname, isAbsolute, join, sep } from 'node:path'
+
+/**
+ * Where the content of a short recording is written, in a decoder that sees no files of the server.
+ */
+export const INPUT_FOLDER = '/input'
+/** It holds the largest file that is read as a short one. */
+export const INPUT_BYTES = 8 * 1024 * 1024
+
+/** What a decoder may see of the disk, beside the system's programs and libraries. */
+export type Visible = {
+  /** The recording; undefined when its content is sent to the decoder. */
+  input: string | undefined
+  /** The folder that it writes to. */
+  folder: string | undefined
+}
+
+/** The new root is built here: nobody needs what it hides, and `mount` needs `/proc` until then. */
+const ROOT = '/sys'
+/** Folders of the system; where all are in `/usr`, most of them are links. */
+const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']
+
+/**
+ * Returns a shell script that builds a root of what is named and nothing else, moves into it, gives
+ * up all rights, and runs the program in its arguments, which never gets them back: a changed root
+ * also forbids user namespaces of its own. The shell is the first process of its namespace, on
+ * which the kernel lets signals have no effect, so the program is a child of it. Each program that
+ * the script itself starts costs a millisecond.
+ */
+export function isolatingScript({ input, folder }: Visible): string {
+  const { folders, links } = findSystem()
+  const program = findProgram()
+  const shown = [...folders, ...program.folders]
+  const files = [...program.files, ...(input === undefined ? [] : [input])]
+  const writable = folder === undefined ? [] : [folder]
+  const made = [...shown, ...files.map((file) => dirname(file)), ...writable, INPUT_FOLDER]
+  const steps = [
+    `mount -t tmpfs -o size=${INPUT_BYTES * 2},mode=755 tmpfs ${ROOT}`,
+    `mkdir -p ${made.map(inRoot).join(' ')}`,
+    ...(links.length > 0 ? [`cp -P ${links.map(quote).join(' ')} ${ROOT}/`] : []),
+    ...shown.map((path) => bind(path, 'ro')),
+    ...files.map(bindFile),
+    ...writable.map((path) => bind(path, 'rw')),
+  ]
+  return `{ ${steps.join(' &&\n')}
+} || exit 125
+chroot ${ROOT} setpriv --no-new-privs --bounding-set=-all --inh-caps=-all "$@"
+exit $?`
+}
+
+function quote(path: string): string {
+  return `'${path.replaceAll("'", `'\\''`)}'`
+}
+
+function inRoot(path: string): string {
+  return quote(ROOT + path)
+}
+
+function bind(path: string, mode: 'ro' | 'rw'): string {
+  return `mount -o bind,${mode} ${quote(path)} ${inRoot(path)}`
+}
+
+/**
+ * The decoder says what is wrong with one that is gone, or no file at all. One may lie in a folder
+ * that is shown.
+ */
+function bindFile(path: string): string {
+  const target = `{ [ -e ${inRoot(path)} ] || : >${inRoot(path)}; }`
+  const shown = `elif [ -e ${quote(path)} ]; then ${target} && ${bind(path, 'ro')}`
+  return `if [ -d ${quote(path)} ]; then mkdir -p ${inRoot(path)}; ${shown}; fi`
+}
+
+function findSystem(): { folders: string[]; links: string[] } {
+  const found = SYSTEM.filter((path) => existsSync(path))
+  const isLink = (path: string) => lstatSync(path).isSymbolicLink()
+  return { folders: found.filter((path) => !isLink(path)), links: found.filter(isLink) }
+}
+
+/**
+ * Node, our modules, those that they import, and the cache of compiled ones, but not what lies
+ * beside them, such as data.
+ */
+function findProgram(): { folders: string[]; files: string[] } {
+  // `src` in a checkout, `lib` in a package.
+  const code = join(import.meta.dirname, '../../..')
+  const folders = [code]
+  for (let folder = dirname(code); folder !== dirname(folder); folder = dirname(folder)) {
+    const modules = join(folder, 'node_modules')
+    if (existsSync(modules)) folders.push(modules)
+  }
+  const cache = process.env.NODE_COMPILE_CACHE
+  if (cache && isAbsolute(cache) && existsSync(cache)) folders.push(cache)
+  const isShown = (path: string) => {
+    return [...folders, ...SYSTEM].some((folder) => path.startsWith(`${folder}${sep}`))
+  }
+  return {
+    folders: folders.filter((folder) => !isShown(folder)),
+    files: [process.execPath, join(dirname(code), 'package.json')].filter((file) => !isShown(file)),
+  }
+}

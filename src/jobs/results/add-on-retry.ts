@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../../config/config.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
+import type { Log } from '../../observability/log.ts'
+import type { Db } from '../../storage/database/db.ts'
+import type { JobId } from '../../storage/jobs/jobs.ts'
+import { readResult, replaceResult } from '../../storage/jobs/results.ts'
+import type { ResultBuilder } from '../../text/result/result-builder.ts'
+import type { Retried, Retry } from '../../text/result/steps/retry-add-on.ts'
+import { type Usage, usageOf } from '../../text/result/token-usage.ts'
+import { type Services, servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
+import { type AnswerStore, callServices } from '../pipeline/service-add-ons.ts'
+import { findDoneJob } from './done-job.ts'
+
+/** The dependencies of a retry. */
+export type RetryTools = {
+  db: Db
+  resultBuilder: Pick<ResultBuilder, 'retry'>
+  services?: Services | undefined
+  config: Pick<Config, 'addOnResults'>
+  log: Log
+}
+
+/** An add-on of a job, named by the switch that enables it. */
+export type JobAddOn = JobId & { name: string }
+
+const refusals = {
+  unknown: 'add_on_not_found',
+  unrepeatable: 'add_on_not_repeatable',
+  'not-requested': 'add_on_not_requested',
+  succeeded: 'add_on_succeeded',
+} as const satisfies Record<string, ErrorCode>
+
+/**
+ * Retries a failed add-on of a finished job, using the words of the stored result, and writes the
+ * outcome there. Returns its JSON text. If another writer changes the result meanwhile, that write
+ * wins and the add-on is built again from the new result, so no change is lost. Fails with
+ * `job_not_found`, `job_not_done` or one of `add_on_…`.
+ */
+export async function retryAddOn(
+  tools: RetryTools,
+  { name, ...id }: JobAddOn,
+  { signal }: { signal: AbortSignal },
+): Promise<string> {
+  const { db, config } = tools
+  const form = config.addOnResults
+  const answers = new Map<string, unknown>()
+  for (let missing: string | undefined; ; ) {
+    signal.throwIfAborted()
+    const job = await findDoneJob(db, id)
+    const result = await readResult(db, job.result)
+    if (result === undefined) {
+      // Only an object can disappear: either another one has replaced it, or none ever will.
+      const { object } = job.result as { object: string }
+      if (object === missing) throw new AppError('storage_unreadable', 'the result is gone')
+      missing = object
+      continue
+    }
+    const params = job.requestParams ?? '{}'
+    const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(answers) }
+    const made = await makeAgain(tools, { name, result, params, form }, options)
+    if (made.outcome !== 'made') throw refusal(made.outcome, name)
+    const { llm } = made
+    if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {
+      return made.answer
+    }
+  }
+}
+
+type MakeOptions = { account: string; job: string; signal: AbortSignal; answers: AnswerStore }
+
+/** Makes an add-on again; calls services for the requests that it needs. */
+async function makeAgain(
+  { resultBuilder, services, log }: RetryTools,
+  retry: Retry,
+  { answers, ...options }: MakeOptions,
+): Promise<Exclude<Retried, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
+  const served = servedAddOns(services)
+  const made = await resultBuilder.retry({ ...retry, served }, options)
+  if (made.outcome !== 'prepared') return made
+  const [answered] = await callServices(services!, [made.prepared], { ...options, answers, log })
+  const merged = await resultBuilder.retry({ ...retry, served, answered }, options)
+  if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
+  return { ...merged, llm: usageOf(answered && 'answers' in answered ? answered.answers : []) }
+}
+
+/** Keeps answers in memory, for when another writer changes the result. */
+function storeIn(answers: Map<string, unknown>): AnswerStore {
+  return {
+    find: (key) => answers.get(key),
+    append: async (key, answer) => void answers.set(key, answer),
+  }
+}
+
+function refusal(outcome: keyof typeof refusals, name: string): AppError {
+  const remedy = outcome === 'unrepeatable' ? '; create the job again to recognize it anew' : ''
+  return new AppError(refusals[outcome], `${name}${remedy}`)
+}

@@ -1,0 +1,27 @@
+import { AppError } from '../../errors.ts'
+import type { JobId } from '../../storage/jobs/jobs.ts'
+import { readResult } from '../../storage/jobs/results.ts'
+import { findEditedSize, readTranscriptChanges } from '../../storage/jobs/transcript-edits.ts'
+import type { TranscriptForm } from '../../text/result/transcript-file.ts'
+import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import { findDoneJob } from './done-job.ts'
+
+/**
+ * Writes the stored words of a finished job or session as a file; `isEdited` with the corrections
+ * of people.
+ */
+export async function writeJobTranscript(
+  { db, resultBuilder }: Pick<PipelineTools, 'db' | 'resultBuilder'>,
+  id: JobId,
+  { signal, isEdited, ...form }: TranscriptForm & { isEdited: boolean; signal: AbortSignal },
+): Promise<string | Uint8Array> {
+  const job = await findDoneJob(db, id)
+  const { version } = isEdited ? await findEditedSize(db, job.id) : { version: 0 }
+  const edits = await readTranscriptChanges(db, job.id, version)
+  const result = await readResult(db, job.result)
+  if (result === undefined || edits === undefined) throw new AppError('job_not_found', id.id)
+  const options = { account: id.account, signal }
+  const written = await resultBuilder.transcript({ result, edits, ...form }, options)
+  if (typeof written === 'string' || written instanceof Uint8Array) return written
+  throw new AppError('feature_not_configured', written.problem)
+}

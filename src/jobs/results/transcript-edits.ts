@@ -1,0 +1,119 @@
+import { wallNow } from '../../clock.ts'
+import { AppError } from '../../errors.ts'
+import type { JobId } from '../../storage/jobs/jobs.ts'
+import { readResult } from '../../storage/jobs/results.ts'
+import {
+  findEditedSize,
+  insertTranscriptVersion,
+  listTranscriptVersions,
+  type NewTranscriptVersion,
+  readTranscriptChanges,
+  type TranscriptVersion,
+} from '../../storage/jobs/transcript-edits.ts'
+import type { Edited } from '../../text/edits/edit-task.ts'
+import type { EditOperation } from '../../text/edits/plan-edits.ts'
+import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import { type DoneJob, findDoneJob } from './done-job.ts'
+
+/** Corrections of one transcript: weeks of work on it. */
+const MAX_VERSIONS = 10_000
+const MAX_BYTES = 8 * 1024 * 1024
+
+const NO_EDITS = '{"words":[],"speakers":[],"joined":[],"names":[],"ignored":false}'
+
+type Tools = Pick<PipelineTools, 'db' | 'resultBuilder'>
+
+/** What corrects a transcript: operations, or a version to bring back. */
+export type Correction = {
+  /** The version that the client has seen. */
+  baseVersion: number
+  keyName: string | null
+} & ({ operations: readonly EditOperation[] } | { restore: number })
+
+/** The corrections of a transcript. */
+export type TranscriptEdits = {
+  version: number
+  /** Newest first. */
+  versions: TranscriptVersion[]
+  /** JSON text: what all corrections add up to. */
+  effective: string
+}
+
+/** Returns the corrections of a finished job's transcript, and its last `limit` versions. */
+export async function readTranscriptEdits(
+  tools: Tools,
+  id: JobId,
+  { limit, signal }: { limit: number; signal: AbortSignal },
+): Promise<TranscriptEdits> {
+  const { db } = tools
+  const job = await findDoneJob(db, id)
+  const versions = await listTranscriptVersions(db, job.id, { limit })
+  const version = versions[0]?.version ?? 0
+  if (version === 0) return { version, versions, effective: NO_EDITS }
+  const made = await edit(tools, job, { version, signal })
+  if ('problem' in made) throw new AppError('internal', 'corrections cannot be read')
+  return { version, versions, effective: made.effective }
+}
+
+/**
+ * Stores a new version of a finished job's transcript, and returns it. Fails with `edits_outdated`
+ * if the client has not seen the current one, with `words_changed`, `edit_refused` or `edits_full`.
+ */
+export async function correctTranscript(
+  tools: Tools,
+  id: JobId,
+  { baseVersion, keyName, signal, ...correction }: Correction & { signal: AbortSignal },
+): Promise<TranscriptVersion> {
+  const { db } = tools
+  const job = await findDoneJob(db, id)
+  const { version, bytes } = await findEditedSize(db, job.id)
+  if (version !== baseVersion) throw outdated(version)
+  if (version >= MAX_VERSIONS) throw new AppError('edits_full', `it has ${version} versions`)
+  const made: NewTranscriptVersion = {
+    ...{ version: version + 1, createdAt: wallNow(), keyName },
+    ...{ restored: null, operations: 0, changes: '' },
+  }
+  if ('restore' in correction) {
+    const { restore } = correction
+    if (restore > version) throw new AppError('edit_refused', `there is no version ${restore}`)
+    made.restored = restore
+  } else {
+    const { operations } = correction
+    const edited = await edit(tools, job, { version, operations, signal })
+    if ('problem' in edited) throw new AppError(edited.problem.code, edited.problem.detail)
+    made.operations = operations.length
+    made.changes = edited.changes!
+    if (bytes + Buffer.byteLength(made.changes) > MAX_BYTES) {
+      throw new AppError('edits_full', `they would take more than ${MAX_BYTES} bytes`)
+    }
+  }
+  const { account } = id
+  if (!(await insertTranscriptVersion(db, { jobId: job.id, account }, made))) {
+    await findDoneJob(db, id)
+    throw outdated((await findEditedSize(db, job.id)).version)
+  }
+  const { changes: _, ...stored } = made
+  return stored
+}
+
+type EditOptions = {
+  version: number
+  operations?: readonly EditOperation[]
+  signal: AbortSignal
+}
+
+async function edit(
+  { db, resultBuilder }: Tools,
+  job: DoneJob,
+  { version, operations, signal }: EditOptions,
+): Promise<Edited> {
+  const stored = await readTranscriptChanges(db, job.id, version)
+  const result = await readResult(db, job.result)
+  if (stored === undefined || result === undefined) throw new AppError('job_not_found', job.id)
+  const task = { result, stored, ...(operations && { operations }) }
+  return resultBuilder.edit(task, { account: job.account, signal })
+}
+
+function outdated(version: number): AppError {
+  return new AppError('edits_outdated', `the current version is ${version}`)
+}

@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto'
+import { listedLanguages } from '../../asr/languages/languages.ts'
+import { readRecognitionRequest } from '../../asr/routing/recognition-request.ts'
+import { steadyNow, wallNow } from '../../clock.ts'
+import { hasZeroRetention } from '../../config/zero-retention.ts'
+import { AppError } from '../../errors.ts'
+import type { Actor } from '../../storage/accounts/audit-log.ts'
+import { inTransaction } from '../../storage/database/db.ts'
+import { cancelRecordedJob } from '../../storage/jobs/cancel-job.ts'
+import {
+  type CreateJob,
+  createJobWriter,
+  findRepeated,
+  type IdempotencyKey,
+  jobOfSameRequest,
+} from '../../storage/jobs/create-job.ts'
+import { deleteEndedJob } from '../../storage/jobs/deletion/delete-job.ts'
+import { deleteDeliveredJobs, markDelivered } from '../../storage/jobs/deletion/zero-retention.ts'
+import { findJob, type Job, type JobId } from '../../storage/jobs/jobs.ts'
+import type { TranscriptVersion } from '../../storage/jobs/transcript-edits.ts'
+import { findFile, type StoredFile } from '../../storage/recordings/recordings.ts'
+import type { TextCapabilities } from '../../text/capabilities.ts'
+import { languages as redactedLanguages } from '../../text/entities/entity-types.ts'
+import type { TranscriptForm } from '../../text/result/transcript-file.ts'
+import type { TranslatorInfo } from '../../text/service-add-ons/service-add-on.ts'
+import { filenameOf } from '../fetching/source-url.ts'
+import type { JobWaiters } from '../job-waiters.ts'
+import { removeCheckpoints } from '../pipeline/checkpoints.ts'
+import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import { deleteRecordings } from '../pipeline/redacted-audio.ts'
+import type { QueueLoop } from '../queue/queue-loop.ts'
+import { type JobAddOn, retryAddOn } from '../results/add-on-retry.ts'
+import { writeJobTranscript } from '../results/job-transcript.ts'
+import {
+  type Correction,
+  correctTranscript,
+  readTranscriptEdits,
+  type TranscriptEdits,
+} from '../results/transcript-edits.ts'
+import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
+
+/** A job request, after validation. */
+export type SubmitRequest = {
+  /** `request_params` as the job shows them, with defaults. */
+  params: Record<string, unknown>
+  /** Their JSON text, if it is already written; `params` may then lack the rest of long lists. */
+  paramsText?: string | undefined
+  customMetadata: Record<string, unknown> | null
+  /** An upload of the account; otherwise `source`, a remote URL. */
+  fileId: string | null
+  source: string | null
+  /** The id of the requesting key. */
+  keyId?: string | undefined
+  /** Makes a repeated request create only one job. */
+  idempotency?: IdempotencyKey | undefined
+}
+
+/** The dependencies of submission. */
+export type JobSubmissionOptions = {
+  tools: PipelineTools
+  /** Runs the jobs, if this process does. */
+  runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
+  waiters: Pick<JobWaiters, 'ended'>
+  /** Called when something may have been queued for receivers. */
+  onEvents?: (() => void) | undefined
+  /** Called when a job was deleted. */
+  onDeleted?: ((jobId: string) => void) | undefined
+}
+
+type Refused = { account: string; fileId: string | null; maxQueued: number }
+
+/** Seconds after which a rejected client may well succeed. */
+const RETRY_SOON = { retryAfter: 5 }
+
+/** What clients ask of recorded audio: uploads, jobs, retries of add-ons, deletion. */
+export class JobSubmission {
+  readonly #tools: PipelineTools
+  readonly #options: JobSubmissionOptions
+  readonly #create: CreateJob
+  readonly #closed = new AbortController()
+  /** The number of uploads being fetched, by account. */
+  readonly #fetching = new Map<string, number>()
+
+  constructor(options: JobSubmissionOptions) {
+    this.#options = options
+    this.#tools = options.tools
+    this.#create = createJobWriter(options.tools.db)
+  }
+
+  /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
+  async submit(account: string, request: SubmitRequest): Promise<{ id: string }> {
+    if (this.#closed.signal.aborted) throw new AppError('server_stopping', undefined, RETRY_SOON)
+    const { params, paramsText, customMetadata, keyId, fileId, source, idempotency } = request
+    const listed = listedLanguages(params)
+    const requested = readRecognitionRequest(params)
+    // The attempt installs a model that is missing.
+    if (!this.#tools.speech.installer?.findMissing(requested)) this.#tools.speech.route(requested)
+    if (params.pii_redaction === true) refuseUnredactable(listed)
+    if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
+    await this.#tools.space.admit(account)
+    const id = randomUUID()
+    const file = {
+      id: fileId ?? randomUUID(),
+      filename: source && filenameOf(source),
+      source: fileId ? null : source,
+    }
+    const times = { createdAt: wallNow(), runAfter: steadyNow() }
+    const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
+    const zeroRetention = hasZeroRetention(this.#tools.config.storage, account)
+    const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
+    const job = { id, account, ...times, ...asked, file }
+    const creation = await this.#create(job, {
+      ...{ maxQueued, maxSecondsPerMonth, idempotency },
+    })
+    if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
+    this.#options.onEvents?.()
+    this.#options.runner?.wake({ account, isFetched: fileId !== null })
+    this.#tools.db.jobHints?.announce()
+    // The same request may have arrived concurrently and been first.
+    return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
+  }
+
+  /**
+   * Resolves with a job when it has ended; rejects with the reason of `signal`, and with
+   * `job_not_found`.
+   */
+  async whenEnded(id: JobId, signal: AbortSignal): Promise<Job> {
+    await this.#options.waiters.ended(id.id, signal)
+    const job = await findJob(this.#tools.db, id)
+    if (!job) throw new AppError('job_not_found', id.id)
+    return job
+  }
+
+  /**
+   * Finds the job that an earlier request with this key created. Fails with `idempotency_conflict`
+   * if that request asked for something else.
+   */
+  async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
+    const earlier = await findRepeated(this.#tools.db, idempotency, { now: wallNow() })
+    return earlier && { id: jobOfSameRequest(earlier, idempotency) }
+  }
+
+  /** Stores a recording. It is kept while a job uses it, otherwise for the configured time. */
+  upload(account: string, upload: Upload): Promise<StoredFile> {
+    return storeUpload(this.#tools, account, upload)
+  }
+
+  /**
+   * Fetches a recording and keeps it like an uploaded one. An account may fetch as many at a time
+   * as it may run jobs.
+   */
+  async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
+    const most = this.#tools.config.jobs.maxConcurrentPerAccount
+    const fetching = this.#fetching.get(account) ?? 0
+    if (fetching >= most)
+      throw new AppError('too_many_fetches', `${most} are in progress`, RETRY_SOON)
+    this.#fetching.set(account, fetching + 1)
+    try {
+      return await fetchUpload(this.#tools, account, upload)
+    } finally {
+      const others = this.#fetching.get(account)! - 1
+      if (others > 0) this.#fetching.set(account, others)
+      else this.#fetching.delete(account)
+    }
+  }
+
+  /**
+   * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
+   */
+  async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
+    const { db, workFolder } = this.#tools
+    const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
+    if (!deleted) {
+      throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
+    }
+    // Where others share it, soon; SQLite would do it at once, for each request.
+    if (db.isShared) await db.dialect.scrub(db)
+    this.#options.onDeleted?.(job.id)
+    for (const id of deleted.objects) await db.objects.delete(id)
+    await removeCheckpoints(workFolder, job.id)
+  }
+
+  /**
+   * Notes that the owner has read the whole result of an ended job, of which nothing may be kept.
+   */
+  async markDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
+    const { db, log } = this.#tools
+    try {
+      if (await markDelivered(db, job, { at: wallNow() })) await this.dropDelivered(job.id)
+    } catch (error) {
+      // Maintenance deletes it when it has waited long enough.
+      log.error({ err: error, jobId: job.id }, 'cannot record that a result was read')
+    }
+  }
+
+  /**
+   * Deletes a job of which nothing is kept, if its result was delivered and nothing is under way.
+   */
+  async dropDelivered(id: string): Promise<void> {
+    const { db, log } = this.#tools
+    try {
+      for (const gone of await deleteDeliveredJobs(db, { id })) this.#options.onDeleted?.(gone)
+    } catch (error) {
+      log.error({ err: error, jobId: id }, 'cannot delete a job that was delivered')
+    }
+  }
+
+  /**
+   * Ends a recorded job that waits or runs, as failed with 499. Fails with `job_ended` if it has
+   * ended.
+   */
+  async cancel(job: JobId): Promise<void> {
+    const { db, workFolder, log } = this.#tools
+    const { status: code, message } = new AppError('job_canceled')
+    const failure = { code, message, reason: 'cancelled' } as const
+    if (!(await cancelRecordedJob(db, job, { failure, at: wallNow() }))) {
+      throw new AppError((await findJob(db, job)) ? 'job_ended' : 'job_not_found')
+    }
+    log.info({ jobId: job.id }, 'job canceled')
+    await deleteRecordings({ db, log }, job.id)
+    this.#options.onEvents?.()
+    // An attempt that is under way removes them when it has stopped.
+    if (this.#options.runner?.cancel(job.id)) return
+    await removeCheckpoints(workFolder, job.id)
+  }
+
+  /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
+  retryAddOn(addOn: JobAddOn): Promise<string> {
+    return retryAddOn(this.#tools, addOn, { signal: this.#closed.signal })
+  }
+
+  /**
+   * Writes the transcript of a finished job or session as a file; `isEdited` with the corrections
+   * of people.
+   */
+  transcript(
+    job: JobId,
+    form: TranscriptForm & { isEdited: boolean },
+  ): Promise<string | Uint8Array> {
+    return writeJobTranscript(this.#tools, job, { ...form, signal: this.#closed.signal })
+  }
+
+  /** Returns the corrections of a transcript, with its last `limit` versions. */
+  transcriptEdits(job: JobId, { limit }: { limit: number }): Promise<TranscriptEdits> {
+    return readTranscriptEdits(this.#tools, job, { limit, signal: this.#closed.signal })
+  }
+
+  /** Corrects the transcript of a finished job or session; returns the new version. */
+  correctTranscript(job: JobId, correction: Correction): Promise<TranscriptVersion> {
+    return correctTranscript(this.#tools, job, { ...correction, signal: this.#closed.signal })
+  }
+
+  /** Returns the add-ons that a transcript can have. */
+  async capabilities(): Promise<TextCapabilities & { translators: readonly TranslatorInfo[] }> {
+    const { services, resultBuilder } = this.#tools
+    const all = await resultBuilder.describe()
+    const addOns = all.addOns.map((one) => {
+      const languages = services?.addOns[one.name]
+      return languages ? { ...one, isConfigured: true, languages } : one
+    })
+    return { ...all, addOns, translators: services?.translators ?? [] }
+  }
+
+  /** Accepts no more jobs, and aborts retries. */
+  close(): void {
+    this.#closed.abort()
+  }
+
+  async #whyRefused({ account, fileId, maxQueued }: Refused): Promise<AppError> {
+    if (fileId && !(await findFile(this.#tools.db, { id: fileId, account }))) {
+      return new AppError('file_not_found', 'the upload does not exist or was deleted')
+    }
+    const { runner } = this.#options
+    const retryAfter = runner?.secondsUntilNext(account) ?? RETRY_SOON.retryAfter
+    return new AppError(
+      'too_many_jobs',
+      `${maxQueued} are waiting already (STENO_MAX_QUEUED_JOBS)`,
+      { retryAfter },
+    )
+  }
+}
+
+/** Returning unredacted text is the one thing that must never happen (contract D63). */
+function refuseUnredactable(listed: readonly string[]): void {
+  const unknown = listed.filter((code) => !redactedLanguages.includes(code))
+  if (unknown.length === 0) return
+  const detail = `pii_redaction knows ${redactedLanguages.join(', ')}; the request lists ${unknown.join(', ')}`
+  throw new AppError('feature_not_configured', detail)
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { wallNow } from '../../clock.ts'
+import type { Config } from '../../config/config.ts'
+import { AppError } from '../../errors.ts'
+import type { Resolve } from '../../net/dns/resolver.ts'
+import type { Db } from '../../storage/database/db.ts'
+import { insertFile, type StoredFile } from '../../storage/recordings/recordings.ts'
+import type { Space } from '../../storage/space/space.ts'
+import { roundTo } from '../../transcript/rounding.ts'
+import { fetchRecording } from '../fetching/fetch-recording.ts'
+import { filenameOf } from '../fetching/source-url.ts'
+import type { MediaTools } from '../pipeline/pipeline-tools.ts'
+
+/** A recording that a client sends. */
+export type Upload = {
+  filename: string | null
+  body: AsyncIterable<Uint8Array>
+  signal: AbortSignal
+}
+
+/** A recording that a client wants fetched at once. */
+export type AddressedUpload = { source: string; signal: AbortSignal }
+
+/** The dependencies of storing an upload. */
+export type UploadTools = {
+  db: Db
+  space: Space
+  media: MediaTools
+  /** Resolves the host name of a source. */
+  resolve: Resolve
+  config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
+}
+
+/**
+ * Stores a recording that a client sends, once it is known to contain audio. Rejects anything
+ * unreadable with `media_unsupported` and leaves nothing behind.
+ */
+export async function storeUpload(
+  tools: UploadTools,
+  account: string,
+  { filename, body, signal }: Upload,
+): Promise<StoredFile> {
+  const id = randomUUID()
+  const { maxFileBytes: maxBytes } = tools.config.storage
+  await tools.space.admit(account)
+  using intake = tools.space.open(account, 'new')
+  const limits = { maxBytes, signal, admit: intake.add, isNeededHere: true }
+  const { size } = await tools.db.objects.write(id, body, limits)
+  return await keepUpload(tools, { id, account, filename, source: null, size }, signal)
+}
+
+/** Fetches a recording from the URL that a client gave, and stores it like one that was sent. */
+export async function fetchUpload(
+  tools: UploadTools,
+  account: string,
+  { source, signal }: AddressedUpload,
+): Promise<StoredFile> {
+  const id = randomUUID()
+  await tools.space.admit(account)
+  using intake = tools.space.open(account, 'new')
+  const { size } = await fetchRecording(tools, { id, account, source, signal, intake })
+  return await keepUpload(
+    tools,
+    { id, account, filename: filenameOf(source), source, size },
+    signal,
+  )
+}
+
+type Received = Pick<StoredFile, 'id' | 'account' | 'filename' | 'source' | 'size'>
+
+/** Creates a file from the stored bytes if they contain audio; deletes them otherwise. */
+async function keepUpload(
+  { db, media, config }: UploadTools,
+  received: Received,
+  signal: AbortSignal,
+): Promise<StoredFile> {
+  const { id, account, filename, size } = received
+  const { maxAudio: maxSeconds } = config.media
+  try {
+    if (size === 0) throw new AppError('upload_invalid', 'the file is empty')
+    const hint = { nameHint: filename ?? undefined, account, maxSeconds, mayRefuse: true, signal }
+    await using stored = await db.objects.materialize(id, { signal })
+    const { extension, channels, ...info } = await media.probe(stored.path, hint)
+    const createdAt = wallNow()
+    const duration = roundTo(info.duration, 6)
+    const file = { ...received, extension, duration, channels, createdAt }
+    await insertFile(db, file)
+    return file
+  } catch (error) {
+    await db.objects.delete(id)
+    throw asUploadError(error)
+  }
+}
+
+/**
+ * A job distinguishes its failures; an upload has one answer for bytes without audio (contract
+ * D20).
+ */
+function asUploadError(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error
+  if (error.code !== 'media_undecodable' && error.code !== 'media_without_audio') return error
+  // One sentence, not two nested ones.
+  const reason = error.code === 'media_without_audio' ? 'it has no audio track' : undefined
+  const detail = reason ?? error.message.replace(/^Cannot [^:]*: /, '')
+  return new AppError('media_unsupported', detail, { cause: error })
+}

@@ -1,0 +1,53 @@
+import {
+  type RecognitionRequest,
+  readRecognitionRequest,
+} from '../../asr/routing/recognition-request.ts'
+import type { LiveConfig } from '../../config/live.ts'
+import type { TextSession } from '../../text/live/session-text.ts'
+import type { FormatParams } from '../input/format-params.ts'
+import { type AddOnParams, textParams } from '../messages/realtime-add-ons.ts'
+import type { MessageFlags } from '../messages/server-messages.ts'
+import type { EndpointingOptions } from '../recognition/endpointing.ts'
+import type { LanguageConfig } from '../recognition/session-language.ts'
+import type { DiarizationParams } from './diarization-params.ts'
+
+/** `request_params` of a live session (contract 5.1). */
+export type LiveParams = FormatParams &
+  AddOnParams &
+  DiarizationParams & {
+    /** Sessions of older versions may lack it. */
+    model?: string
+    endpointing: number
+    maximum_duration_without_endpointing: number
+    language_config: LanguageConfig
+    pre_processing: { audio_enhancer: boolean; speech_threshold: number }
+    messages_config: MessageFlags
+    callback: boolean
+    callback_config?: MessageFlags
+  }
+
+/** Returns the endpointing options of a session's parameters. */
+export function endpointingOf(params: LiveParams, { vadHangover }: LiveConfig): EndpointingOptions {
+  return {
+    threshold: params.pre_processing.speech_threshold,
+    hangover: vadHangover,
+    endpointing: params.endpointing,
+    maxSeconds: params.maximum_duration_without_endpointing,
+  }
+}
+
+/** Returns what a session asks of recognition. */
+export function requestOf(params: LiveParams): RecognitionRequest {
+  const { realtime_processing, language_config, model } = params
+  const named = model !== undefined && { model }
+  return readRecognitionRequest({ ...realtime_processing, language_config, ...named })
+}
+
+/** Returns the text options of a session, and its most likely language out of those installed. */
+export function textOf(
+  params: LiveParams,
+  installed: readonly string[],
+): Omit<TextSession, 'id' | 'account'> {
+  const [language = installed[0]!] = params.language_config.languages
+  return { params: textParams(params), language }
+}

@@ -1,0 +1,29 @@
+import { type Actor, recordAudit } from '../../accounts/audit-log.ts'
+import type { Db } from '../../database/db.ts'
+import { insertMissingWebhook, type NewWebhook } from './endpoints.ts'
+import { addSecret, generateSecret } from './signing-secrets.ts'
+
+/** Its id, and its signing secret; none when the account already has one with this URL. */
+export type CreatedWebhook = { id: string; secret: string | undefined }
+
+/**
+ * Creates a webhook with a signing secret of its own, unless the account already has one with this
+ * URL, and notes in the audit log who did. In one transaction: a delivery between the two would be
+ * signed with another secret, or with none.
+ */
+export function createWebhook(
+  db: Pick<Db, 'sql'>,
+  webhook: NewWebhook,
+  by: Actor,
+): Promise<CreatedWebhook> {
+  const { account, events, createdAt: at } = webhook
+  return db.sql.transaction().execute(async (sql) => {
+    const { id, isNew } = await insertMissingWebhook({ sql }, webhook)
+    if (!isNew) return { id, secret: undefined }
+    const secret = generateSecret()
+    await addSecret({ sql }, { account, endpointId: id, secret, at })
+    const entry = { action: 'webhook.created' as const, account, subject: id, details: { events } }
+    await recordAudit({ sql }, entry, by)
+    return { id, secret }
+  })
+}

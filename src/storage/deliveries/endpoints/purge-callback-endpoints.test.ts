@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Insertable } from 'kysely'
+import { openTestStorage } from '../../../../test/support/storage/test-storage.ts'
+import { type Db, inTransaction } from '../../database/db.ts'
+import type { EndpointRow } from '../../database/tables.ts'
+import { MAX_GAP_MS } from '../deliveries.ts'
+import { queueLiveCallbacks } from '../delivery-outbox.ts'
+import { purgeCallbackEndpoints } from './purge-callback-endpoints.ts'
+
+const NOW = 1e12
+
+async function addEndpoint(
+  db: Db,
+  id: string,
+  own: Partial<Insertable<EndpointRow>> = {},
+): Promise<void> {
+  const row = { id, account: 'acme', kind: 'callback' as const, url: 'https://a.example' }
+  const made = { source: 'jobs' as const, name: null, events: null, created_at: 1 }
+  await db.sql
+    .insertInto('endpoints')
+    .values({ ...row, ...made, ...own })
+    .execute()
+}
+
+/** Purges everything possible; returns how many were purged, and the ids of those that stay. */
+async function forgetAll(db: Db): Promise<[number, string[]]> {
+  let sum = 0
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { forgotten, last } = await purgeCallbackEndpoints(db, { after, now: NOW })
+    sum += forgotten
+    after = last
+  }
+  const rows = await db.sql.selectFrom('endpoints').select('id').orderBy('id').execute()
+  return [sum, rows.map(({ id }) => id)]
+}
+
+test('callback endpoints without deliveries are forgotten, webhooks and disabled ones are not', async (t) => {
+  const { db } = await openTestStorage(t)
+  await addEndpoint(db, 'idle')
+  await addEndpoint(db, 'webhook', { kind: 'webhook' })
+  await addEndpoint(db, 'disabled', { disabled_at: 5, disabled_reason: 'gone' })
+  assert.deepEqual(await forgetAll(db), [1, ['disabled', 'webhook']])
+})
+
+test('a callback endpoint is kept while what it failed at counts towards disabling it', async (t) => {
+  const { db } = await openTestStorage(t)
+  const failingSince = (at: number) => ({ failing_since: 1, last_failure_at: at })
+  await addEndpoint(db, 'lately', failingSince(NOW - MAX_GAP_MS))
+  await addEndpoint(db, 'before', failingSince(NOW - MAX_GAP_MS - 1))
+  await addEndpoint(db, 'mended', { failing_since: null, last_failure_at: NOW })
+  assert.deepEqual(await forgetAll(db), [2, ['lately']])
+})
+
+test('a callback endpoint is kept as long as any of its deliveries, and comes back with the next', async (t) => {
+  const { db } = await openTestStorage(t)
+  const callback_config = { url: 'https://a.example/hook' }
+  const queue = (id: string) => {
+    const request_params = JSON.stringify({ callback: true, callback_config })
+    const message = { seq: 0, event: 'live.transcript', body: '{}', body_object: null }
+    const messages = [{ ...message, isDroppable: false }]
+    const options = { at: 1, maxQueued: 10 }
+    return inTransaction(db, (tx) => {
+      return queueLiveCallbacks(tx, { id, account: 'acme', request_params }, messages, options)
+    })
+  }
+  await queue('first')
+  const [forgotten, ids] = await forgetAll(db)
+  assert.deepEqual([forgotten, ids.length], [0, 1])
+  await db.sql.updateTable('deliveries').set({ state: 'delivered', ended_at: 2 }).execute()
+  assert.deepEqual(await forgetAll(db), [0, ids])
+  await db.sql.deleteFrom('deliveries').execute()
+  assert.deepEqual(await forgetAll(db), [1, []])
+  await queue('second')
+  assert.deepEqual(await forgetAll(db), [0, ids])
+})
+
+test('all endpoints are looked at, some at a time', async (t) => {
+  const { db } = await openTestStorage(t)
+  await inTransaction(db, async (tx) => {
+    for (let i = 0; i < 1000; i++) {
+      const kind = i % 2 === 0 ? 'webhook' : 'callback'
+      await addEndpoint(tx, `ep_${String(i).padStart(4, '0')}`, { kind })
+    }
+  })
+  const first = await purgeCallbackEndpoints(db, { after: '', now: NOW })
+  assert.deepEqual(first, { forgotten: 250, last: 'ep_0499' })
+  const [forgotten, ids] = await forgetAll(db)
+  assert.deepEqual([forgotten, ids.length], [250, 500])
+})

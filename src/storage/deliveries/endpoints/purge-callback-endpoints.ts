@@ -1,0 +1,46 @@
+import { type SqlBool, sql } from 'kysely'
+import { type Db, inTransaction } from '../../database/db.ts'
+import { MAX_GAP_MS } from '../deliveries.ts'
+
+/** Endpoints checked per statement, so that others can write in between. */
+const BATCH = 500
+
+/**
+ * How many endpoints were purged, and the id after which to continue; undefined when all were
+ * checked.
+ */
+export type Purged = { forgotten: number; last: string | undefined }
+
+/**
+ * Purges one batch of callback endpoints after the id `after`: those without deliveries and without
+ * state worth keeping, because they are not disabled and their failures no longer count. The
+ * deleting statement itself looks for deliveries, and code that queues one creates the endpoint in
+ * the same transaction if needed: no delivery loses its endpoint.
+ */
+export async function purgeCallbackEndpoints(
+  db: Db,
+  { after, now }: { after: string; now: number },
+): Promise<Purged> {
+  const rows = await db.sql
+    .selectFrom('endpoints')
+    .select('id')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(BATCH)
+    .execute()
+  const last = rows.at(-1)?.id
+  if (last === undefined) return { forgotten: 0, last }
+  const isUnused = sql<SqlBool>`(id > ${after} and id <= ${last} and kind = 'callback'
+    and disabled_at is null
+    and (failing_since is null or last_failure_at < ${now - MAX_GAP_MS})
+    and not exists (select 1 from deliveries where endpoint_id = endpoints.id))`
+  const forgotten = await inTransaction(db, async (tx) => {
+    await tx.dialect.lockRows?.(tx, 'endpoints', isUnused)
+    const { numDeletedRows } = await tx.sql
+      .deleteFrom('endpoints')
+      .where(isUnused)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
+  })
+  return { forgotten, last: rows.length < BATCH ? undefined : last }
+}

@@ -1,0 +1,111 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Db } from '../../database/db.ts'
+import type { SigningSecretRow } from '../../database/tables.ts'
+
+/** Only the database: commands that run beside a server have no objects. */
+type Rows = Pick<Db, 'sql'>
+
+/**
+ * The owner of a secret: one endpoint or, without an endpoint, the account, for all endpoints that
+ * have none.
+ */
+export type SecretOwner = { account: string; endpointId: string | null }
+
+/** Creates a secret in the format of Standard Webhooks, with 256 random bits. */
+export function generateSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/**
+ * Returns the secrets that sign deliveries to an endpoint at `now`, newest first: its own, else the
+ * account's. If none is stored, the settings may have one.
+ */
+export async function signingSecrets(
+  db: Rows,
+  { account, endpointId, now }: { account: string; endpointId: string; now: number },
+): Promise<string[]> {
+  const rows = await readValid(db, { account, endpointId, now })
+  const own = rows.filter((row) => row.endpoint_id !== null)
+  return (own.length > 0 ? own : rows).map(({ secret }) => secret)
+}
+
+/** Stores a secret that is valid until it is replaced. */
+export async function addSecret(
+  db: Rows,
+  { secret, at, ...owner }: SecretOwner & { secret: string; at: number },
+): Promise<void> {
+  await insertSecret(db, owner, { secret, created_at: at, expires_at: null })
+}
+
+/** How a secret is replaced. */
+export type Rotation = SecretOwner & {
+  secret: string
+  at: number
+  /** How long the earlier secrets keep signing beside the new one; 0 = not at all. */
+  overlapMs: number
+  /** What signs until now if no stored secret does: the settings may define some. */
+  configured: readonly string[]
+}
+
+/**
+ * Replaces the secret of an owner. Secrets that signed until now, wherever they came from, do so
+ * for at most the overlap. Deletes expired secrets of the account.
+ */
+export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> {
+  const { secret, at, overlapMs, configured, ...owner } = rotation
+  const end = at + overlapMs
+  await db.sql.transaction().execute(async (sql) => {
+    const stored = await readValid({ sql }, { ...owner, now: at })
+    if (!stored.some((row) => row.endpoint_id === owner.endpointId)) {
+      // Older than its replacement: receivers see the newest first.
+      const given = configured.map((secret) => ({ secret, created_at: at - 1, expires_at: null }))
+      for (const row of stored.length > 0 ? stored : given) await insertSecret({ sql }, owner, row)
+    }
+    await sql
+      .updateTable('signing_secrets')
+      .set({ expires_at: end })
+      .where('account', '=', owner.account)
+      .where('endpoint_id', owner.endpointId === null ? 'is' : '=', owner.endpointId)
+      .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', end)]))
+      .execute()
+    await sql
+      .deleteFrom('signing_secrets')
+      .where('account', '=', owner.account)
+      .where('expires_at', '<=', at)
+      .execute()
+    await addSecret({ sql }, { ...owner, secret, at })
+  })
+}
+
+/** Returns the valid secrets of an endpoint and of its account, the newest of each first. */
+function readValid(db: Rows, { account, endpointId, now }: SecretOwner & { now: number }) {
+  return (
+    db.sql
+      .selectFrom('signing_secrets')
+      .select(['endpoint_id', 'secret', 'created_at', 'expires_at'])
+      .where('account', '=', account)
+      .where((of) => of.or([of('endpoint_id', '=', endpointId), of('endpoint_id', 'is', null)]))
+      .where((of) => of.or([of('expires_at', 'is', null), of('expires_at', '>', now)]))
+      // The current one has no expiry; earlier ones expire in the order in which they were
+      // replaced.
+      .orderBy((of) => of('expires_at', 'is not', null))
+      .orderBy('expires_at', 'desc')
+      .orderBy('created_at', 'desc')
+      .execute()
+  )
+}
+
+async function insertSecret(
+  db: Rows,
+  { account, endpointId }: SecretOwner,
+  row: Pick<SigningSecretRow, 'secret' | 'created_at' | 'expires_at'>,
+): Promise<void> {
+  const { secret, created_at, expires_at } = row
+  await db.sql
+    .insertInto('signing_secrets')
+    .values({
+      ...{ id: randomUUID(), account, endpoint_id: endpointId },
+      ...{ secret, created_at, expires_at },
+    })
+    .execute()
+}

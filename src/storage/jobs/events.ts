@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import type { Db } from '../database/db.ts'
+import type { EventRow } from '../database/tables.ts'
+
+/** Only the database: events have nothing in the objects. */
+type Rows = Pick<Db, 'sql' | 'dialect'>
+
+/** The place of an event in the order of all. */
+export type EventPlace = Pick<StoredEvent, 'tx' | 'seq'>
+
+/** What happened to a job or a delivery. */
+export type StoredEvent = {
+  tx: number
+  seq: number
+  account: string
+  kind: EventRow['kind']
+  jobId: string | null
+  deliveryId: string | null
+  status: string
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/**
+ * Returns the events of all accounts behind a place, in order. An event that follows later never
+ * stands before one that was returned.
+ */
+export async function readEvents(
+  { sql: db, dialect }: Rows,
+  { tx, seq }: EventPlace,
+  { account, limit }: { account?: string; limit: number },
+): Promise<StoredEvent[]> {
+  let query = db
+    .selectFrom('events')
+    .selectAll()
+    .where(sql<boolean>`(tx, seq) > (${tx}, ${seq})`)
+    .where(dialect.isSettled('tx'))
+  if (account !== undefined) query = query.where('account', '=', account)
+  const rows = await query.orderBy('tx').orderBy('seq').limit(limit).execute()
+  return rows.map(({ job_id: jobId, delivery_id: deliveryId, ...row }) => {
+    return { ...row, jobId, deliveryId }
+  })
+}
+
+/** Returns the place of the last event. */
+export async function lastEventPlace({ sql: db, dialect }: Rows): Promise<EventPlace> {
+  const row = await db
+    .selectFrom('events')
+    .select(['tx', 'seq'])
+    .where(dialect.isSettled('tx'))
+    .orderBy('tx', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? { tx: 0, seq: 0 }
+}
+
+/** Deletes the events from before a time, in milliseconds since 1970. */
+export async function deleteEvents(
+  { sql: db }: Rows,
+  { before }: { before: number },
+): Promise<void> {
+  await db.deleteFrom('events').where('at', '<', before).execute()
+}
