@@ -80,6 +80,7 @@ export async function transcribe(
   progress.enter('decode')
   const step = { stages, progress, signal }
   const decoded = await meter.stage('decode', () => decode(tools, job, step))
+  slot.decoded(decoded.duration * decoded.channels.length)
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await recordMedia(tools.db, job.lease, audio)
   progress.enter('detect speech')

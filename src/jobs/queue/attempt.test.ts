@@ -32,7 +32,7 @@ async function attempt(
     maxAttempts: 3,
     timeout: 0,
     stop: new AbortController().signal,
-    slot: { enter: async () => {}, leave() {} },
+    slot: { enter: async () => {}, leave() {}, decoded() {} },
     transcribe: async (job, options) => {
       return { result: (await transcribe({ db, job, ...options })) as Record<string, unknown> }
     },

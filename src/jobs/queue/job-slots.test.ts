@@ -67,6 +67,18 @@ test('eight short recordings take a slot, and leave one to a longer one', () => 
   assert.deepEqual(mixed.running.findStartable(), { only: 'unfetched' })
 })
 
+test('a recording of unknown length is a long one until it is decoded', () => {
+  const { running, begin, held, changes } = open({ slots: 1 })
+  begin('a')
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  const before = changes()
+  held.get('a')!.decoded(30)
+  assert.equal(changes(), before + 1)
+  assert.deepEqual(running.findStartable(), { only: undefined })
+  held.get('a')!.decoded(31)
+  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+})
+
 test('fetching has a bound, which what waits counts to', async () => {
   const { running, begin } = open({ maxPerAccount: 1000 })
   for (let i = 0; i < 99; i++) begin(`f${i}`, { isFetched: false })

@@ -28,6 +28,8 @@ export type Limits = { slots: number; maxPerAccount: number }
 export type JobSlot = {
   /** Waits until the attempt may do more than wait for others; rejects when `signal` aborts. */
   enter(signal: AbortSignal): Promise<void>
+  /** States how many seconds of audio were decoded, all channels counted. */
+  decoded(seconds: number): void
   /** Frees the slot while the attempt waits for services, unless many attempts do so already. */
   leave(): void
 }
@@ -109,6 +111,7 @@ export class JobSlots {
     this.#attempts.set(job.id, attempt)
     const slot: JobSlot = {
       enter: (signal) => this.#enter(attempt, signal),
+      decoded: (seconds) => this.#decoded(attempt, seconds),
       leave: () => this.#leave(attempt),
     }
     attempt.ended = run(slot, attempt.abort.signal).finally(() => {
@@ -174,6 +177,11 @@ export class JobSlots {
     await attempt.admitted.promise.finally(() => signal.removeEventListener('abort', stop))
   }
 
+  #decoded(attempt: Attempt, seconds: number): void {
+    attempt.isShort = seconds <= SHORT_SECONDS
+    this.#onChange()
+  }
+
   #leave(attempt: Attempt): void {
     if (attempt.phase !== 'working' || this.#all('calling').length >= MAX_CALLING) return
     attempt.phase = 'calling'
@@ -200,7 +208,7 @@ export class JobSlots {
   }
 }
 
-/** The length of a recording that was not uploaded is only known when it is decoded. */
+/** The length of a recording that was fetched is only known when it is decoded. */
 function isShort({ file: { duration, channels } }: Pick<ClaimedJob, 'file'>): boolean {
   return duration !== null && duration * (channels ?? 1) <= SHORT_SECONDS
 }

@@ -47,7 +47,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
   const tools = {
     ...{ db, log: createLog('silent'), maxAttempts: 3, timeout: 0 },
     stop: stop ?? signal,
-    slot: { enter: async () => {}, leave() {} },
+    slot: { enter: async () => {}, leave() {}, decoded() {} },
     async transcribe() {
       const { size } = await store(object)
       await before?.(db)
