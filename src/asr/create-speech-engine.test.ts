@@ -14,6 +14,7 @@ import type { Word } from '../transcript/transcript.ts'
 import { createSpeechEngine } from './create-speech-engine.ts'
 import type { Segment } from './engines/recognizer.ts'
 import { type Batch, type PcmFile, SAMPLE_RATE, type SpeechEngine } from './speech-engine.ts'
+import { WorkerPool } from './workers/pool.ts'
 
 const signal = new AbortController().signal
 const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [] }
@@ -183,4 +184,24 @@ test('processes that ended are counted by what they were for', async (t) => {
   }
   while ((await counted()).length < 4) await delay(5)
   assert.deepEqual((await counted()).sort(), ['batch', 'live', 'partials', 'vad'])
+})
+
+test('short recordings that come together are recognized in one task', async (t) => {
+  const [batch] = await plan(jfk)
+  const [segment] = batch!.segments
+  const short = (seconds: number): Batch => {
+    const end = segment!.start + seconds * SAMPLE_RATE
+    return { ...batch!, segments: [{ ...segment!, end, pauses: [] }] }
+  }
+  const batches = [2, 3, 4].map(short)
+  const tasks = t.mock.method(WorkerPool.prototype, 'run')
+  const together = await Promise.all(batches.map((one) => engine.runBatch(one, { signal })))
+  const kinds = tasks.mock.calls.map(({ arguments: [task] }) => task.kind)
+  assert.deepEqual(kinds, ['recognize-all'])
+  for (const [i, one] of batches.entries()) {
+    const [alone] = await engine.runBatch(one, { signal })
+    assert.ok(alone!.words.length > 0)
+    const texts = (words: readonly Word[]) => words.map(({ text }) => text)
+    assert.deepEqual(texts(together[i]![0]!.words), texts(alone!.words))
+  }
 })
