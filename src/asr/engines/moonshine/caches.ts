@@ -69,8 +69,8 @@ export function stackEncoderCaches(
 }
 
 /**
- * Stacks the keys and values of what every row has read: the start token, and for a single row its
- * draft as far as it was right.
+ * Stacks the keys and values of what every row has read: nothing yet, or for a single row the start
+ * token and its draft as far as it was right.
  */
 export function stackDecoderCaches(
   rows: readonly CachedRow[],

@@ -116,9 +116,10 @@ async function decodeAll(
   const rows: Row[] = []
   for (const piece of pieces) {
     const encoded = await readEncoded(graphs, piece.states)
+    const row = openRow(graphs, encoded, piece)
     // Rows that continue together must have read the same number of tokens.
-    const draft = pieces.length === 1 ? piece.draft : []
-    rows.push(await openRow(graphs, encoded, { ...piece, draft }))
+    if (pieces.length === 1) await readDraft(graphs, row, piece.draft)
+    rows.push(row)
   }
   await decodeTogether(graphs, rows.filter(isOpen), signal)
   for (const [i, piece] of pieces.entries()) {
@@ -128,7 +129,8 @@ async function decodeAll(
       const { bias: _, ...alone } = piece.bounds
       const bounds = barred.size > MAX_REWINDS ? alone : piece.bounds
       const draft = rows[i]!.decoding.tokens.slice(0, at)
-      rows[i] = await openRow(graphs, rows[i]!.encoded, { ...piece, bounds, draft }, barred)
+      rows[i] = openRow(graphs, rows[i]!.encoded, { ...piece, bounds }, barred)
+      await readDraft(graphs, rows[i], draft)
       await decodeTogether(graphs, [rows[i]].filter(isOpen), signal)
     }
   }
@@ -162,24 +164,27 @@ function isOpen(row: Row): boolean {
   return row.open
 }
 
-/**
- * Opens the row of a piece, alone: the attention keys of a piece do not depend on its neighbors.
- * Reads the start token and the draft, a few tokens per call, as far as the model would have
- * written them itself. Where it writes another token, the draft goes on behind the place where it
- * says the same (speculative decoding, https://arxiv.org/abs/2211.17192, greedy).
- */
-async function openRow(
-  graphs: Graphs,
+/** Opens the row of a piece, which has read nothing. */
+function openRow(
+  { dimensions }: Graphs,
   encoded: Tensors,
-  { states, bounds, draft }: EncodedPiece,
+  { states, bounds }: Pick<EncodedPiece, 'states' | 'bounds'>,
   barred: ReadonlySet<number> = new Set(),
-): Promise<Row> {
-  const { dimensions } = graphs
+): Row {
   const frames = states.length / dimensions.hidden
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
   const biased = bounds.bias && followBias(bounds.bias, barred)
   const state = { open: true, biased, rewindTo: undefined }
-  const row: Row = { decoding, bounds, encoded, caches: emptyDecoderCaches(dimensions), ...state }
+  return { decoding, bounds, encoded, caches: emptyDecoderCaches(dimensions), ...state }
+}
+
+/**
+ * Reads the start token and the draft, a few tokens per call, as far as the model would have
+ * written them itself. Where it writes another token, the draft goes on behind the place where it
+ * says the same (speculative decoding, https://arxiv.org/abs/2211.17192, greedy).
+ */
+async function readDraft(graphs: Graphs, row: Row, draft: readonly number[]): Promise<void> {
+  const { decoding } = row
   let [at, size] = [0, MAX_DRAFT_TOKENS]
   do {
     const right = await verifyDraft(graphs, row, draft.slice(at, at + size))
@@ -189,7 +194,6 @@ async function openRow(
     at = resumeDraft(draft, at + right, own)
     size = isRight ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, right)
   } while (row.open && at < draft.length)
-  return row
 }
 
 /**
@@ -235,7 +239,7 @@ async function decodeTogether(
   let position = rows[0]!.decoding.tokens.length
   while (rows.length > 0) {
     signal.throwIfAborted()
-    const last = rows.map((row) => row.decoding.tokens.at(-1) ?? END_TOKEN)
+    const last = rows.map((row) => row.decoding.tokens.at(-1) ?? START_TOKEN)
     const outputs = await decoder.run({
       ...fixed,
       ...caches,
