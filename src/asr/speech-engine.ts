@@ -47,10 +47,10 @@ export type ArrangeTask = {
 }
 
 /**
- * A file to recognize, as a channel of the result. `carriedBy` are all channels that hold its
+ * A file to recognize, as a channel of the result. `sourceChannels` are all channels that hold its
  * speech: those of its scene, and those into which it leaks.
  */
-export type RecognizedChannel = ChannelPcm & { carriedBy: number[] }
+export type RecognizedChannel = ChannelPcm & { sourceChannels: number[] }
 
 /** Segments of one channel that are recognized together, and how. Plain data. */
 export type Batch = RecognitionSettings & {

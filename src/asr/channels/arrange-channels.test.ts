@@ -62,7 +62,7 @@ for (const { title, echo, offset } of [
     const task = { channels, mode: 'auto' as const, folder: join(folder, 'out') }
     const arranged = await arrangeChannels(detector, task, new AbortController().signal)
     assert.deepEqual(
-      arranged.map(({ channel, carriedBy }) => [channel, carriedBy.toSorted()]),
+      arranged.map(({ channel, sourceChannels }) => [channel, sourceChannels.toSorted()]),
       [
         [0, [0, 1]],
         [1, [0, 1]],

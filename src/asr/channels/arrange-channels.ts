@@ -61,8 +61,8 @@ export async function arrangeChannels(
     const leaks = await writeGroups(channels, { groups, files, signal })
     return files.finish().map(({ path }, i) => {
       const members = new Set([...groups[i]!.channels, ...leaks[i]!])
-      const carriedBy = [...members].map((member) => channels[member]!.channel)
-      return { channel: channelOf(i, groups, channels), path, samples, carriedBy }
+      const sourceChannels = [...members].map((member) => channels[member]!.channel)
+      return { channel: channelOf(i, groups, channels), path, samples, sourceChannels }
     })
   } finally {
     files.close()

@@ -62,8 +62,8 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     live: createFakeLiveEngine(words, options),
     async arrangeChannels({ channels, mode }) {
       const members = channels.map(({ channel }) => channel)
-      if (mode === 'mix') return [{ ...channels[0]!, channel: 0, carriedBy: members }]
-      return channels.map((own) => ({ ...own, carriedBy: [own.channel] }))
+      if (mode === 'mix') return [{ ...channels[0]!, channel: 0, sourceChannels: members }]
+      return channels.map((own) => ({ ...own, sourceChannels: [own.channel] }))
     },
     async planRecognition(channels, settings, { signal, keepSpeech = (_, find) => find() }) {
       signal.throwIfAborted()

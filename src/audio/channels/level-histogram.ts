@@ -1,8 +1,8 @@
 import { coherenceOf, energiesOf, type PairSpectra, SPEECH_BANDS } from './spectra.ts'
 
-/** Levels from -40 to 40 dB, in steps of a quarter. */
-const MOST = 40
-const STEPS = 4
+/** Levels from -40 to 40 dB, in bins of a quarter. */
+const MAX_DECIBELS = 40
+const BINS_PER_DECIBEL = 4
 /** Cells count by this power of their coherence, so that those of a single voice decide. */
 const SHARPNESS = 4
 
@@ -20,22 +20,22 @@ export type LevelHistogram = {
  * such a cell is coherent and shows the level at which this voice reaches both channels.
  */
 export function createLevelHistogram(): LevelHistogram {
-  const weights = new Float64Array(2 * MOST * STEPS + 1)
+  const weights = new Float64Array(2 * MAX_DECIBELS * BINS_PER_DECIBEL + 1)
   return {
     add(sums) {
       for (const band of SPEECH_BANDS) {
         const coherence = coherenceOf(sums, band)
         const [first, second] = energiesOf(sums, band)
         const level = commonLevel(first, second, coherence)
-        const limited = Math.max(-MOST, Math.min(MOST, level))
-        weights[Math.round((limited + MOST) * STEPS)]! += coherence ** SHARPNESS
+        const limited = Math.max(-MAX_DECIBELS, Math.min(MAX_DECIBELS, level))
+        weights[Math.round((limited + MAX_DECIBELS) * BINS_PER_DECIBEL)]! += coherence ** SHARPNESS
       }
     },
     quantile(share) {
       let left = share * weights.reduce((sum, own) => sum + own, 0)
-      let step = 0
-      while (left > weights[step]! && step < weights.length - 1) left -= weights[step++]!
-      return step / STEPS - MOST
+      let bin = 0
+      while (left > weights[bin]! && bin < weights.length - 1) left -= weights[bin++]!
+      return bin / BINS_PER_DECIBEL - MAX_DECIBELS
     },
   }
 }

@@ -8,7 +8,7 @@ import {
 } from './spectra.ts'
 
 /** The spectra of all channels at one time, and in which of them someone speaks. */
-export type Moment = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }
+export type SpectralFrame = { spectra: readonly Spectrum[]; isSpeech: readonly boolean[] }
 
 /** Two channels while someone speaks: `sums` of whole `cells`. */
 export type Comparison = { sums: PairSpectra; cells: PairSpectra[] }
@@ -23,25 +23,25 @@ const MAX_LAG = 7
  * `best` is the comparison that shows the higher coherence.
  */
 export function comparePair(
-  moments: readonly Moment[],
+  frames: readonly SpectralFrame[],
   pair: readonly [number, number],
 ): { unmoved: Comparison; best: Comparison } {
-  const unmoved = compareAt(moments, pair, 0)
-  const lag = lagOf(moments, pair)
-  const moved = lag === 0 ? unmoved : compareAt(moments, pair, lag)
+  const unmoved = compareAt(frames, pair, 0)
+  const lag = lagOf(frames, pair)
+  const moved = lag === 0 ? unmoved : compareAt(frames, pair, lag)
   const isBetter = coherenceOf(moved.sums) > coherenceOf(unmoved.sums)
   return { unmoved, best: isBetter ? moved : unmoved }
 }
 
 function compareAt(
-  moments: readonly Moment[],
+  frames: readonly SpectralFrame[],
   [a, b]: readonly [number, number],
   lag: number,
 ): Comparison {
   const sums = createPairSpectra()
   const cells: PairSpectra[] = []
   let cell = createPairSpectra()
-  for (const [first, second] of momentsAt(moments, lag)) {
+  for (const [first, second] of framesAt(frames, lag)) {
     if (!first.isSpeech[a] && !second.isSpeech[b]) continue
     addSpectra(cell, first.spectra[a]!, second.spectra[b]!)
     if (cell.count < CELL_SPECTRA) continue
@@ -52,20 +52,20 @@ function compareAt(
   return { sums, cells }
 }
 
-/** Pairs each moment with the one that is `lag` later, or earlier. */
-function momentsAt(moments: readonly Moment[], lag: number): [Moment, Moment][] {
-  return moments.flatMap((moment, n): [Moment, Moment][] => {
-    const other = moments[n + lag]
-    return other ? [[moment, other]] : []
+/** Pairs each frame with the one that is `lag` later, or earlier. */
+function framesAt(frames: readonly SpectralFrame[], lag: number): [SpectralFrame, SpectralFrame][] {
+  return frames.flatMap((frame, n): [SpectralFrame, SpectralFrame][] => {
+    const other = frames[n + lag]
+    return other ? [[frame, other]] : []
   })
 }
 
 /** Returns the lag, in spectra, at which the loudness of the second channel follows the first. */
-function lagOf(moments: readonly Moment[], [a, b]: readonly [number, number]): number {
+function lagOf(frames: readonly SpectralFrame[], [a, b]: readonly [number, number]): number {
   let [best, peak] = [0, 0]
   for (let lag = -MAX_LAG; lag <= MAX_LAG; lag++) {
     const found = correlationOf(
-      momentsAt(moments, lag).map(([first, second]) => {
+      framesAt(frames, lag).map(([first, second]) => {
         return [Math.sqrt(first.spectra[a]!.energy), Math.sqrt(second.spectra[b]!.energy)]
       }),
     )

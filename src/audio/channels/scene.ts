@@ -1,6 +1,6 @@
 import type { Planes } from '../pcm.ts'
 import { createLevelHistogram, type LevelHistogram } from './level-histogram.ts'
-import { comparePair, type Moment } from './pair-comparison.ts'
+import { comparePair, type SpectralFrame } from './pair-comparison.ts'
 import {
   addPairSpectra,
   coherenceOf,
@@ -70,21 +70,21 @@ export function createSceneAnalysis(channels: number, center?: number) {
   const noise = Array.from({ length: channels }, () => ({ energy: 0, count: 0 }))
 
   function write(planes: Planes, speech: readonly Float32Array[]): void {
-    const moments: Moment[] = []
+    const frames: SpectralFrame[] = []
     for (let at = 0; at + SPECTRUM_SAMPLES <= planes[0]!.length; at += SPECTRUM_HOP) {
       const spectra = speechSpectra(
         planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
       )
       if (speech.every((own) => isSilent(own, at))) addNoise(noise, spectra)
-      moments.push({ spectra, isSpeech: speech.map((own) => isSpoken(own, at)) })
+      frames.push({ spectra, isSpeech: speech.map((own) => isSpoken(own, at)) })
     }
     const pairs = pairsOf(channels).map((pair, i) => {
-      const { unmoved, best } = comparePair(moments, pair)
+      const { unmoved, best } = comparePair(frames, pair)
       addPairSpectra(totals[i]!, unmoved.sums)
       for (const cell of best.cells) levels[i]!.add(cell)
       return best.sums.count < MIN_SPEECH ? null : measure(best.sums)
     })
-    const spoken = (channel: number) => moments.filter(({ isSpeech }) => isSpeech[channel]).length
+    const spoken = (channel: number) => frames.filter(({ isSpeech }) => isSpeech[channel]).length
     windows.push({ pairs, hasSpeech: planes.map((_, i) => spoken(i) >= MIN_SPEECH) })
   }
 

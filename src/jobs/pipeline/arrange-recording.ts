@@ -28,7 +28,7 @@ export async function arrangeRecording(
   const [first] = distinct
   if (distinct.length === 1) {
     const isMix = requested === 'mix' || (requested === 'auto' && channels.length > 1)
-    const only = { ...first!, carriedBy: [first!.channel] }
+    const only = { ...first!, sourceChannels: [first!.channel] }
     return { channels: [only], mode: isMix ? 'mix' : 'separate' }
   }
   const arranged = await stages.arrange(async (folder) => {

@@ -118,7 +118,7 @@ test('how the channels were taken is decided once, also after the folder was mov
     await mkdir(folder)
     const path = join(folder, 'ch0.pcm')
     await writeFile(path, Buffer.alloc(2000))
-    return [{ channel: 0, path, samples: 1000, carriedBy: [0, 1] }]
+    return [{ channel: 0, path, samples: 1000, sourceChannels: [0, 1] }]
   }
   const before = await openCheckpoints(join(home, 'before'), 'job')
   const decided = await before.arrange(work)

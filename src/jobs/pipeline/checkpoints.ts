@@ -18,12 +18,12 @@ import { openRecognitionCheckpoint } from './recognition-checkpoint.ts'
 
 /**
  * The output of one job's expensive stages, kept in a folder of the job so that the next attempt
- * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples), `arranged.json`
- * and `arranged/` (what to recognize of several channels), `speech-N-S.json` (the segments of
- * channel N, of S seconds at most), `languages.jsonl` (one line per part whose languages are
- * identified), `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M` (the speaker
- * embeddings of part P of channel N, computed by model M), `answers.jsonl` (one line per answer of
- * a service). A checkpoint is reused only if all of it has reached the disk.
+ * resumes where the last one was killed: `decoded.json` and `pcm/` (the samples),
+ * `arrangement.json` and `arranged/` (what to recognize of several channels), `speech-N-S.json`
+ * (the segments of channel N, of S seconds at most), `languages.jsonl` (one line per part whose
+ * languages are identified), `recognized.jsonl` (one line per recognized batch), `embeddings-N-P-M`
+ * (the speaker embeddings of part P of channel N, computed by model M), `answers.jsonl` (one line
+ * per answer of a service). A checkpoint is reused only if all of it has reached the disk.
  */
 export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
@@ -125,7 +125,7 @@ async function arrangeOnce(
   folder: string,
   work: (folder: string) => Promise<RecognizedChannel[]>,
 ): Promise<RecognizedChannel[]> {
-  const summary = join(folder, 'arranged.json')
+  const summary = join(folder, 'arrangement.json')
   const earlier = await readJson<RecognizedChannel[]>(summary)
   if (earlier) {
     const channels = earlier.map((own) => ({ ...own, path: join(folder, own.path) }))

@@ -19,8 +19,8 @@ async function changes(
   redacted: readonly SilencedSpan[],
   {
     sameAs = [null],
-    carriedBy,
-  }: { sameAs?: readonly (number | null)[]; carriedBy?: number[] } = {},
+    sourceChannels,
+  }: { sameAs?: readonly (number | null)[]; sourceChannels?: number[] } = {},
 ): Promise<string[]> {
   const storage = await openTestStorage(t)
   const { db, folder } = storage
@@ -32,7 +32,7 @@ async function changes(
     channels.push({ channel, path, samples, sameAs: same })
   }
   const recognized = channels.flatMap(({ channel, sameAs }) => {
-    return sameAs === null ? [{ channel, carriedBy: carriedBy ?? [channel] }] : []
+    return sameAs === null ? [{ channel, sourceChannels: sourceChannels ?? [channel] }] : []
   })
   const { object, size } = await storeRedactedAudio(storage, channels, {
     redacted,
@@ -94,7 +94,7 @@ test('a span is silenced on its channel and on those that sound like it, by way 
 
 test('a span is silenced on every channel that carries its speech', async (t) => {
   const span = { channel: 0, start: 1, end: 2 }
-  const silenced = await changes(t, [span], { sameAs: [null, null, null], carriedBy: [0, 2] })
+  const silenced = await changes(t, [span], { sameAs: [null, null, null], sourceChannels: [0, 2] })
   assert.deepEqual(silenced, ['0.8-2.2 ', '', '0.8-2.2 '])
 })
 

@@ -34,7 +34,7 @@ export function wantsRedactedAudio(params: Record<string, unknown>): boolean {
 /** What to mask, in which recognized channels, and for which account. */
 type Redaction = {
   redacted: readonly SilencedSpan[]
-  recognized: readonly Pick<RecognizedChannel, 'channel' | 'carriedBy'>[]
+  recognized: readonly Pick<RecognizedChannel, 'channel' | 'sourceChannels'>[]
   signal: AbortSignal
   account: string
 }
@@ -71,7 +71,7 @@ export async function storeRedactedAudio(
   }
 
   function carriersOf({ channel, start, end }: SilencedSpan): readonly number[] {
-    const carriers = recognized.find((own) => own.channel === channel)?.carriedBy
+    const carriers = recognized.find((own) => own.channel === channel)?.sourceChannels
     if (!carriers || !(start <= end)) {
       throw new RangeError(`${start} to ${end} on channel ${channel}`)
     }

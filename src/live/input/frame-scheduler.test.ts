@@ -41,7 +41,7 @@ function openTurns() {
   function open(account = 'a', hold?: () => Promise<void> | undefined) {
     const handled: string[] = []
     const sentMessages: string[] = []
-    const line = scheduler.open(account, {
+    const queue = scheduler.open(account, {
       handle(frame) {
         handled.push(textOf(frame))
         return hold?.()
@@ -49,7 +49,7 @@ function openTurns() {
       onFull: () => sentMessages.push('full'),
       onFree: () => sentMessages.push('free'),
     })
-    return { line, handled, sentMessages }
+    return { queue, handled, sentMessages }
   }
   return { open, goOn, pass }
 }
@@ -65,8 +65,8 @@ function binary(text: string): Frame {
 
 test('in one turn of the loop no more frames are handled than it has room for', () => {
   const { open, goOn } = openTurns()
-  const { line, handled, sentMessages } = open()
-  for (let i = 0; i < 200; i++) line.push(binary(`${i}`))
+  const { queue, handled, sentMessages } = open()
+  for (let i = 0; i < 200; i++) queue.push(binary(`${i}`))
   assert.equal(handled.length, FRAMES_PER_TURN)
   assert.deepEqual(sentMessages, ['full'])
   goOn()
@@ -81,16 +81,16 @@ test('in one turn of the loop no more frames are handled than it has room for', 
 
 test('frames of all kinds keep their order, whatever waits, and none is lost', () => {
   const { open, pass } = openTurns()
-  const { line, handled } = open()
+  const { queue, handled } = open()
   const sent: Frame[] = Array.from({ length: 5000 }, (_, i) => {
     if (i % 7 === 0) return { data: Buffer.from(`{"${i}"`), isBinary: false }
     if (i % 11 === 0) return { isBinary: false }
     return binary(i % 5 === 0 ? '' : `${i}`.padEnd(i % 300, '.'))
   })
-  for (const frame of sent) line.push(frame)
+  for (const frame of sent) queue.push(frame)
   pass(60_000)
   assert.deepEqual(handled, sent.map(textOf))
-  assert.equal(line.length, 0)
+  assert.equal(queue.length, 0)
 })
 
 test('small frames come as fast as the credit of their socket lets them, large ones at once', () => {
@@ -98,8 +98,8 @@ test('small frames come as fast as the credit of their socket lets them, large o
   const small = open()
   const large = open('b')
   for (let i = 0; i < 8000; i++) {
-    small.line.push(binary(''))
-    large.line.push({ data: Buffer.alloc(3200), isBinary: true })
+    small.queue.push(binary(''))
+    large.queue.push({ data: Buffer.alloc(3200), isBinary: true })
   }
   pass(1000)
   assert.equal(large.handled.length, 8000)
@@ -112,8 +112,8 @@ test('small frames come as fast as the credit of their socket lets them, large o
 
 test('control frames cost what small ones cost', () => {
   const { open, pass } = openTurns()
-  const { line, handled } = open()
-  for (let i = 0; i < 8000; i++) line.push({ isBinary: false })
+  const { queue, handled } = open()
+  for (let i = 0; i < 8000; i++) queue.push({ isBinary: false })
   pass(1000)
   assert.ok(handled.length <= AT_ONCE + PER_SECOND)
 })
@@ -121,9 +121,9 @@ test('control frames cost what small ones cost', () => {
 test('accounts take turns, however many sockets one of them has', () => {
   const { open, goOn } = openTurns()
   const many = Array.from({ length: 9 }, () => open('many'))
-  for (const { line } of many) for (let i = 0; i < 100; i++) line.push(binary('x'))
+  for (const { queue } of many) for (let i = 0; i < 100; i++) queue.push(binary('x'))
   const one = open('one')
-  for (let i = 0; i < 30; i++) one.line.push(binary('y'))
+  for (let i = 0; i < 30; i++) one.queue.push(binary('y'))
   assert.equal(one.handled.length, 0)
   goOn()
   assert.equal(one.handled.length, 30)
@@ -134,9 +134,9 @@ test('what a frame waits for holds up those behind it, and only these', async ()
   const release = Promise.withResolvers<void>()
   const held = open('a', () => release.promise)
   const free = open('a')
-  held.line.push(binary('1'))
-  held.line.push(binary('2'))
-  free.line.push(binary('3'))
+  held.queue.push(binary('1'))
+  held.queue.push(binary('2'))
+  free.queue.push(binary('3'))
   while (goOn());
   assert.deepEqual([held.handled, free.handled], [['binary 1'], ['binary 3']])
   assert.deepEqual(held.sentMessages, ['full'])
@@ -150,16 +150,16 @@ test('what a frame waits for holds up those behind it, and only these', async ()
 test('a socket that has gone is drained of what it sent, one that was ended is not', async () => {
   const { open, goOn } = openTurns()
   const gone = open()
-  for (let i = 0; i < 100; i++) gone.line.push(binary('x'))
-  const drained = gone.line.drained()
+  for (let i = 0; i < 100; i++) gone.queue.push(binary('x'))
+  const drained = gone.queue.drained()
   while (goOn());
   await drained
   assert.equal(gone.handled.length, 100)
-  assert.equal(gone.line.drained(), undefined)
+  assert.equal(gone.queue.drained(), undefined)
   const ended = open()
-  for (let i = 0; i < 100; i++) ended.line.push(binary('x'))
+  for (let i = 0; i < 100; i++) ended.queue.push(binary('x'))
   const { length } = ended.handled
-  ended.line.close()
+  ended.queue.close()
   while (goOn());
   assert.equal(ended.handled.length, length)
   // It is read again, for the answer to the close.

@@ -2,7 +2,7 @@ import { type Frame, FrameQueue } from './frame-queue.ts'
 import { TokenBucket } from './token-bucket.ts'
 
 /** The handlers of the frames of one socket. */
-export type LineHandlers = {
+export type SocketQueueHandlers = {
   /** A returned promise delays the frames behind it. */
   handle(frame: Frame): Promise<void> | undefined
   /** Called when frames wait and reading must pause, and when it may resume. */
@@ -30,7 +30,7 @@ const SMALL_AT_ONCE = 3000
 /** All frames together block the event loop for some milliseconds at most. */
 const FRAMES_PER_TURN = 64
 const BYTES_PER_TURN = 2 * 1024 * 1024
-/** Lines that wait for credit are checked again after this time. */
+/** Queues that wait for credit are checked again after this time. */
 const CREDIT_MS = 50
 
 /**
@@ -43,12 +43,12 @@ export class FrameScheduler {
   readonly #now: () => number
   readonly #turn: (run: () => void) => void
   readonly #later: (run: () => void, ms: number) => void
-  /** Lines with frames that may be handled, by account; both rotate by moving to the end. */
-  readonly #ready = new Map<string, Set<FrameLine>>()
+  /** Queues with frames that may be handled, by account; both rotate by moving to the end. */
+  readonly #ready = new Map<string, Set<SocketQueue>>()
   #frames = 0
   #bytes = 0
   #isScheduled = false
-  readonly #throttled = new Set<FrameLine>()
+  readonly #throttled = new Set<SocketQueue>()
 
   constructor({
     now = () => performance.now(),
@@ -60,14 +60,14 @@ export class FrameScheduler {
     this.#later = later
   }
 
-  /** Opens a line for the frames of one more socket. */
-  open(account: string, handlers: LineHandlers): FrameLine {
+  /** Opens a queue for the frames of one more socket. */
+  open(account: string, handlers: SocketQueueHandlers): SocketQueue {
     const credit = new TokenBucket({
       perSecond: SMALL_PER_SECOND,
       burst: SMALL_AT_ONCE,
       now: this.#now,
     })
-    return new FrameLine({ ...handlers, account, credit, scheduler: this })
+    return new SocketQueue({ ...handlers, account, credit, scheduler: this })
   }
 
   /**
@@ -81,24 +81,24 @@ export class FrameScheduler {
     return true
   }
 
-  /** Reports that a line has frames that wait for a turn. */
-  wake(line: FrameLine): void {
-    const lines = this.#ready.get(line.account) ?? new Set()
-    lines.add(line)
-    this.#ready.set(line.account, lines)
+  /** Reports that a queue has frames that wait for a turn. */
+  wake(queue: SocketQueue): void {
+    const queues = this.#ready.get(queue.account) ?? new Set()
+    queues.add(queue)
+    this.#ready.set(queue.account, queues)
     this.#schedule()
   }
 
-  /** Reports that a line has frames and no credit. */
-  wakeLater(line: FrameLine): void {
+  /** Reports that a queue has frames and no credit. */
+  wakeLater(queue: SocketQueue): void {
     if (this.#throttled.size === 0) this.#later(() => this.#wakeThrottled(), CREDIT_MS)
-    this.#throttled.add(line)
+    this.#throttled.add(queue)
   }
 
   #wakeThrottled(): void {
     const throttled = [...this.#throttled]
     this.#throttled.clear()
-    for (const line of throttled) this.wake(line)
+    for (const queue of throttled) this.wake(queue)
   }
 
   #schedule(): void {
@@ -116,36 +116,36 @@ export class FrameScheduler {
     for (;;) {
       const next = this.#ready.entries().next().value
       if (!next) return
-      const [account, lines] = next
-      const [line] = lines
+      const [account, queues] = next
+      const [queue] = queues
       // Moves to the end of both lists, if more frames wait.
       this.#ready.delete(account)
-      if (line) lines.delete(line)
-      if (lines.size > 0) this.#ready.set(account, lines)
-      if (!line) continue
-      const outcome = line.step()
-      if (outcome === 'more' || outcome === 'full') this.wake(line)
+      if (queue) queues.delete(queue)
+      if (queues.size > 0) this.#ready.set(account, queues)
+      if (!queue) continue
+      const outcome = queue.step()
+      if (outcome === 'more' || outcome === 'full') this.wake(queue)
       if (outcome === 'full') return
     }
   }
 }
 
-type LineOptions = LineHandlers & {
+type SocketQueueOptions = SocketQueueHandlers & {
   account: string
   credit: TokenBucket
   scheduler: FrameScheduler
 }
 
 /** The incoming frames of one socket. */
-class FrameLine {
-  readonly #options: LineOptions
+class SocketQueue {
+  readonly #options: SocketQueueOptions
   readonly #queue = new FrameQueue()
   #isHeld = false
   #isFull = false
   #isClosed = false
   #drained: (() => void) | undefined
 
-  constructor(options: LineOptions) {
+  constructor(options: SocketQueueOptions) {
     this.#options = options
   }
 

@@ -88,7 +88,7 @@ const MAX_ENDED = 8
  */
 const EMBEDDING_ATTEMPTS = 2
 
-type Early = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
+type EarlyFinal = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
 type LastPartial = { number: number; text: string; draft: DraftText; embedding: number }
 
 /**
@@ -110,7 +110,7 @@ export class Channel {
   #sentLanguage: string | null
   /** The first language that was clear; it stays unless languages may change. */
   #clearLanguage: Promise<string | null> = Promise.resolve(null)
-  #early: Early | undefined
+  #early: EarlyFinal | undefined
   #partial: AbortController | undefined
   #last: LastPartial | undefined
   #nextPartialAt = 0
@@ -166,7 +166,7 @@ export class Channel {
   }
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
-  async caughtUp({ all = false } = {}): Promise<void> {
+  async waitForFinals({ all = false } = {}): Promise<void> {
     if (all || this.#ended.length > MAX_ENDED) await this.#options.order.last
   }
 

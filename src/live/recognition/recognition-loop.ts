@@ -179,7 +179,7 @@ export class RecognitionLoop {
     }
     const isBehind = this.#isBehind()
     for (const channel of this.#channels) channel.finish({ isBehind })
-    for (const channel of this.#channels) await channel.caughtUp({ all: true })
+    for (const channel of this.#channels) await channel.waitForFinals({ all: true })
   }
 
   /**
@@ -253,7 +253,7 @@ export class RecognitionLoop {
     this.#speechLoad.recognized(FRAME_SECONDS * countVoiced(probabilities, endpointing.threshold))
     this.#events.push({ type: 'progress' })
     if (this.#position - this.#snapshotAt >= SNAPSHOT_FRAMES) this.#takeSnapshot()
-    for (const channel of this.#channels) await channel.caughtUp()
+    for (const channel of this.#channels) await channel.waitForFinals()
     return frames
   }
 

@@ -11,7 +11,7 @@ import {
   renderUtterances,
   type Style,
 } from './masked-spans.ts'
-import { type MaskedText, OPEN } from './masked-text.ts'
+import { type MaskedText, UNMASKED } from './masked-text.ts'
 import { findRepeats } from './repeats/find-repeats.ts'
 import { knownWordsOf } from './repeats/known-words.ts'
 import { findRepeatable, markRepeatedNumbers } from './repeats/repeated-numbers.ts'
@@ -22,7 +22,7 @@ import { findStrayNumbers } from './stray-numbers.ts'
  * An entity that was masked: its type, and its original text. Its number in the masked text is its
  * index plus one.
  */
-export type Hidden = { type: EntityType; original: string }
+export type MaskedEntity = { type: EntityType; original: string }
 
 /**
  * Each round masks something that only an earlier mask gave away. Hardly any text needs a third
@@ -37,8 +37,8 @@ const MAX_ROUNDS = 50
 export function hideEntities(
   masked: MaskedText,
   { wanted, style }: { wanted: ReadonlySet<EntityType>; style: Style },
-): Hidden[] {
-  const hidden: Hidden[] = []
+): MaskedEntity[] {
+  const hidden: MaskedEntity[] = []
   const readings = readingsOf(masked)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
@@ -72,9 +72,9 @@ export function hideEntities(
 type Claim = Entity & { view: JoinedSpans }
 
 /** Masks the unmasked rest of an entity: all of it, or what earlier entities have left. */
-function mask(masked: MaskedText, claim: Claim, count: number): Hidden[] {
+function mask(masked: MaskedText, claim: Claim, count: number): MaskedEntity[] {
   const { type, view } = claim
-  const hidden: Hidden[] = []
+  const hidden: MaskedEntity[] = []
   for (const part of openParts(masked, claim)) {
     hidden.push({ type, original: view.text.slice(part.from, part.to) })
     for (let i = part.from; i < part.to; i++) {
@@ -90,7 +90,7 @@ type Span = { from: number; to: number }
 function openParts(masked: MaskedText, { view, from, to }: Claim): Span[] {
   const isOpen = (i: number) => {
     const place = view.at[i]!
-    return place === BETWEEN || (place >= 0 && masked.mask[place] === OPEN)
+    return place === BETWEEN || (place >= 0 && masked.mask[place] === UNMASKED)
   }
   // A combining mark belongs to the letter before it.
   const rest = /^\p{M}*/u.exec(view.text.slice(to, to + 16))![0].length

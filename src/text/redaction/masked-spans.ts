@@ -1,7 +1,13 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import { foldDigits } from '../entities/digits/digit-forms.ts'
 import type { Document } from '../entities/document.ts'
-import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
+import {
+  isPunctuationOrPossessive,
+  type MaskedText,
+  type MaskRun,
+  maskRunsOf,
+  UNMASKED,
+} from './masked-text.ts'
 import { maskOf } from './write-masks.ts'
 
 /** The style in which hidden text is written (contract 2.3.1). */
@@ -27,23 +33,24 @@ const HIDDEN = -1
  */
 export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[] {
   const marked = new Map<number, MaskedSpan>()
-  const isMark = ({ mask, text }: Stretch) => (mask === OPEN ? isLeftover(text) : marked.has(mask))
+  const isMark = ({ mask, text }: MaskRun) =>
+    mask === UNMASKED ? isPunctuationOrPossessive(text) : marked.has(mask)
   return masked.utterances.map(({ words, language }, utterance) => {
     const line: MaskedSpan = { text: '', at: [] }
     for (const word of words.keys()) {
       const base = masked.bases[utterance]![word]!
-      const stretches = stretchesOf(masked, { utterance, word, seesGiven: true })
-      const earlier = marked.get(stretches[0]?.mask ?? OPEN)
-      const goesOn = earlier === line || (earlier && stretches.every(isMark))
+      const runs = maskRunsOf(masked, { utterance, word, seesMarkers: true })
+      const earlier = marked.get(runs[0]?.mask ?? UNMASKED)
+      const goesOn = earlier === line || (earlier && runs.every(isMark))
       const target = earlier && goesOn ? earlier : line
       if (!goesOn) separate(line, language)
-      for (const { mask, text, from } of stretches) {
-        if (mask === OPEN) write(target, text, base + from)
+      for (const { mask, text, from } of runs) {
+        if (mask === UNMASKED) write(target, text, base + from)
         else if (style === 'MASK') write(target, maskOf(text))
         else if (!marked.has(mask)) {
           write(target, '#')
           // Markers that stood in the text before share one number, but are one character each.
-          if (mask > OPEN) marked.set(mask, target)
+          if (mask > UNMASKED) marked.set(mask, target)
         }
       }
     }

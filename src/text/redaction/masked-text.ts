@@ -2,19 +2,22 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { markers } from './markers.ts'
 
 /** The mask value of a character that is not hidden. */
-export const OPEN = 0
+export const UNMASKED = 0
 /** The mask value of a marker that stood in the text before. */
-const GIVEN = -1
+const EXISTING_MARKER = -1
 
 /**
- * A transcript with a mask value for each character of all its words in a row: `OPEN`, or the
+ * A transcript with a mask value for each character of all its words in a row: `UNMASKED`, or the
  * number of the entity that hides it. `bases[u][w]` is the offset of the first character of word w
  * of utterance u.
  */
 export type MaskedText = Transcript & { bases: number[][]; mask: Int32Array }
 
-/** A stretch of a word with one mask value; `from` and `to` (exclusive) are offsets in the word. */
-export type Stretch = { mask: number; text: string; from: number; to: number }
+/**
+ * A run of characters of a word with one mask value; `from` and `to` (exclusive) are offsets in the
+ * word.
+ */
+export type MaskRun = { mask: number; text: string; from: number; to: number }
 
 /** Creates the masked text of a transcript, in which only existing markers are hidden. */
 export function createMaskedText({ utterances }: Transcript): MaskedText {
@@ -30,7 +33,7 @@ export function createMaskedText({ utterances }: Transcript): MaskedText {
     for (const [w, { text }] of words.entries()) {
       for (const { 0: marker, index } of text.matchAll(markers())) {
         const from = bases[u]![w]! + index
-        masked.mask.fill(GIVEN, from, from + marker.length)
+        masked.mask.fill(EXISTING_MARKER, from, from + marker.length)
       }
     }
   }
@@ -41,27 +44,27 @@ export function createMaskedText({ utterances }: Transcript): MaskedText {
  * Returns whether a part of a word means nothing without the hidden part before it: punctuation, or
  * a possessive.
  */
-export function isLeftover(text: string): boolean {
+export function isPunctuationOrPossessive(text: string): boolean {
   return /^(?:['’]s)?[^\p{L}\p{N}]*$/iu.test(text)
 }
 
 /**
- * Returns a word in stretches. An existing marker counts as hidden when `seesGiven`, else as open.
+ * Returns the runs of a word. An existing marker counts as hidden when `seesMarkers`, else as open.
  */
-export function stretchesOf(
+export function maskRunsOf(
   { utterances, bases, mask }: MaskedText,
-  { utterance, word, seesGiven }: { utterance: number; word: number; seesGiven: boolean },
-): Stretch[] {
+  { utterance, word, seesMarkers }: { utterance: number; word: number; seesMarkers: boolean },
+): MaskRun[] {
   const { text } = utterances[utterance]!.words[word]!
   const base = bases[utterance]![word]!
-  const stretches: Stretch[] = []
+  const runs: MaskRun[] = []
   for (let from = 0; from < text.length; ) {
     const own = mask[base + from]!
     let to = from + 1
     while (to < text.length && mask[base + to] === own) to++
-    const seen = own === GIVEN && !seesGiven ? OPEN : own
-    stretches.push({ mask: seen, text: text.slice(from, to), from, to })
+    const seen = own === EXISTING_MARKER && !seesMarkers ? UNMASKED : own
+    runs.push({ mask: seen, text: text.slice(from, to), from, to })
     from = to
   }
-  return stretches
+  return runs
 }

@@ -3,7 +3,7 @@ import { digitRuns } from '../entities/digits/digit-runs.ts'
 import { lexemesOf } from '../entities/digits/spoken-digits.ts'
 import type { EntityType } from '../entities/entity-types.ts'
 import { foldCase } from '../words/word-parts.ts'
-import type { Hidden } from './hide-entities.ts'
+import type { MaskedEntity } from './hide-entities.ts'
 import { labelOf, markers } from './markers.ts'
 import type { Place } from './redacted-spans.ts'
 
@@ -13,7 +13,7 @@ import type { Place } from './redacted-spans.ts'
  * 4.9). A marker that already stands in the text is not assigned.
  */
 export function numberMarkers(
-  hidden: readonly Hidden[],
+  hidden: readonly MaskedEntity[],
   places: ReadonlyMap<number, readonly Place[]>,
   { utterances }: Pick<Transcript, 'utterances'>,
 ): Map<number, string> {

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import { type MaskedText, OPEN, stretchesOf } from './masked-text.ts'
+import { type MaskedText, maskRunsOf, UNMASKED } from './masked-text.ts'
 
 /** Words of one utterance that an entity hides, fully or in part. */
 export type Place = { channel: number; utterance: number; words: Word[] }
@@ -15,9 +15,9 @@ export function placesOf(masked: MaskedText): Map<number, Place[]> {
   const all = new Map<number, Place[]>()
   for (const [utterance, { channel, words }] of masked.utterances.entries()) {
     for (const [word, own] of words.entries()) {
-      const stretches = stretchesOf(masked, { utterance, word, seesGiven: false })
-      for (const mask of new Set(stretches.map(({ mask }) => mask))) {
-        if (mask === OPEN) continue
+      const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
+      for (const mask of new Set(runs.map(({ mask }) => mask))) {
+        if (mask === UNMASKED) continue
         const places = all.get(mask) ?? []
         all.set(mask, places)
         const place = places.at(-1)

@@ -1,6 +1,12 @@
 import type { Utterance, Word } from '../../transcript/transcript.ts'
 import { replaceWords } from '../words/word-parts.ts'
-import { isLeftover, type MaskedText, OPEN, type Stretch, stretchesOf } from './masked-text.ts'
+import {
+  isPunctuationOrPossessive,
+  type MaskedText,
+  type MaskRun,
+  maskRunsOf,
+  UNMASKED,
+} from './masked-text.ts'
 
 /** A word as it is written, and the words that it replaces. */
 type Written = { text: string; from: Word[]; utterance: number }
@@ -15,13 +21,13 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
   const written = masked.utterances.map(({ words }, utterance) => {
     const line: Written[] = []
     for (const [word, own] of words.entries()) {
-      const stretches = stretchesOf(masked, { utterance, word, seesGiven: false })
-      const earlier = marked.get(stretches[0]?.mask ?? OPEN)
+      const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
+      const earlier = marked.get(runs[0]?.mask ?? UNMASKED)
       // Only punctuation moves to an earlier utterance, and times never reach into another one.
-      const isHere = earlier?.utterance === utterance || (earlier && stretches.every(isMark))
+      const isHere = earlier?.utterance === utterance || (earlier && runs.every(isMark))
       const target = earlier && isHere ? earlier : { text: '', from: [], utterance }
-      for (const { mask, text } of stretches) {
-        if (mask === OPEN) target.text += text
+      for (const { mask, text } of runs) {
+        if (mask === UNMASKED) target.text += text
         else if (!marked.has(mask)) {
           target.text += markerOf(mask)
           marked.set(mask, target)
@@ -34,11 +40,11 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
   })
 
   /**
-   * Returns whether a stretch has nothing to read: a placed marker covers it, or it means nothing
+   * Returns whether a run has nothing to read: a placed marker covers it, or it means nothing
    * without one.
    */
-  function isMark({ mask, text }: Stretch): boolean {
-    return mask === OPEN ? isLeftover(text) : marked.has(mask)
+  function isMark({ mask, text }: MaskRun): boolean {
+    return mask === UNMASKED ? isPunctuationOrPossessive(text) : marked.has(mask)
   }
 
   return masked.utterances.flatMap((utteranceView, utterance) => {

@@ -1,5 +1,5 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type MaskedText, OPEN, stretchesOf } from './masked-text.ts'
+import { type MaskedText, maskRunsOf, UNMASKED } from './masked-text.ts'
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
@@ -15,8 +15,8 @@ export function maskOf(text: string): string {
 export function writeMasks(masked: MaskedText): Utterance[] {
   return masked.utterances.map((utteranceView, utterance) => {
     const words = utteranceView.words.map((own, word) => {
-      const stretches = stretchesOf(masked, { utterance, word, seesGiven: false })
-      const texts = stretches.map(({ mask, text }) => (mask === OPEN ? text : maskOf(text)))
+      const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
+      const texts = runs.map(({ mask, text }) => (mask === UNMASKED ? text : maskOf(text)))
       return { ...own, text: texts.join('') }
     })
     return { ...utteranceView, words }
