@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { App } from '../app/server-parts.ts'
 import { FrameScheduler } from '../live/input/frame-scheduler.ts'
+import { addRoutes } from './add-routes.ts'
 import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
 import { requireScope } from './auth/scopes.ts'
@@ -84,8 +85,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   const { roles } = app.config.node
   await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
-  await http.register(healthRoutes(app))
-  await http.register(metricsRoutes(app))
+  await addRoutes(http, healthRoutes(app), metricsRoutes(app))
   const admission = createAdmission(app)
   const clientSecrets = createClientSecrets(app)
   const captions = new CaptionStreams(app)
@@ -97,7 +97,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
     await http.register(sharedRoutes(app, captions))
     await http.register(async (guarded) => {
       guard(guarded, admission)
-      await guarded.register(captionRoutes(app, captions))
+      await addRoutes(guarded, captionRoutes(app, captions))
     })
   }
   if (roles.includes('api') || roles.includes('live')) {
@@ -114,37 +114,36 @@ async function registerApi(
   app: HttpParts & { bodies: BodyReader; clientSecrets: ClientSecrets; captions: CaptionStreams },
   admission: ReturnType<typeof createAdmission>,
 ): Promise<void> {
-  await http.register(openApiRoutes(app))
-  await http.register(homeRoute(app))
-  await http.register(dashboardRoutes(app))
-  await http.register(guideRoutes())
+  await addRoutes(http, openApiRoutes(app), homeRoute(app), dashboardRoutes(app), guideRoutes())
   await http.register(sharedRoutes(app, app.captions))
   await http.register(signInRoutes(app, admission))
   await http.register(async (guarded) => {
     guard(guarded, admission)
-    await guarded.register(capabilityRoutes(app))
-    await guarded.register(modelRoutes(app))
+    await addRoutes(guarded, capabilityRoutes(app), modelRoutes(app))
     await guarded.register(transcriptionRoute(app))
     await guarded.register(clientSecretRoutes(app))
     await guarded.register(uploadRoutes(app))
-    await guarded.register(fileRoutes(app))
-    await guarded.register(preRecordedRoutes(app))
+    await addRoutes(guarded, fileRoutes(app), preRecordedRoutes(app))
     await guarded.register(addOnRetryRoute(app))
-    await guarded.register(liveRoutes(app))
-    await guarded.register(captionRoutes(app, app.captions))
+    await addRoutes(guarded, liveRoutes(app), captionRoutes(app, app.captions))
     await guarded.register(transcriptionRoutes(app))
-    await guarded.register(deliveryRoutes(app))
-    await guarded.register(resendingRoutes(app))
+    await addRoutes(guarded, deliveryRoutes(app), resendingRoutes(app))
     await guarded.register(endpointRoutes(app))
-    await guarded.register(webhookRoutes(app))
-    await guarded.register(eventRoutes(app))
-    await guarded.register(usageRoutes(app))
-    await guarded.register(auditRoutes(app))
+    await addRoutes(
+      guarded,
+      webhookRoutes(app),
+      eventRoutes(app),
+      usageRoutes(app),
+      auditRoutes(app),
+    )
     await guarded.register(keyRoutes(app))
-    await guarded.register(nodeRoutes(app))
-    await guarded.register(loadRoutes(app))
-    await guarded.register(modelStoreRoutes(app))
-    await guarded.register(searchRoutes(app))
+    await addRoutes(
+      guarded,
+      nodeRoutes(app),
+      loadRoutes(app),
+      modelStoreRoutes(app),
+      searchRoutes(app),
+    )
   })
 }
 

@@ -10,6 +10,7 @@ import {
   type JobId,
   type JobKind,
 } from '../../../storage/jobs/jobs.ts'
+import { addRoutes } from '../../add-routes.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
@@ -54,10 +55,7 @@ export function jobRoutes(
   const tools = { ...options, config, storage, jobs }
   return async (http) => {
     ignoreBodies(http)
-    await http.register(listRoute(tools))
-    await http.register(getRoute(tools))
-    await http.register(deleteRoute(tools))
-    await http.register(fileRoute(tools))
+    await addRoutes(http, listRoute(tools), getRoute(tools), deleteRoute(tools), fileRoute(tools))
   }
 }
 

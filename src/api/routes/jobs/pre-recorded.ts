@@ -4,6 +4,7 @@ import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
 import type { JobId } from '../../../storage/jobs/jobs.ts'
 import { findJobState, type JobState } from '../../../storage/jobs/queue/progress.ts'
+import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { disconnectSignal } from '../../middleware/disconnect-signal.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
@@ -30,7 +31,7 @@ export function preRecordedRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
-    await http.register(jobCreation(app, { path }))
+    await addRoutes(http, jobCreation(app, { path }))
     await http.register(jobRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
+import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
 import { transcriptRoute } from '../transcripts/transcript.ts'
@@ -21,7 +22,7 @@ export function transcriptionRoutes(
     http.addHook('onSend', async (_request, reply) => {
       reply.header('deprecation', 'true')
     })
-    await http.register(jobCreation(app, { path }))
+    await addRoutes(http, jobCreation(app, { path }))
     await http.register(jobRoutes(app, { path }))
     await http.register(transcriptRoute(app, { path }))
     await http.register(transcriptEditRoutes(app, { path }))

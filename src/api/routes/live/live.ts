@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
+import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { jobRoutes } from '../jobs/job-routes.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
@@ -13,7 +14,7 @@ export function liveRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs' | 'live'> & { bodies: BodyReader },
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
-    await http.register(liveCreation(app))
+    await addRoutes(http, liveCreation(app))
     await http.register(liveMetadata(app))
     await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
     await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))

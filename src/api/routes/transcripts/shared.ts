@@ -4,6 +4,7 @@ import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { findShare, type Share } from '../../../storage/jobs/shares.ts'
+import { addRoutes } from '../../add-routes.ts'
 import { sha256 } from '../../auth/auth.ts'
 import { createRateLimit } from '../../auth/rate-limit.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
@@ -51,9 +52,7 @@ export function sharedRoutes(
       reply.header('x-content-type-options', 'nosniff')
       reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
     })
-    await http.register(viewRoute(tools))
-    await http.register(captionsRoute(tools, captions))
-    await http.register(fileRoute(tools))
+    await addRoutes(http, viewRoute(tools), captionsRoute(tools, captions), fileRoute(tools))
   }
 }
 

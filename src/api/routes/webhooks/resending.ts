@@ -4,6 +4,7 @@ import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findDelivery } from '../../../storage/deliveries/delivery-log.ts'
 import { resendDelivery, resendFailed } from '../../../storage/deliveries/resending.ts'
+import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { parseDateTime } from '../../lists/date-time.ts'
@@ -20,7 +21,7 @@ type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: BodyReader }
 /** Notifies receivers again: of one event, or of all that they missed. */
 export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
   return async (http) => {
-    await http.register(resendFailedRoute(app))
+    await addRoutes(http, resendFailedRoute(app))
     await http.register(resendRoute(app))
   }
 }
