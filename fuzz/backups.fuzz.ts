@@ -9,7 +9,7 @@ import { checkBackup } from '../src/storage/backup/check-backup.ts'
 import { openObjectIndex } from '../src/storage/backup/object-index.ts'
 import { restoreBackup } from '../src/storage/backup/restore-backup.ts'
 import { takeBackup } from '../src/storage/backup/take-backup.ts'
-import { fillStore } from '../test/support/storage/filled-store.ts'
+import { fillStore } from '../test/support/storage/upgrades/filled-store.ts'
 import { failsClearly } from './fails-clearly.ts'
 import { fuzzBytes } from './guided.ts'
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { writeModel } from '../src/asr/onnx/onnx.ts'
 import { describeModel } from '../src/asr/onnx/onnx-graph.ts'
-import { addMetadata } from '../test/support/asr/add-onnx-metadata.ts'
-import { randomModel, writeCTranslate2 } from '../test/support/asr/random-whisper.ts'
-import { writeHuggingFace } from '../test/support/asr/write-hugging-face.ts'
+import { addMetadata } from '../test/support/asr/models/add-onnx-metadata.ts'
+import { randomModel, writeCTranslate2 } from '../test/support/asr/models/random-whisper.ts'
+import { writeHuggingFace } from '../test/support/asr/models/write-hugging-face.ts'
 
 /** A Whisper model of one layer at each side: every kind of array, few bytes. */
 export const smallModel = new Map([...randomModel()].filter(([name]) => !name.includes('layer_1/')))

@@ -12,7 +12,7 @@ import { AppError } from '../src/errors.ts'
 import { DamagedFile } from '../src/storage/objects/encryption/encrypted-chunks.ts'
 import { encryptObjects } from '../src/storage/objects/encryption/encrypted-objects.ts'
 import { parseObjectKeys } from '../src/storage/objects/encryption/object-keys.ts'
-import { createMemoryObjects } from '../test/support/storage/memory-objects.ts'
+import { createMemoryObjects } from '../test/support/storage/objects/memory-objects.ts'
 import { fuzzBytes } from './guided.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))

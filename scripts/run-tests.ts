@@ -15,7 +15,7 @@ import {
   removePostgres,
   SHARED_FOLDER,
   whyNoPostgres,
-} from './test-postgres.ts'
+} from './test-tools/test-postgres.ts'
 
 const HELP = `npm test [-- PATTERN…]
 npm run test:long [-- --rounds N] [PATTERN…]

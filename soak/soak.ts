@@ -8,7 +8,7 @@ import {
   removePostgres,
   startPostgres,
   whyNoPostgres,
-} from '../scripts/test-postgres.ts'
+} from '../scripts/test-tools/test-postgres.ts'
 import { startModelServer } from '../test/support/asr/model-server.ts'
 import { WEBHOOK_PATH } from '../test/support/delivery/expected-lanes.ts'
 import {

@@ -3,7 +3,7 @@
  * on English recordings, alone and joined word by word, with the processor time of each. Takes
  * Whisper base of the tests.
  */
-import { findTestWeights } from '../../scripts/test-weights.ts'
+import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
 import { createMoonshine } from '../../src/asr/engines/moonshine.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { findTestWeights } from '../../scripts/test-weights.ts'
+import { findTestWeights } from '../../scripts/test-tools/test-weights.ts'
 import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { isWrittenWithoutSpaces } from '../../src/asr/engines/whisper/tokenizer.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'

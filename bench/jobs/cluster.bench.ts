@@ -12,7 +12,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../scripts/test-postgres.ts'
+} from '../../scripts/test-tools/test-postgres.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { report } from '../report.ts'
 import { type Served, serveSteno } from '../served.ts'

@@ -14,7 +14,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../scripts/test-postgres.ts'
+} from '../../scripts/test-tools/test-postgres.ts'
 import { makeDataFolder } from '../../src/storage/data-folder.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/sqlite.ts'

@@ -9,7 +9,7 @@ import { findJob } from '../../src/storage/jobs/jobs.ts'
 import { oneChunk } from '../support/audio/fake-media.ts'
 import { hum } from '../support/audio/recordings.ts'
 import { ACCOUNT, openService } from '../support/jobs/test-service.ts'
-import { createMemoryObjects } from '../support/storage/memory-objects.ts'
+import { createMemoryObjects } from '../support/storage/objects/memory-objects.ts'
 import { makeFolder } from '../support/storage/test-storage.ts'
 
 const LONG_TEXT = 'hello world '.repeat(30_000)

@@ -1,13 +1,13 @@
 import { describe } from 'node:test'
 import { noPostgres, openTestPostgres } from '../support/storage/test-postgres.ts'
-import { jobCreationTests } from './suites/job-creation.ts'
+import { jobCreationTests } from './suites/jobs/job-creation.ts'
+import { queueTests } from './suites/jobs/queue.ts'
+import { zeroRetentionTests } from './suites/jobs/zero-retention.ts'
 import { leaseTests } from './suites/leases.ts'
 import { liveJobTests } from './suites/live-jobs.ts'
 import { nodeTests } from './suites/nodes.ts'
-import { queueTests } from './suites/queue.ts'
 import { searchTests } from './suites/search.ts'
 import { usageTests } from './suites/usage.ts'
-import { zeroRetentionTests } from './suites/zero-retention.ts'
 
 // What depends most on the database; `test/long/storage/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { addressOf, type Job } from '../api.ts'
 import { texts } from '../texts.ts'
-import { soundOf } from './player.tsx'
+import { soundOf } from './playback/player.tsx'
 
 const t = texts.reader
 

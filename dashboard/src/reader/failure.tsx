@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { type Job, may } from '../api.ts'
-import { adviceOf, failureOf } from '../failures-page.tsx'
 import { formatDateTime } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
+import { adviceOf, failureOf } from '../recordings/failures-page.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.reader

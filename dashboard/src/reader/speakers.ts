@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { ApiTranscriptEdits } from '../../../src/cli/server/api-types.ts'
 import { texts } from '../texts.ts'
-import type { ShownUtterance } from './edits.ts'
+import type { ShownUtterance } from './editing/edits.ts'
 
 const t = texts.reader
 

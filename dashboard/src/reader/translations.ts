@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import type { Job } from '../api.ts'
-import type { ShownUtterance } from './edits.ts'
+import type { ShownUtterance } from './editing/edits.ts'
 
 /** What stands beside an utterance; undefined where there is nothing. */
 export type Beside = (utterance: ShownUtterance) => string | undefined

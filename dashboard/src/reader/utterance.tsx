@@ -3,9 +3,9 @@ import { memo } from 'preact/compat'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatTime } from '../parts/format.ts'
 import { texts } from '../texts.ts'
-import type { Edits, ShownUtterance } from './edits.ts'
+import type { Edits, ShownUtterance } from './editing/edits.ts'
+import { SpeakerOptions, UtteranceEditor } from './editing/utterance-editor.tsx'
 import { type Speakers, titleOf } from './speakers.ts'
-import { SpeakerOptions, UtteranceEditor } from './utterance-editor.tsx'
 import { watchVisibility } from './visibility.ts'
 
 const t = texts.reader

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type Job, may } from '../api.ts'
-import { failureOf } from '../failures-page.tsx'
 import { formatDateTime, formatTime } from '../parts/format.ts'
 import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
+import { failureOf } from './failures-page.tsx'
 import { deleteJob, isFiltered, leaving, nameOf, page, progress } from './list-state.ts'
 import { cancelJob, removeUpload, retryUpload, type Upload, uploads } from './uploads.ts'
 

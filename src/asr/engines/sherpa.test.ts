@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { addMetadata } from '../../../test/support/asr/add-onnx-metadata.ts'
+import { addMetadata } from '../../../test/support/asr/models/add-onnx-metadata.ts'
 import {
   skipWithoutSherpa,
   soundOf,
@@ -12,7 +12,7 @@ import {
   writeNemoCtc,
   writeSenseVoice,
   writeTransducer,
-} from '../../../test/support/asr/tone-models.ts'
+} from '../../../test/support/asr/models/tone-models.ts'
 import type { RecognizeOptions, Recognizer } from './recognizer.ts'
 import { startSherpa } from './sherpa/client.ts'
 import { createSherpa } from './sherpa.ts'

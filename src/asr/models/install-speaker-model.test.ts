@@ -20,7 +20,7 @@ import {
   writeMeanSquareModel,
   writePitchModel,
   writeTwoInputModel,
-} from '../../../test/support/asr/stand-in-speaker-models.ts'
+} from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 import {
   checkFile,
   readInstalledModel,

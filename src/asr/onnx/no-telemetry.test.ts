@@ -7,7 +7,7 @@ import test from 'node:test'
 import {
   writeBandEnergyModel,
   writePitchModel,
-} from '../../../test/support/asr/stand-in-speaker-models.ts'
+} from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 
 test('ONNX Runtime keeps no id and no log of its use when it is loaded', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'steno-telemetry-'))

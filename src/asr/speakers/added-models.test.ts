@@ -11,7 +11,7 @@ import {
   writeBandLevelModel,
   writeMeanSquareModel,
   writePitchModel,
-} from '../../../test/support/asr/stand-in-speaker-models.ts'
+} from '../../../test/support/asr/models/stand-in-speaker-models.ts'
 import { hashFile } from '../../models/files/hash-file.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../models/speaker-models.ts'
 import { createLog } from '../../observability/log.ts'
@@ -43,7 +43,7 @@ async function makeModels(t: TestContext) {
 }
 
 function startEngine(t: TestContext, folder: string): SpeechEngine {
-  const entry = new URL('../../../test/support/asr/diarization-worker.ts', import.meta.url)
+  const entry = new URL('../../../test/support/asr/workers/diarization-worker.ts', import.meta.url)
   const engine = createSpeechEngine({ folder, workers: 1, log: createLog('silent'), entry })
   t.after(() => engine.close())
   return engine

@@ -6,7 +6,7 @@ import { createLog } from '../../observability/log.ts'
 import { ModelPools, type ModelPoolsOptions, type ModelUse } from './model-pools.ts'
 import { WorkerPool } from './pool.ts'
 
-const entry = new URL('../../../test/support/asr/misbehaving-worker.ts', import.meta.url)
+const entry = new URL('../../../test/support/asr/workers/misbehaving-worker.ts', import.meta.url)
 
 /** Pools whose tasks return the process that ran them. */
 function open(t: TestContext, options: Partial<ModelPoolsOptions> = {}) {

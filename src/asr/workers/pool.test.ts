@@ -16,7 +16,7 @@ function task(path: string): Task {
 type Started = { workers?: number; atStart?: number; args?: string[]; idleSeconds?: number }
 
 function startPool(t: TestContext, { workers = 1, args = [], ...options }: Started = {}) {
-  const entry = new URL('../../../test/support/asr/misbehaving-worker.ts', import.meta.url)
+  const entry = new URL('../../../test/support/asr/workers/misbehaving-worker.ts', import.meta.url)
   const metrics = createMetrics()
   const onLost = () => metrics.workerRestarts.inc({ role: 'batch' })
   const pool = new WorkerPool({

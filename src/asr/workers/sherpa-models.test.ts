@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { writeRandomNetwork } from '../../../test/support/asr/random-parakeet.ts'
+import { writeRandomNetwork } from '../../../test/support/asr/models/random-parakeet.ts'
 import {
   skipWithoutSherpa,
   soundOf,
   writeNemoCtc,
   writeTransducer,
-} from '../../../test/support/asr/tone-models.ts'
+} from '../../../test/support/asr/models/tone-models.ts'
 import { describeCheckpoint } from '../../models/install/checkpoint.ts'
 import { importModel } from '../../models/install/import.ts'
 import { createLog } from '../../observability/log.ts'

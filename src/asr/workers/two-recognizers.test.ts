@@ -22,7 +22,7 @@ async function open(t: TestContext) {
     log: createLog('silent'),
     live: { partialInterval: 0.3 },
     recognizers: echoes,
-    entry: new URL('../../../test/support/asr/two-recognizers-worker.ts', import.meta.url),
+    entry: new URL('../../../test/support/asr/workers/two-recognizers-worker.ts', import.meta.url),
   })
   t.after(async () => {
     await engine.close()

@@ -14,14 +14,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { startModelServer } from '../../../test/support/asr/model-server.ts'
-import { randomModel, writeCTranslate2 } from '../../../test/support/asr/random-whisper.ts'
+import { randomModel, writeCTranslate2 } from '../../../test/support/asr/models/random-whisper.ts'
 import {
   embeddingMetadata,
   writeBandEnergyModel,
   writeMeanSquareModel,
   writePitchModel,
-} from '../../../test/support/asr/stand-in-speaker-models.ts'
-import { writeTransducer } from '../../../test/support/asr/tone-models.ts'
+} from '../../../test/support/asr/models/stand-in-speaker-models.ts'
+import { writeTransducer } from '../../../test/support/asr/models/tone-models.ts'
 import { runHere } from '../../../test/support/cli/run-here.ts'
 import { readConfig } from '../../config/config.ts'
 import { readStoredModels, storeFolder } from '../../models/install/installed-models.ts'

@@ -5,7 +5,10 @@ import { describe, type TestContext, test } from 'node:test'
 import { sqliteSchema } from '../../../test/support/storage/sqlite-schema.ts'
 import { createDatabase, noPostgres } from '../../../test/support/storage/test-postgres.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
-import { connectClient, postgresSchema } from '../../../test/support/storage/upgrade-stores.ts'
+import {
+  connectClient,
+  postgresSchema,
+} from '../../../test/support/storage/upgrades/upgrade-stores.ts'
 import { databaseFile } from '../data-folder.ts'
 import { laterVersions } from './postgres/later-versions.ts'
 import { openPostgres } from './postgres/postgres.ts'

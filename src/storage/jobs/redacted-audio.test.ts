@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { addFile, addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
-import { bytesOf } from '../../../test/support/storage/objects-conformance.ts'
+import { bytesOf } from '../../../test/support/storage/objects/objects-conformance.ts'
 import {
   makeFolder,
   openFolder,

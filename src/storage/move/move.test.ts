@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { checkMoved, fillStore, hashFolder } from '../../../test/support/storage/filled-store.ts'
-import { bytesOf } from '../../../test/support/storage/objects-conformance.ts'
+import { bytesOf } from '../../../test/support/storage/objects/objects-conformance.ts'
+import { noS3, s3Settings } from '../../../test/support/storage/objects/test-s3.ts'
 import { createDatabase, noPostgres } from '../../../test/support/storage/test-postgres.ts'
-import { noS3, s3Settings } from '../../../test/support/storage/test-s3.ts'
 import { makeFolder } from '../../../test/support/storage/test-storage.ts'
+import {
+  checkMoved,
+  fillStore,
+  hashFolder,
+} from '../../../test/support/storage/upgrades/filled-store.ts'
 import type { DatabaseConfig } from '../../config/database.ts'
 import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { createLog } from '../../observability/log.ts'

@@ -17,7 +17,8 @@ export type LocalFile = { readonly path: string } & AsyncDisposable
 
 /**
  * Large values by id: recordings and long results. An object exists as a whole or not at all, on
- * disk or anywhere else. `test/support/storage/objects-conformance.ts` tests every implementation.
+ * disk or anywhere else. `test/support/storage/objects/objects-conformance.ts` tests every
+ * implementation.
  */
 export type Objects = {
   /**

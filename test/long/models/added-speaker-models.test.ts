@@ -11,7 +11,10 @@ import { installSpeakerModel } from '../../../src/asr/models/install-speaker-mod
 import { readConfig } from '../../../src/config/config.ts'
 import { readInstalledModel, type SpeakerModelKind } from '../../../src/models/speaker-models.ts'
 import { createLog } from '../../../src/observability/log.ts'
-import { writeBandEnergyModel, writePitchModel } from '../../support/asr/stand-in-speaker-models.ts'
+import {
+  writeBandEnergyModel,
+  writePitchModel,
+} from '../../support/asr/models/stand-in-speaker-models.ts'
 import { call, upload } from '../../support/net/http-client.ts'
 import { startServer } from '../../support/server/start-server.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { findTestWeights } from '../../../scripts/test-weights.ts'
+import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
 import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
 import { loadWhisper } from '../../../src/asr/engines/whisper/network.ts'
 

@@ -11,9 +11,9 @@ import { restoreBackup } from '../../../src/storage/backup/restore-backup.ts'
 import { takeBackup } from '../../../src/storage/backup/take-backup.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
 import { fillDisk } from '../../support/storage/fill-disk.ts'
-import { fillStore } from '../../support/storage/filled-store.ts'
 import { mountSmallDisk } from '../../support/storage/small-disk.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
+import { fillStore } from '../../support/storage/upgrades/filled-store.ts'
 
 const DISK_BYTES = 8 * 1024 * 1024
 /** What becomes free after each failure. */

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runSteno, startSteno } from '../../support/cli/run-steno.ts'
-import { checkMoved, fillStore } from '../../support/storage/filled-store.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
+import { checkMoved, fillStore } from '../../support/storage/upgrades/filled-store.ts'
 
 const FILLING = { jobs: 200, objects: 300 }
 const KILLS = 12

@@ -8,7 +8,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../scripts/test-postgres.ts'
+} from '../../../scripts/test-tools/test-postgres.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { noise, waveOf } from '../../support/audio/noise.ts'
 import { openReceiver, type Receiver } from '../../support/delivery/receiver.ts'

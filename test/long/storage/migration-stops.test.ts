@@ -20,7 +20,7 @@ import {
   loadDump,
   postgresSchema,
   unpackStore,
-} from '../../support/storage/upgrade-stores.ts'
+} from '../../support/storage/upgrades/upgrade-stores.ts'
 
 /** The first versions, so that every later migration runs. */
 const OLDEST_SQLITE = 'sqlite-1.tgz'

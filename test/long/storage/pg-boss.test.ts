@@ -11,7 +11,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../scripts/test-postgres.ts'
+} from '../../../scripts/test-tools/test-postgres.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { inTransaction } from '../../../src/storage/database/db.ts'
 import { finishJob } from '../../../src/storage/jobs/end-job.ts'

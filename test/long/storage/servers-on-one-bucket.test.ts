@@ -17,9 +17,9 @@ import { audioForm, call, type Uploaded } from '../../support/net/http-client.ts
 import { createRandom } from '../../support/random.ts'
 import { SEED } from '../../support/rounds.ts'
 import { type ChildServer, kill, startChild } from '../../support/server/child-server.ts'
-import { type S3Fault, startFaultyS3 } from '../../support/storage/faulty-s3.ts'
+import { type S3Fault, startFaultyS3 } from '../../support/storage/objects/faulty-s3.ts'
+import { noS3, s3Settings, s3Url, testS3 } from '../../support/storage/objects/test-s3.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { noS3, s3Settings, s3Url, testS3 } from '../../support/storage/test-s3.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 
 type Job = { id: string; status: string; completed_at: string | null; error_code?: number | null }

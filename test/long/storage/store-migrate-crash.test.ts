@@ -9,9 +9,9 @@ import { runSteno, startSteno } from '../../support/cli/run-steno.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
 import { startChild } from '../../support/server/child-server.ts'
-import { fillStore, hashFolder } from '../../support/storage/filled-store.ts'
+import { noS3, s3Settings, s3Url } from '../../support/storage/objects/test-s3.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { noS3, s3Settings, s3Url } from '../../support/storage/test-s3.ts'
+import { fillStore, hashFolder } from '../../support/storage/upgrades/filled-store.ts'
 
 const JOBS = 4000
 const OBJECTS = 300

@@ -8,10 +8,10 @@ import { createLog } from '../../../src/observability/log.ts'
 import { type MoveOptions, type MoveStage, moveStore } from '../../../src/storage/move/move.ts'
 import { listDiskObjects, objectPath } from '../../../src/storage/objects/disk/disk-objects.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
-import { checkMoved, fillStore } from '../../support/storage/filled-store.ts'
+import { noS3, s3Settings } from '../../support/storage/objects/test-s3.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { noS3, s3Settings } from '../../support/storage/test-s3.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
+import { checkMoved, fillStore } from '../../support/storage/upgrades/filled-store.ts'
 
 const log = createLog('silent')
 const skip = noPostgres || noS3

@@ -8,21 +8,21 @@ import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts
 import { SQLITE_VERSION } from '../../../src/storage/database/sqlite/migrate.ts'
 import { rounds } from '../../support/rounds.ts'
 import { startServer } from '../../support/server/start-server.ts'
-import { checkUpgraded, startUpgraded } from '../../support/storage/check-upgraded.ts'
 import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
+import { checkUpgraded, startUpgraded } from '../../support/storage/upgrades/check-upgraded.ts'
 import {
   connectClient,
   loadDump,
   postgresSchema,
   storeNames,
   unpackStore,
-} from '../../support/storage/upgrade-stores.ts'
+} from '../../support/storage/upgrades/upgrade-stores.ts'
 
 /** The oldest one, and about how many statements bring it to this version. */
 const OLDEST = 'sqlite-1.tgz'
 const STATEMENTS = 90
-const killed = join(import.meta.dirname, '../../support/storage/killed-migration.ts')
+const killed = join(import.meta.dirname, '../../support/storage/upgrades/killed-migration.ts')
 
 /** Migrates a database in a process that is killed before a statement, unless it has fewer. */
 function migrate(data: string, statement: number) {

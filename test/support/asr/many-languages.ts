@@ -50,7 +50,7 @@ export async function createTonesEngine(
   const speech = createSpeechEngine({
     ...{ folder, workers: 1, log: createLog('silent'), describe: describeTones },
     recognizers: { finals: [embedded], partials: [embedded] },
-    entry: new URL('./tones-worker.ts', import.meta.url),
+    entry: new URL('./workers/tones-worker.ts', import.meta.url),
     ...options,
   })
   t.after(async () => {

@@ -1,4 +1,4 @@
-import { type RandomModel, size, vocabulary } from './random-whisper.ts'
+import { type RandomModel, size, vocabulary } from './models/random-whisper.ts'
 
 /** Rows of a matrix. */
 type Rows = Float64Array[]

@@ -1,5 +1,5 @@
 // A faulty S3 server in a process of its own: `HOST TARGET`. Sends its endpoint, then takes faults.
-import { type S3Fault, startFaultyS3 } from '../storage/faulty-s3.ts'
+import { type S3Fault, startFaultyS3 } from '../storage/objects/faulty-s3.ts'
 
 const [host, target] = process.argv.slice(2)
 const proxy = await startFaultyS3({ after: () => {} }, target!, host)

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientFolder, whyNoClients } from '../../../scripts/test-clients.ts'
-import { TEST_CREDENTIALS } from '../../../scripts/test-s3.ts'
-import { findTestWeights } from '../../../scripts/test-weights.ts'
+import { clientFolder, whyNoClients } from '../../../scripts/test-tools/test-clients.ts'
+import { TEST_CREDENTIALS } from '../../../scripts/test-tools/test-s3.ts'
+import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
+import { noS3 } from '../storage/objects/test-s3.ts'
 import { noPostgres } from '../storage/test-postgres.ts'
-import { noS3 } from '../storage/test-s3.ts'
 import { root, type Sample } from './samples.ts'
 
 /** How a sample differs here from what a reader does with it. */
@@ -64,7 +64,7 @@ export const plans: readonly Plan[] = [
     page: 'docs/add-ons.md',
     has: 'FILE.onnx',
     before: `${modelFolder}
-node -e "import('${root}/test/support/asr/stand-in-speaker-models.ts').then((made) => made.writeBandEnergyModel('FILE.onnx'))"`,
+node -e "import('${root}/test/support/asr/models/stand-in-speaker-models.ts').then((made) => made.writeBandEnergyModel('FILE.onnx'))"`,
   },
   {
     page: 'docs/add-ons.md',

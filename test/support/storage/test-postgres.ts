@@ -7,7 +7,7 @@ import {
   SHARED_FOLDER,
   startPostgres,
   whyNoPostgres,
-} from '../../../scripts/test-postgres.ts'
+} from '../../../scripts/test-tools/test-postgres.ts'
 import type { DatabaseConfig } from '../../../src/config/database.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { addMetadata } from '../../../../test/support/asr/add-onnx-metadata.ts'
-import { writeRandomNetwork } from '../../../../test/support/asr/random-parakeet.ts'
+import { addMetadata } from '../../../../test/support/asr/models/add-onnx-metadata.ts'
+import { writeRandomNetwork } from '../../../../test/support/asr/models/random-parakeet.ts'
 import {
   writeCanary,
   writeNemoCtc,
   writeSenseVoice,
   writeTransducer,
-} from '../../../../test/support/asr/tone-models.ts'
+} from '../../../../test/support/asr/models/tone-models.ts'
 import { readOnnxMetadata } from '../../onnx/onnx-metadata.ts'
 import { describeFolder } from './import.ts'
 import { readSherpaLayout, readTokens } from './layout.ts'

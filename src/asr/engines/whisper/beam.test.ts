@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { standInNetwork, tokens } from '../../../../test/support/asr/stand-in-whisper.ts'
+import { standInNetwork, tokens } from '../../../../test/support/asr/models/stand-in-whisper.ts'
 import { decodeBeams } from './beam.ts'
 import { decodeBatch } from './decode.ts'
 import type { WhisperNetwork } from './network.ts'

@@ -8,8 +8,8 @@ import {
   randomModel,
   vocabulary,
   writeCTranslate2,
-} from '../../../../test/support/asr/random-whisper.ts'
-import { writeHuggingFace } from '../../../../test/support/asr/write-hugging-face.ts'
+} from '../../../../test/support/asr/models/random-whisper.ts'
+import { writeHuggingFace } from '../../../../test/support/asr/models/write-hugging-face.ts'
 import { convertWhisper } from './convert.ts'
 import type { WhisperDescription } from './description.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'

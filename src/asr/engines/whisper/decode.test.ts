@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { standInNetwork, tokens } from '../../../../test/support/asr/stand-in-whisper.ts'
+import { standInNetwork, tokens } from '../../../../test/support/asr/models/stand-in-whisper.ts'
 import { type DecodeRequest, decodeBatch, decodeDraft, detect } from './decode.ts'
 
 const { signal } = new AbortController()

@@ -9,7 +9,7 @@ import {
   size,
   vocabulary,
   writeCTranslate2,
-} from '../../../../test/support/asr/random-whisper.ts'
+} from '../../../../test/support/asr/models/random-whisper.ts'
 import { decodePlainly, encodePlainly } from '../../../../test/support/asr/whisper-reference.ts'
 import { convertWhisper } from './convert.ts'
 import { loadWhisper, type WhisperNetwork } from './network.ts'

@@ -8,7 +8,7 @@ import {
   writeFrameModel,
   writeMeanSquareModel,
   writeTwoInputModel,
-} from '../../../../test/support/asr/stand-in-speaker-models.ts'
+} from '../../../../test/support/asr/models/stand-in-speaker-models.ts'
 import { createLogMel } from '../features/log-mel.ts'
 import { openFbankEmbedder } from './fbank-embedder.ts'
 

@@ -8,7 +8,7 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../../scripts/test-postgres.ts'
+} from '../../../../scripts/test-tools/test-postgres.ts'
 import {
   createDatabase,
   noPostgres,

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { addJob, claim } from '../../../../test/support/jobs/test-jobs.ts'
-import { bytesOf, testObjects } from '../../../../test/support/storage/objects-conformance.ts'
+import {
+  bytesOf,
+  testObjects,
+} from '../../../../test/support/storage/objects/objects-conformance.ts'
 import { makeFolder, openFolder } from '../../../../test/support/storage/test-storage.ts'
 import type { Db } from '../../database/db.ts'
 import { finishJob } from '../../jobs/end-job.ts'

@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { createMemoryObjects } from '../../../../test/support/storage/memory-objects.ts'
-import { bytesOf, testObjects } from '../../../../test/support/storage/objects-conformance.ts'
+import { createMemoryObjects } from '../../../../test/support/storage/objects/memory-objects.ts'
+import {
+  bytesOf,
+  testObjects,
+} from '../../../../test/support/storage/objects/objects-conformance.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../disk/disk-objects.ts'
 import type { Objects } from '../objects.ts'

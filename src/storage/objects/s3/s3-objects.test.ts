@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { TEST_CREDENTIALS } from '../../../../scripts/test-s3.ts'
-import { bytesOf, testObjects } from '../../../../test/support/storage/objects-conformance.ts'
-import { noS3, s3Settings, testS3 } from '../../../../test/support/storage/test-s3.ts'
+import { TEST_CREDENTIALS } from '../../../../scripts/test-tools/test-s3.ts'
+import {
+  bytesOf,
+  testObjects,
+} from '../../../../test/support/storage/objects/objects-conformance.ts'
+import { noS3, s3Settings, testS3 } from '../../../../test/support/storage/objects/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import type { ObjectStoreConfig } from '../../../config/object-store.ts'
 import type { Objects } from '../objects.ts'

@@ -4,9 +4,14 @@ import { mkdir, readdir, rename, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import { startFaultyS3 } from '../../../../test/support/storage/faulty-s3.ts'
-import { bytesOf } from '../../../../test/support/storage/objects-conformance.ts'
-import { noS3, s3Settings, s3Url, testS3 } from '../../../../test/support/storage/test-s3.ts'
+import { startFaultyS3 } from '../../../../test/support/storage/objects/faulty-s3.ts'
+import { bytesOf } from '../../../../test/support/storage/objects/objects-conformance.ts'
+import {
+  noS3,
+  s3Settings,
+  s3Url,
+  testS3,
+} from '../../../../test/support/storage/objects/test-s3.ts'
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { checkObjectStore } from '../../../cli/doctor/checks.ts'
 import { readConfig } from '../../../config/config.ts'

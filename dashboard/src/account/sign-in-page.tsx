@@ -1,0 +1,65 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { RequestError, signIn } from '../api.ts'
+import { route } from '../route.ts'
+import { texts } from '../texts.ts'
+
+/** Signs in with a key, or with the link of a first start. */
+export function SignInPage(): JSX.Element {
+  const [key, setKey] = useState('')
+  const [problem, setProblem] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [name, link] = route.value
+
+  useEffect(() => {
+    if (name !== 'sign-in' || !link) return
+    // At once: neither the history nor a bookmark keeps it.
+    history.replaceState(null, '', '#/')
+    signIn({ link })
+      .catch(() => setProblem(texts.signIn.linkEnded))
+      .finally(() => {
+        route.value = []
+      })
+  }, [name, link])
+
+  async function submit(event: Event): Promise<void> {
+    event.preventDefault()
+    setBusy(true)
+    setProblem('')
+    try {
+      await signIn({ key: key.trim() })
+    } catch (error) {
+      const isWrong = error instanceof RequestError && error.status === 401
+      setProblem(isWrong ? texts.signIn.wrong : (error as Error).message)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <section class="card narrow">
+      <h1>{texts.signIn.title}</h1>
+      <form onSubmit={submit}>
+        <label for="key">{texts.signIn.key}</label>
+        <input
+          id="key"
+          type="password"
+          autocomplete="current-password"
+          required
+          value={key}
+          aria-describedby="key-hint key-problem"
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+        <p id="key-problem" class="problem" role="alert">
+          {problem}
+        </p>
+        <button type="submit" class="main" disabled={isBusy}>
+          {texts.signIn.submit}
+        </button>
+      </form>
+      <p id="key-hint" class="hint">
+        {texts.signIn.hint}
+      </p>
+    </section>
+  )
+}

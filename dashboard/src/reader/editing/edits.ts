@@ -1,0 +1,116 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { ApiTranscriptEdits } from '../../../../src/cli/server/api-types.ts'
+import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from '../../api.ts'
+import { notify, report } from '../../parts/notices.tsx'
+import { texts } from '../../texts.ts'
+
+const NOTICE_MS = 12_000
+
+/** The words of the machine that a part of the transcript stands for; `to` is exclusive. */
+export type Source = { utterance: number; from: number; to: number }
+
+/** An utterance of the corrected transcript. */
+export type ShownUtterance = Omit<ApiUtterance, 'words'> & {
+  words: (ApiWord & { source: number; edited?: boolean })[]
+  source: Source
+  /** The name that somebody gave to the speaker, or the channel. */
+  speaker_name?: string
+}
+
+/** A correction; see docs/corrections.md. */
+export type Operation = { op: string } & Record<string, string | number>
+
+/** The transcript with its corrections, and what adds to them. */
+export type Edits = {
+  utterances: readonly ShownUtterance[]
+  /** Undefined until the server has told it. */
+  state: ApiTranscriptEdits | undefined
+  /** Stores corrections and shows them; resolves to false, with a notice, where that failed. */
+  apply: (...operations: Operation[]) => Promise<boolean>
+  /** The place of a part, with the words that the server is to find there. */
+  at: (source: Source) => { utterance: number; from: number; to: number; expected: string }
+}
+
+/** Loads the corrections of a job's transcript. */
+export function useEdits(job: Job): Edits {
+  const machine = job.result!.transcription.utterances
+  const plain = useMemo(() => machine.map(withSource), [machine])
+  const [state, setState] = useState<ApiTranscriptEdits>()
+  const [utterances, setUtterances] = useState<readonly ShownUtterance[]>(plain)
+  const version = useRef(0)
+  const path = `v2/${job.kind}/${job.id}/transcript`
+
+  const load = useCallback(async () => {
+    // First the version: a newer transcript is refused, an older one would undo corrections.
+    const edits = await request<ApiTranscriptEdits>(`${path}/edits`)
+    const { words, speakers, joined } = edits.edits
+    const shown =
+      words.length + speakers.length + joined.length === 0
+        ? plain
+        : (
+            await request<{ utterances: ShownUtterance[] }>(
+              `${path}?format=json&words=true&edited=true`,
+            )
+          ).utterances
+    version.current = edits.version
+    setState(edits)
+    setUtterances(shown)
+  }, [path, plain])
+  useEffect(() => {
+    load().catch(report)
+  }, [load])
+
+  // One after the other: each is for the version that the one before it made.
+  const last = useRef(Promise.resolve(true))
+  const apply = useCallback(
+    (...operations: Operation[]) => {
+      const store = async (): Promise<boolean> => {
+        try {
+          const json = { base_version: version.current, operations }
+          const made = await request<{ version: number }>(`${path}/edits`, {
+            method: 'PATCH',
+            json,
+          })
+          version.current = made.version
+        } catch (error) {
+          const isOld = error instanceof RequestError && error.code === 'edits_outdated'
+          if (isOld) notify(texts.corrections.outdated, { kind: 'error', ms: NOTICE_MS })
+          else report(error)
+          if (isOld) await load().catch(report)
+          return false
+        }
+        await load().catch(report)
+        return true
+      }
+      last.current = last.current.then(store)
+      return last.current
+    },
+    [path, load],
+  )
+  const at = useCallback(
+    ({ utterance, from, to }: Source) => {
+      const words = machine[utterance]!.words.slice(from, to)
+      return { utterance, from, to, expected: words.map(({ word }) => word).join('') }
+    },
+    [machine],
+  )
+  return { utterances, state, apply, at }
+}
+
+/** Returns a transcript that nobody may correct here. */
+export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[]): Edits {
+  return {
+    utterances: utterances.map((own, i) => ('source' in own ? own : withSource(own, i))),
+    state: undefined,
+    apply: async () => false,
+    at: (source) => ({ ...source, expected: '' }),
+  }
+}
+
+function withSource(own: ApiUtterance, utterance: number): ShownUtterance {
+  return {
+    ...own,
+    words: own.words.map((word, source) => ({ ...word, source })),
+    source: { utterance, from: 0, to: own.words.length },
+  }
+}

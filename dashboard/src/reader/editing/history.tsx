@@ -1,0 +1,60 @@
+import type { JSX } from 'preact'
+import { formatDateTime } from '../../parts/format.ts'
+import { texts } from '../../texts.ts'
+import type { Edits } from './edits.ts'
+
+const t = texts.corrections
+
+type HistoryProps = Pick<Edits, 'state' | 'apply'> & { canEdit: boolean }
+
+/** The versions of a corrected transcript, and a way back to each. */
+export function History({ state, apply, canEdit }: HistoryProps): JSX.Element | null {
+  if (!state || state.version === 0) return null
+  const { version: current, versions, edits } = state
+  return (
+    <section class="card">
+      <h2>{t.title}</h2>
+      {edits.ignored && <p role="alert">{t.ignored}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also without a button in it. */}
+      <ul class="plain scroll" aria-label={t.versions} tabIndex={0}>
+        {versions.map(({ version, created_at, key_name, operations, restored }) => (
+          <li key={version} class="version">
+            <span>
+              {t.version(version)}
+              {version === current && ` (${t.current})`}
+              <br />
+              <span class="hint">
+                {formatDateTime(created_at)}
+                {' · '}
+                {restored === null ? t.changes(operations) : t.restored(restored)}
+                {key_name !== null && (
+                  <>
+                    {' · '}
+                    <bdi>{key_name}</bdi>
+                  </>
+                )}
+              </span>
+            </span>
+            {canEdit && version !== current && <Restore version={version} apply={apply} />}
+          </li>
+        ))}
+        <li class="version">
+          <span>{t.machine}</span>
+          {canEdit && <Restore version={0} apply={apply} />}
+        </li>
+      </ul>
+    </section>
+  )
+}
+
+function Restore({ version, apply }: { version: number; apply: Edits['apply'] }): JSX.Element {
+  return (
+    <button
+      type="button"
+      aria-label={`${t.restore}: ${version === 0 ? t.machine : t.version(version)}`}
+      onClick={() => void apply({ op: 'restore', version })}
+    >
+      {t.restore}
+    </button>
+  )
+}

@@ -1,0 +1,147 @@
+import type { JSX } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { texts } from '../../texts.ts'
+import { newSpeaker, titleOf, type Voice } from '../speakers.ts'
+import type { Edits, ShownUtterance } from './edits.ts'
+
+const t = texts.corrections
+
+type EditorProps = Pick<Edits, 'apply' | 'at'> & {
+  utterance: ShownUtterance
+  voices: readonly Voice[]
+  /** The word at whose begin the cursor stands first. */
+  word: number
+  /** Names the place for those who do not see it. */
+  time: string
+  close: () => void
+}
+
+/** Corrects the words of an utterance in place: Enter saves, Escape leaves them as they are. */
+export function UtteranceEditor(props: EditorProps): JSX.Element {
+  const { utterance, apply, at, word, time, close } = props
+  const area = useRef<HTMLTextAreaElement>(null)
+  const [isSaving, setSaving] = useState(false)
+  const [text, setText] = useState(() => utterance.text.trim())
+  const isChanged = text !== utterance.text.trim()
+  // Once, when it appears.
+  useLayoutEffect(() => {
+    const caret = offsetOf(utterance, word)
+    area.current?.focus()
+    area.current?.setSelectionRange(caret, caret)
+  }, [])
+  const store = async (...operations: Parameters<Edits['apply']>) => {
+    setSaving(true)
+    const isStored = await apply(...operations)
+    setSaving(false)
+    if (isStored) close()
+  }
+  const place = at(utterance.source)
+  const save = () => {
+    if (!isChanged) close()
+    else void store({ op: 'replace_words', ...place, text })
+  }
+  return (
+    <div class="editor">
+      <textarea
+        ref={area}
+        dir="auto"
+        lang={utterance.language}
+        maxLength={20_000}
+        aria-label={t.wordsAt(time)}
+        value={text}
+        readOnly={isSaving}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          // Enter also ends the choice of a character, as in Japanese.
+          if (event.isComposing) return
+          if (event.key === 'Escape') close()
+          if (event.key !== 'Enter') return
+          event.preventDefault()
+          if (!isSaving) save()
+        }}
+      />
+      <div class="row">
+        <button type="button" class="main" disabled={isSaving} onClick={save}>
+          {t.save}
+        </button>
+        <button type="button" onClick={close}>
+          {texts.cancel}
+        </button>
+        <button
+          type="button"
+          disabled={isSaving}
+          onClick={() => void store({ op: 'delete_words', ...place })}
+        >
+          {t.deleteWords}
+        </button>
+        <SplitField {...props} area={area} isDisabled={isChanged || isSaving} store={store} />
+      </div>
+    </div>
+  )
+}
+
+type SplitProps = EditorProps & {
+  area: { current: HTMLTextAreaElement | null }
+  isDisabled: boolean
+  store: (...operations: Parameters<Edits['apply']>) => Promise<void>
+}
+
+/** Gives the words from the cursor on to a speaker. */
+function SplitField({ utterance, voices, at, area, isDisabled, store }: SplitProps): JSX.Element {
+  const { source } = utterance
+  const split = (speaker: number) => {
+    const from = sourceAt(utterance, area.current?.selectionStart ?? 0)
+    void store({ op: 'set_speaker', ...at({ ...source, from }), speaker })
+  }
+  return (
+    <select
+      aria-label={t.split}
+      disabled={isDisabled}
+      value=""
+      onChange={(event) => split(Number(event.currentTarget.value))}
+    >
+      <option value="">{t.split}</option>
+      <SpeakerOptions voices={voices} without={utterance.speaker} />
+    </select>
+  )
+}
+
+/** The speakers to choose from, and a new one. */
+export function SpeakerOptions({
+  voices,
+  without,
+}: {
+  voices: readonly Voice[]
+  without?: number | undefined
+}): JSX.Element {
+  const speakers = voices.filter(({ kind, number }) => kind === 'speaker' && number !== without)
+  return (
+    <>
+      {speakers.map((voice) => (
+        <option key={voice.number} value={voice.number}>
+          {titleOf(voice)}
+        </option>
+      ))}
+      <option value={newSpeaker(voices)}>{t.newSpeaker}</option>
+    </>
+  )
+}
+
+/** Returns where a word begins in the text that is edited. */
+function offsetOf({ words, text }: ShownUtterance, word: number): number {
+  const before = words.slice(0, word).map((one) => one.word)
+  const blanks = text.length - text.trimStart().length
+  const offset = before.join('').length - blanks
+  const own = words[word]?.word ?? ''
+  return Math.max(0, offset + own.length - own.trimStart().length)
+}
+
+/** Returns the machine's word that the word at or behind an offset begins with. */
+function sourceAt(utterance: ShownUtterance, offset: number): number {
+  const { words } = utterance
+  for (const [i, { source }] of words.entries()) {
+    if (offset <= offsetOf(utterance, i)) return source
+  }
+  // Within the last word: that one.
+  return words.at(-1)!.source
+}

@@ -1,0 +1,65 @@
+import type { ApiUtterance } from '../../api.ts'
+
+/**
+ * Marks the word that is heard, while the sound plays, and keeps its utterance in view if
+ * `scrolls`. Changes classes directly: a page of words is not built again several times a second.
+ * Returns what ends it.
+ */
+export function followSound(
+  audio: HTMLAudioElement,
+  list: HTMLElement,
+  utterances: readonly ApiUtterance[],
+  { scrolls }: { scrolls: boolean },
+): () => void {
+  let frame = 0
+  let row: Element | undefined
+  let word: Element | undefined
+
+  function mark(): void {
+    const at = audio.currentTime
+    const index = lastStarted(utterances, at)
+    const nextRow = index < 0 ? undefined : list.children[index]
+    if (nextRow !== row) {
+      row?.classList.remove('now')
+      nextRow?.classList.add('now')
+      row = nextRow
+      if (scrolls && !audio.paused)
+        nextRow?.scrollIntoView({ block: 'center', behavior: 'instant' })
+    }
+    const words = utterances[index]?.words ?? []
+    const heard = nextRow?.querySelectorAll('[data-start]')[lastStarted(words, at)]
+    if (heard === word) return
+    word?.classList.remove('now')
+    heard?.classList.add('now')
+    word = heard
+  }
+
+  function run(): void {
+    mark()
+    if (!audio.paused) frame = requestAnimationFrame(run)
+  }
+  function start(): void {
+    cancelAnimationFrame(frame)
+    run()
+  }
+  const events = ['play', 'seeked', 'pause'] as const
+  for (const name of events) audio.addEventListener(name, start)
+  start()
+  return () => {
+    cancelAnimationFrame(frame)
+    for (const name of events) audio.removeEventListener(name, start)
+  }
+}
+
+/**
+ * Returns the index of the last part that has begun at a time, or -1. Parts are ordered by start.
+ */
+function lastStarted(parts: readonly { start: number }[], at: number): number {
+  let [low, high] = [0, parts.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (parts[middle]!.start <= at) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}

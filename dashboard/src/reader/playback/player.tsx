@@ -1,0 +1,115 @@
+import type { JSX, RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { addressOf, type Job } from '../../api.ts'
+import { texts } from '../../texts.ts'
+
+const t = texts.reader
+/** To draw a waveform the browser holds the whole sound: an hour of it takes a gigabyte. */
+const MAX_WAVEFORM_SECONDS = 1800
+const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
+
+type PlayerProps = {
+  address: string | undefined
+  /** How long it is, if that is known. */
+  seconds: number | null | undefined
+  audio: RefObject<HTMLAudioElement | null>
+}
+
+/** The sound at an address, with its waveform unless it is long; or that there is none. */
+export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
+  const [isMissing, setMissing] = useState(false)
+  if (address === undefined || isMissing) return <p class="hint">{t.noSound}</p>
+  return (
+    <section class="player" aria-label={t.player}>
+      {(seconds ?? Number.POSITIVE_INFINITY) <= MAX_WAVEFORM_SECONDS && (
+        <Waveform audio={audio} address={address} />
+      )}
+      <div class="row">
+        {/* biome-ignore lint/a11y/useMediaCaption: the transcript follows it. */}
+        <audio
+          ref={audio}
+          controls
+          preload="metadata"
+          src={address}
+          onError={() => setMissing(true)}
+        />
+        <label>
+          {t.speed}
+          <select
+            onChange={(event) => {
+              if (audio.current) audio.current.playbackRate = Number(event.currentTarget.value)
+            }}
+          >
+            {SPEEDS.map((speed) => (
+              <option key={speed} value={speed} selected={speed === 1}>
+                {speed}×
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </section>
+  )
+}
+
+/** Returns the address of the sound: the redacted one where the original was not kept. */
+export function soundOf({ id, kind, file, request_params }: Job): string | undefined {
+  if (request_params?.pii_redaction === true) {
+    return addressOf(`v2/${kind}/${id}/file?redacted=true`)
+  }
+  return file ? addressOf(`file/${file.id}`) : undefined
+}
+
+function Waveform({
+  audio,
+  address,
+}: {
+  audio: PlayerProps['audio']
+  address: string
+}): JSX.Element {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    let destroy: (() => void) | undefined
+    let isOver = false
+    // Loaded apart: the first page does without it.
+    import('wavesurfer.js').then(
+      ({ default: WaveSurfer }) => {
+        if (isOver || !place.current || !audio.current) return
+        const style = getComputedStyle(place.current)
+        const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content
+        const drawn = WaveSurfer.create({
+          container: place.current,
+          media: audio.current,
+          height: 64,
+          waveColor: style.getPropertyValue('--wave'),
+          progressColor: style.getPropertyValue('--accent'),
+          cursorColor: style.getPropertyValue('--text'),
+          normalize: true,
+          dragToSeek: true,
+          ...(nonce && { cspNonce: nonce }),
+        })
+        // Without a drawing the player still plays.
+        drawn.on('error', () => drawn.destroy())
+        const theme = matchMedia('(prefers-color-scheme: dark)')
+        const recolor = () => drawn.setOptions(colorsOf(style))
+        theme.addEventListener('change', recolor)
+        destroy = () => {
+          theme.removeEventListener('change', recolor)
+          drawn.destroy()
+        }
+      },
+      () => {},
+    )
+    return () => {
+      isOver = true
+      destroy?.()
+    }
+  }, [audio, address])
+  // The player below does the same for those who cannot see or point.
+  return <div ref={place} class="waveform" aria-hidden="true" />
+}
+
+/** A canvas needs colors that are resolved for the theme. */
+function colorsOf({ color, accentColor, caretColor }: CSSStyleDeclaration) {
+  return { waveColor: color, progressColor: accentColor, cursorColor: caretColor }
+}

@@ -1,0 +1,86 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { type Job, type JobPage, may, request } from '../api.ts'
+import { onEvent } from '../events.ts'
+import { formatDateTime } from '../parts/format.ts'
+import { report } from '../parts/notices.tsx'
+import { TryAgain } from '../parts/try-again.tsx'
+import { texts } from '../texts.ts'
+import { nameOf } from './list-state.ts'
+
+const t = texts.failures
+const LIMIT = 100
+/** Somebody wanted that. */
+const CANCELED = 499
+
+/** The latest recordings and sessions that failed, by reason, and what to do about each. */
+export function FailuresPage(): JSX.Element {
+  const [jobs, setJobs] = useState<readonly Job[]>()
+  useEffect(() => {
+    const load = () => {
+      const query = new URLSearchParams({ status: 'error', results: 'false', limit: `${LIMIT}` })
+      request<JobPage>(`v2/transcription?${query}`).then(({ items }) => setJobs(items), report)
+    }
+    load()
+    return onEvent(load)
+  }, [])
+  const failed = jobs?.filter(({ error_code }) => error_code !== CANCELED)
+  const groups = Map.groupBy(failed ?? [], ({ error_code }) => error_code ?? 500)
+  return (
+    <>
+      <h1>{t.title}</h1>
+      <p class="hint">{t.hint}</p>
+      {!failed && <p>{texts.loading}</p>}
+      {failed?.length === 0 && <p class="empty">{t.none}</p>}
+      {[...groups].map(([code, group]) => (
+        <Reason key={code} code={code} jobs={group} />
+      ))}
+      <p>
+        <a href="guide/troubleshooting.html">{texts.reader.troubleshooting}</a> ·{' '}
+        <a href="guide/errors.html">{t.allErrors}</a>
+      </p>
+    </>
+  )
+}
+
+function Reason({ code, jobs }: { code: number; jobs: readonly Job[] }): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{reasonOf(code)}</h2>
+      <p>{adviceOf(code)}</p>
+      <ul class="plain">
+        {jobs.map((job) => (
+          <li key={job.id} class="version">
+            <span>
+              <a href={`#/${job.kind}/${job.id}`}>
+                <bdi>{nameOf(job)}</bdi>
+              </a>{' '}
+              <span class="hint">{formatDateTime(job.completed_at ?? job.created_at)}</span>
+              <span class="hint block" dir="auto">
+                {failureOf(job)}
+              </span>
+            </span>
+            {job.kind === 'pre-recorded' && may('write') && (
+              <TryAgain job={job} label={texts.recordings.retryJob(nameOf(job))} />
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** What an `error_code` of a job means. */
+export function reasonOf(code: number): string {
+  return t.reasons[code] ?? t.reasons[500]!
+}
+
+/** What to do about it. */
+export function adviceOf(code: number): string {
+  return t.advice[code] ?? t.advice[500]!
+}
+
+/** Returns why a job failed, in the words of the server. */
+export function failureOf({ post_session_metadata }: Job): string | undefined {
+  return (post_session_metadata.failure as { message?: string } | undefined)?.message
+}

@@ -1,0 +1,109 @@
+import type { JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ApiStoredModel, ApiStoredModelList } from '../../../src/cli/server/api-types.ts'
+import { request } from '../api.ts'
+import { onEvent } from '../events.ts'
+import { formatBytes, formatTime, languageName } from '../parts/format.ts'
+import { report } from '../parts/notices.tsx'
+import { TableHeads } from '../parts/table-heads.tsx'
+import { texts } from '../texts.ts'
+
+const t = texts.storedModels
+
+/**
+ * The models of the machine, for operators: installed ones first, with what installs and removes
+ * them.
+ */
+export function StoredModels(): JSX.Element {
+  const [models, setModels] = useState<ApiStoredModel[]>([])
+  const load = () => {
+    request<ApiStoredModelList>('v2/models').then(({ items }) => setModels(items), report)
+  }
+  useEffect(() => {
+    load()
+    return onEvent(load)
+  }, [])
+  return (
+    <section class="card">
+      <h2>{t.title}</h2>
+      <table class="stacked">
+        <TableHeads heads={t.columns} />
+        <tbody>
+          {models.map((model) => (
+            <Row key={model.name} model={model} onChange={load} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+type RowProps = { model: ApiStoredModel; onChange: () => void }
+
+function Row({ model, onChange }: RowProps): JSX.Element {
+  const { name, kind, languages, bytes, memory_bytes, state, license, credit } = model
+  return (
+    <tr>
+      <th scope="row" title={[license, credit].filter(Boolean).join('. ')}>
+        <bdi>{name}</bdi>
+      </th>
+      <td data-label={t.columns.kind}>{texts.server.kinds[kind]}</td>
+      <td data-label={t.columns.languages}>{languageList(languages) || t.anyLanguage}</td>
+      <td data-label={t.columns.size}>
+        {bytes > 0 ? formatBytes(bytes) : '–'}
+        {memory_bytes !== null && (
+          <span class="hint block">{t.memory(formatBytes(memory_bytes))}</span>
+        )}
+      </td>
+      <td data-label={t.columns.state}>
+        <span class={state === 'installed' ? 'state done' : 'state'}>{t.state[state]}</span>
+        {model.failure !== null && (
+          <span class="hint block">
+            {t.failed}: {model.failure}
+          </span>
+        )}
+      </td>
+      <td>
+        <Action model={model} onChange={onChange} />
+      </td>
+    </tr>
+  )
+}
+
+function Action({ model, onChange }: RowProps): JSX.Element | null {
+  const { name, pull, state } = model
+  const path = `v2/models/${encodeURIComponent(name)}`
+  const change = (promise: Promise<unknown>) => void promise.then(onChange, report)
+  if (pull) {
+    const left = pull.seconds_left === null ? t.waiting : t.left(formatTime(pull.seconds_left))
+    return (
+      <>
+        <progress aria-label={t.installing(name)} value={pull.fraction} />
+        <span class="hint block">{left}</span>
+      </>
+    )
+  }
+  if (state === 'available' || state === 'outdated') {
+    const install = () => change(request(`${path}/pull`, { method: 'POST' }))
+    return (
+      <button type="button" aria-label={t.installNamed(name)} onClick={install}>
+        {t.install}
+      </button>
+    )
+  }
+  if (!model.is_removable) return null
+  const remove = () => {
+    if (confirm(t.removeQuestion(name))) change(request(path, { method: 'DELETE' }))
+  }
+  return (
+    <button type="button" class="quiet" aria-label={t.removeNamed(name)} onClick={remove}>
+      {t.remove}
+    </button>
+  )
+}
+
+/** Names a few languages, and counts many. */
+export function languageList(codes: string[]): string {
+  if (codes.length > 4) return texts.server.languageCount(codes.length)
+  return codes.map(languageName).join(', ')
+}

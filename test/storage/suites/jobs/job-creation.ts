@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../../../src/storage/database/db.ts'
+import {
+  createJobWriter,
+  deleteExpiredKeys,
+  findRepeated,
+} from '../../../../src/storage/jobs/create-job.ts'
+import { createSuite } from '../suite.ts'
+
+/** Jobs created once per idempotency key. */
+export const jobCreationTests = createSuite()
+const { test } = jobCreationTests
+
+const account = 'acme'
+const DAY_MS = 86_400_000
+const key = (fingerprint: string, name = 'k1') => ({ account, key: name, fingerprint })
+
+type Given = { idempotency?: ReturnType<typeof key>; createdAt?: number; maxQueued?: number }
+
+async function create(db: Db, { idempotency, createdAt = 1000, maxQueued = 300 }: Given = {}) {
+  const id = randomUUID()
+  const file = { id: randomUUID(), filename: null, source: 'https://audio.example/a.mp3' }
+  const job = { id, account, createdAt, runAfter: 0, params: {}, customMetadata: null, file }
+  return { id, how: await createJobWriter(db)(job, { maxQueued, idempotency }) }
+}
+
+async function countJobs(db: Db): Promise<number> {
+  return (await db.sql.selectFrom('jobs').select('id').execute()).length
+}
+
+test('a key that came before makes no second job, whatever it asks for', async ({ db }) => {
+  const first = await create(db, { idempotency: key('one') })
+  assert.equal(first.how, 'created')
+  const earlier = { jobId: first.id, fingerprint: 'one' }
+  assert.deepEqual((await create(db, { idempotency: key('one') })).how, earlier)
+  assert.deepEqual((await create(db, { idempotency: key('two') })).how, earlier)
+  assert.equal(await countJobs(db), 1)
+  const found = await findRepeated(db, key('two'), { now: 1001 })
+  assert.deepEqual(found, { jobId: first.id, fingerprint: 'one' })
+})
+
+test('of two requests that come at the same time one makes the job', async ({ db }) => {
+  const both = await Promise.all([1, 2].map(() => create(db, { idempotency: key('one') })))
+  const [first, second] = both.sort((a) => (a.how === 'created' ? -1 : 1))
+  assert.equal(first?.how, 'created')
+  assert.deepEqual(second?.how, { jobId: first.id, fingerprint: 'one' })
+  assert.equal(await countJobs(db), 1)
+})
+
+test('a key is remembered for a day, and for its own account', async ({ db }) => {
+  await create(db, { idempotency: key('one') })
+  const find = (now: number, of = account) =>
+    findRepeated(db, { ...key('one'), account: of }, { now })
+  assert.ok(await find(999 + DAY_MS))
+  assert.equal(await find(1000 + DAY_MS), undefined)
+  assert.equal(await find(1001, 'other'), undefined)
+  const later = { idempotency: key('two'), createdAt: 1000 + DAY_MS }
+  assert.equal((await create(db, later)).how, 'created', 'a forgotten key is free')
+})
+
+test('old keys are deleted, others are not', async ({ db }) => {
+  await create(db, { idempotency: key('one', 'old') })
+  await create(db, { idempotency: key('two', 'new'), createdAt: 5000 })
+  await deleteExpiredKeys(db, { now: 1000 + DAY_MS })
+  const left = await db.sql.selectFrom('idempotency_keys').select('key').execute()
+  assert.deepEqual(left, [{ key: 'new' }])
+})
+
+test('a job that the queue refuses takes no key', async ({ db }) => {
+  await create(db)
+  assert.equal((await create(db, { idempotency: key('one'), maxQueued: 1 })).how, 'refused')
+  assert.equal(await findRepeated(db, key('one'), { now: 1001 }), undefined)
+})
+
+test('requests that come together share a transaction, and each has its own answer', async ({
+  db,
+}) => {
+  const createJob = createJobWriter(db)
+  const file = { filename: null, source: 'https://audio.example/a.mp3' }
+  const request = (name: string, fingerprint: string, maxQueued = 300) => {
+    const id = randomUUID()
+    const common = { account, createdAt: 1000, runAfter: 0, params: {}, customMetadata: { name } }
+    const job = { ...common, id, file: { ...file, id: randomUUID() } }
+    return createJob(job, { maxQueued, idempotency: key(fingerprint, name) }).then((how) => ({
+      id,
+      how,
+    }))
+  }
+  const [first, second, same, other, late] = await Promise.all([
+    request('a', 'x'),
+    request('b', 'x'),
+    request('a', 'x'),
+    request('a', 'y'),
+    request('c', 'x', 2),
+  ])
+  assert.deepEqual([first.how, second.how, late.how], ['created', 'created', 'refused'])
+  assert.deepEqual([same.how, other.how], Array(2).fill({ jobId: first.id, fingerprint: 'x' }))
+  assert.equal(await countJobs(db), 2)
+  assert.equal(await findRepeated(db, key('x', 'c'), { now: 1001 }), undefined)
+})

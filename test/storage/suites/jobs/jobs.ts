@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type Db, inTransaction } from '../../../../src/storage/database/db.ts'
+import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
+import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { findJob, findJobs } from '../../../../src/storage/jobs/jobs.ts'
+import { MAX_INLINE_RESULT_BYTES, readResult } from '../../../../src/storage/jobs/results.ts'
+import { findFile } from '../../../../src/storage/recordings/recordings.ts'
+import { addFile, addJob, claim, resultOf } from '../../../support/jobs/test-jobs.ts'
+import { createSuite } from '../suite.ts'
+
+/** Reading and deleting jobs. */
+export const jobTests = createSuite()
+const { test } = jobTests
+
+const account = 'acme'
+
+async function addEndedJob(db: Db, { fileId, result = {} }: { fileId?: string; result?: object }) {
+  await addJob(db, fileId ? { fileId } : {})
+  const job = await claim(db)
+  await finishJob(db, job!.lease, { result: { ...result }, at: 2000 })
+  return job!.id
+}
+
+test('a job is found by its own account and kind only', async ({ db }) => {
+  const id = (await addJob(db))!
+  assert.equal((await findJob(db, { id, account }))?.id, id)
+  assert.equal((await findJob(db, { id, account, kind: 'pre-recorded' }))?.id, id)
+  assert.equal(await findJob(db, { id, account, kind: 'live' }), undefined)
+  assert.equal(await findJob(db, { id, account: 'other' }), undefined)
+  assert.equal(await findJob(db, { id: randomUUID(), account }), undefined)
+})
+
+test('a result is the same whether its row can hold it or an object has to', async ({ db }) => {
+  for (const length of [10, MAX_INLINE_RESULT_BYTES]) {
+    const result = { text: 'ü'.repeat(length) }
+    const id = await addEndedJob(db, { result })
+    const job = await findJob(db, { id, account })
+    assert.deepEqual(await resultOf(db, job!), result)
+  }
+  const rows = await db.sql.selectFrom('jobs').select(['result', 'result_object']).execute()
+  assert.equal(rows.filter(({ result }) => result === null).length, 1)
+})
+
+test('a long result that is being deleted is no longer there', async ({ db }) => {
+  const id = await addEndedJob(db, { result: { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) } })
+  const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
+  await db.objects.delete(row.result_object!)
+  const job = await findJob(db, { id, account })
+  assert.equal(await readResult(db, job!.result!), undefined)
+})
+
+test('only a job that has ended is deleted, by its own account and kind', async ({ db }) => {
+  const id = (await addJob(db))!
+  assert.equal(await deleteEndedJob(db, { id, account }), undefined)
+  const job = await claim(db)
+  assert.equal(await deleteEndedJob(db, { id, account }), undefined)
+  await finishJob(db, job!.lease, { result: {}, at: 1 })
+  assert.equal(await deleteEndedJob(db, { id, account: 'other' }), undefined)
+  assert.equal(await deleteEndedJob(db, { id, account, kind: 'live' }), undefined)
+  assert.ok(await deleteEndedJob(db, { id, account, kind: 'pre-recorded' }))
+  assert.equal(await findJob(db, { id, account }), undefined)
+  assert.equal(await deleteEndedJob(db, { id, account }), undefined)
+})
+
+test('an upload goes with the last job that uses it, a long result with its own', async ({
+  db,
+}) => {
+  const fileId = await addFile(db)
+  const long = { text: 'x'.repeat(MAX_INLINE_RESULT_BYTES) }
+  const first = await addEndedJob(db, { fileId, result: long })
+  const second = await addEndedJob(db, { fileId })
+  const remove = (id: string) => inTransaction(db, (tx) => deleteEndedJob(tx, { id, account }))
+
+  const row = await db.sql
+    .selectFrom('jobs')
+    .selectAll()
+    .where('id', '=', first)
+    .executeTakeFirstOrThrow()
+  assert.deepEqual(await remove(first), { objects: [row.result_object] })
+  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.deepEqual(await remove(second), { objects: [fileId] })
+  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+})
+
+test('several jobs come in the order asked for, without those that are gone', async ({ db }) => {
+  const first = (await addJob(db))!
+  const second = (await addJob(db))!
+  const foreign = (await addJob(db, { account: 'other' }))!
+  const ids = [second, foreign, randomUUID(), first]
+  const found = await findJobs(db, { ids, account })
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    [second, first],
+  )
+})

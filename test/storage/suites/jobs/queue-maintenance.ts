@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { findJob } from '../../../../src/storage/jobs/jobs.ts'
+import {
+  failExhaustedJobs,
+  failOverdueJobs,
+  findActiveJobs,
+  findNextDue,
+  makeWaitingDue,
+  returnAbandonedJobs,
+} from '../../../../src/storage/jobs/queue/queue-maintenance.ts'
+import { addJob, claim, returnLost } from '../../../support/jobs/test-jobs.ts'
+import { createSuite } from '../suite.ts'
+
+/** Jobs that are returned, or fail without being claimed. */
+export const queueMaintenanceTests = createSuite()
+const { test } = queueMaintenanceTests
+
+const failure = { code: 503, message: 'Cannot start the job in time' }
+
+test('a new server takes back what an earlier one had under way, which costs no attempt', async ({
+  db,
+}) => {
+  await addJob(db)
+  const orphan = await claim(db, { now: 5000 })
+  assert.equal(await returnAbandonedJobs(db, { now: 5001 }), 1)
+  const again = await claim(db, { now: 5001 })
+  assert.deepEqual([again?.id, again?.attempt, again?.lease.epoch], [orphan?.id, 1, 2])
+})
+
+test('a new server whose clock was turned back does not wait for the old time', async ({ db }) => {
+  await addJob(db, { runAfter: 900_000 })
+  await makeWaitingDue(db, { now: 5000 })
+  assert.ok(await claim(db, { now: 5000 }))
+})
+
+test('a job is lost when its lease has run out, not before', async ({ db }) => {
+  await addJob(db)
+  await claim(db, { now: 5000, leaseMs: 1000 })
+  assert.equal(await returnLost(db, { now: 6000 }), 0)
+  const [job] = await findActiveJobs(db)
+  assert.equal(await returnLost(db, { now: 6001, running: [job!] }), 0)
+  assert.equal(await returnLost(db, { now: 6001 }), 1)
+})
+
+test('a waiting job ends when its attempts are used up, a running one does not', async ({ db }) => {
+  const id = (await addJob(db))!
+  await claim(db)
+  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [])
+  await returnLost(db, { now: Number.MAX_SAFE_INTEGER })
+  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 2, failure, at: 8000 }), [])
+  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 1, failure, at: 8000 }), [id])
+  const job = await findJob(db, { id, account: 'acme' })
+  assert.deepEqual([job?.status, job?.errorCode, job?.completedAt], ['error', 503, 8000])
+  assert.deepEqual(JSON.parse(job!.postSessionMetadata), { failure })
+})
+
+test('a job that a hundred servers went down with is not begun again, and ends', async ({ db }) => {
+  const id = (await addJob(db))!
+  for (let server = 0; server < 99; server++) {
+    await claim(db)
+    await returnAbandonedJobs(db, { now: 5000 })
+  }
+  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [])
+  assert.equal((await claim(db))?.attempt, 1)
+  await returnAbandonedJobs(db, { now: 5000 })
+  assert.equal(await claim(db), undefined)
+  assert.deepEqual(await failExhaustedJobs(db, { maxAttempts: 3, failure, at: 8000 }), [id])
+})
+
+test('a job ends when it waited too long, counted from when it could have run', async ({ db }) => {
+  const late = await addJob(db, { runAfter: 999 })
+  await addJob(db, { runAfter: 1000 })
+  assert.deepEqual(await failOverdueJobs(db, { since: 1000, failure, at: 8000 }), [late])
+})
+
+test('active are the jobs that wait or are under way', async ({ db }) => {
+  await addJob(db)
+  const ended = await claim(db)
+  await finishJob(db, ended!.lease, { result: {}, at: 1 })
+  const running = await addJob(db)
+  await claim(db)
+  const waiting = await addJob(db)
+  assert.deepEqual(new Set(await findActiveJobs(db)), new Set([running, waiting]))
+})
+
+test('the next job due and the oldest one waiting are told apart', async ({ db }) => {
+  assert.deepEqual(await findNextDue(db, { now: 100 }), { due: undefined, oldest: undefined })
+  for (const runAfter of [50, 100, 170, 130]) await addJob(db, { runAfter })
+  assert.deepEqual(await findNextDue(db, { now: 100 }), { due: 130, oldest: 50 })
+})

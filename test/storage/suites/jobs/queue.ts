@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { findJob } from '../../../../src/storage/jobs/jobs.ts'
+import { insertFile } from '../../../../src/storage/recordings/recordings.ts'
+import { addFile, addJob, claim } from '../../../support/jobs/test-jobs.ts'
+import { createSuite } from '../suite.ts'
+
+/** Queueing and claiming jobs. */
+export const queueTests = createSuite()
+const { test } = queueTests
+
+test('a queued job shows what was asked for', async ({ db }) => {
+  const id = await addJob(db, { createdAt: 1234 })
+  const job = await findJob(db, { id: id!, account: 'acme' })
+  assert.ok(job?.file)
+  assert.deepEqual(job, {
+    id,
+    account: 'acme',
+    kind: 'pre-recorded',
+    status: 'queued',
+    createdAt: 1234,
+    completedAt: null,
+    customMetadata: null,
+    errorCode: null,
+    postSessionMetadata: '{}',
+    requestParams: '{"model":"stt-1"}',
+    file: {
+      id: job.file.id,
+      filename: 'talk.mp3',
+      source: 'https://audio.example/talk.mp3',
+      duration: null,
+      channels: null,
+    },
+    redactedAudio: null,
+    result: null,
+    zeroRetention: false,
+  })
+})
+
+test('a job of an upload takes over what is known of it', async ({ db }) => {
+  const fileId = await addFile(db)
+  const id = await addJob(db, { fileId })
+  const job = await findJob(db, { id: id!, account: 'acme' })
+  const known = { filename: 'talk.wav', source: null, duration: 1, channels: 1 }
+  assert.deepEqual(job?.file, { id: fileId, ...known })
+})
+
+test('a job of a missing upload, or of one of another account, is refused', async ({ db }) => {
+  const fileId = await addFile(db, { account: 'other' })
+  assert.equal(await addJob(db, { fileId }), undefined)
+  assert.equal(await addJob(db, { fileId: randomUUID() }), undefined)
+})
+
+test('an account may have so many jobs waiting, and no other account counts', async ({ db }) => {
+  await addJob(db, { account: 'other' })
+  assert.ok(await addJob(db, { maxQueued: 2 }))
+  assert.ok(await addJob(db, { maxQueued: 2 }))
+  assert.equal(await addJob(db, { maxQueued: 2 }), undefined)
+  await claim(db)
+  await claim(db)
+  assert.ok(await addJob(db, { maxQueued: 2 }), 'a job under way no longer waits')
+})
+
+test('created_at rises from job to job, also in one millisecond and when the clock goes back', async ({
+  db,
+}) => {
+  for (const createdAt of [1000, 1000, 500, 2000]) await addJob(db, { createdAt })
+  await addJob(db, { account: 'other', createdAt: 7 })
+  const rows = await db.sql.selectFrom('jobs').select('created_at').orderBy('created_at').execute()
+  assert.deepEqual(
+    rows.map(({ created_at }) => created_at),
+    [7, 1000, 1001, 1002, 2000],
+  )
+})
+
+test('claim hands out each job once, with its attempt and epoch', async ({ db }) => {
+  const id = await addJob(db)
+  const job = await claim(db)
+  assert.deepEqual(job?.lease, { id, epoch: 1 })
+  assert.equal(job.attempt, 1)
+  assert.deepEqual(job.params, { model: 'stt-1' })
+  assert.equal((await findJob(db, { id: id!, account: 'acme' }))?.status, 'processing')
+  assert.equal(await claim(db), undefined)
+})
+
+test('claim goes by the account with the fewest running jobs, then by age', async ({ db }) => {
+  const first = await addJob(db, { account: 'busy', createdAt: 1 })
+  const second = await addJob(db, { account: 'busy', createdAt: 2 })
+  const third = await addJob(db, { account: 'late', createdAt: 3 })
+  const order = []
+  for (let i = 0; i < 3; i++) order.push((await claim(db))?.id)
+  assert.deepEqual(order, [first, third, second])
+})
+
+test('claim leaves alone what is not due, has no attempt left or is over the limit of its account', async ({
+  db,
+}) => {
+  const id = await addJob(db, { runAfter: 6000 })
+  assert.equal(await claim(db, { now: 5999 }), undefined)
+  assert.equal(await claim(db, { now: 6000, maxAttempts: 0 }), undefined)
+  assert.equal((await claim(db, { now: 6000, maxPerAccount: 1 }))?.id, id)
+  await addJob(db)
+  assert.equal(await claim(db, { now: 6000, maxPerAccount: 1 }), undefined)
+  assert.ok(await claim(db, { now: 6000, maxPerAccount: 2 }))
+})
+
+test('claim leaves live sessions alone', async ({ db }) => {
+  await addJob(db)
+  await db.sql.updateTable('jobs').set({ kind: 'live' }).execute()
+  assert.equal(await claim(db), undefined)
+})
+
+test('jobs can be claimed by whether their recording is here', async ({ db }) => {
+  const unfetched = await addJob(db)
+  const uploaded = await addJob(db, { fileId: await addFile(db) })
+  const first = await claim(db, { only: 'fetched' })
+  assert.deepEqual([first?.id, first?.isFetched], [uploaded, true])
+  assert.equal(await claim(db, { only: 'fetched' }), undefined)
+  const second = await claim(db, { only: 'unfetched' })
+  assert.deepEqual([second?.id, second?.isFetched], [unfetched, false])
+  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
+})
+
+test('a recording that an earlier attempt fetched is here', async ({ db }) => {
+  const id = (await addJob(db))!
+  const { file } = (await findJob(db, { id, account: 'acme' }))!
+  const shape = { extension: 'wav', size: 1, duration: 1, channels: 1, createdAt: 1 }
+  await insertFile(db, { ...shape, id: file!.id, account: 'acme', filename: null, source: 'x' })
+  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
+  assert.equal((await claim(db, { only: 'fetched' }))?.isFetched, true)
+})

@@ -1,0 +1,12 @@
+/** A worker process that diarizes, and loads no recognizer. */
+
+import { createDiarizer } from '../../../../src/asr/speakers/diarizer.ts'
+import { createBatchTasks } from '../../../../src/asr/workers/recognition-tasks.ts'
+import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
+
+const detector = {
+  detect: async () => new Float32Array(),
+  stream: () => async (inputs: readonly Float32Array[]) => new Float32Array(inputs.length),
+}
+
+await serveTasks(async () => createBatchTasks({ detector, recognizers: [] }, createDiarizer()))

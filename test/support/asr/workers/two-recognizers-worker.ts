@@ -1,0 +1,21 @@
+/** A worker process with two recognizers of each kind, which need no model files. */
+import { createDiarizer } from '../../../../src/asr/speakers/diarizer.ts'
+import {
+  createBatchTasks,
+  createFinalTasks,
+  createPartialTasks,
+} from '../../../../src/asr/workers/recognition-tasks.ts'
+import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
+import { echoes } from '../two-recognizers.ts'
+
+const detector = {
+  detect: async (audio: Float32Array) => new Float32Array(Math.ceil(audio.length / 512)).fill(1),
+  stream: () => async (inputs: readonly Float32Array[]) => new Float32Array(inputs.length).fill(1),
+}
+
+await serveTasks(async () => {
+  const models = { detector, recognizers: echoes.finals }
+  if (process.argv[3] === 'batch') return createBatchTasks(models, createDiarizer())
+  if (process.argv[3] === 'partials') return createPartialTasks(echoes.partials)
+  return createFinalTasks(models, async () => ({}))
+})
