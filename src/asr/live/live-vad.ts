@@ -9,7 +9,7 @@ import { LEVEL_FRAMES, liveGain } from '../segmentation/gain.ts'
 import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
-import type { SampleSource } from './denoised-samples.ts'
+import type { SampleSource } from './denoising/denoised-samples.ts'
 import { createLiveCrosstalk, type Leaked, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'
 

@@ -8,7 +8,7 @@ import { rounds, SEED } from '../../support/rounds.ts'
 
 const folder = join(import.meta.dirname, '../../../fuzz')
 
-for (const file of globSync('*.fuzz.ts', { cwd: folder }).sort()) {
+for (const file of globSync('targets/*.fuzz.ts', { cwd: folder }).sort()) {
   const name = basename(file, '.fuzz.ts')
   test(`damaged input of ${name}`, { timeout: 300_000 }, () => {
     const options = [name, '--seconds', `${rounds(2)}`, '--seed', `${SEED}`]

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LiveConnection } from '../../src/cli/live/live-connection.ts'
-import { createLatencyWatch } from '../../src/cli/live/live-latency.ts'
-import { readSamples } from './attacks/speech.ts'
+import { LiveConnection } from '../../../src/cli/live/live-connection.ts'
+import { createLatencyWatch } from '../../../src/cli/live/live-latency.ts'
+import { readSamples } from '../attacks/speech.ts'
 import type { VictimReceiver } from './victim-receiver.ts'
 import { jsonPost, type Requests } from './victim-requests.ts'
 

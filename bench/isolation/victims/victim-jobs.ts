@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { wavOf } from '../wav.ts'
-import { readSamples } from './attacks/speech.ts'
+import { wavOf } from '../../wav.ts'
+import { readSamples } from '../attacks/speech.ts'
 import type { VictimReceiver } from './victim-receiver.ts'
 import { every, jsonPost, type Requests } from './victim-requests.ts'
 

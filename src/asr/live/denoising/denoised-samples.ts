@@ -1,7 +1,7 @@
-import type { Planes } from '../../audio/pcm.ts'
-import type { DetectRequest, LiveAudio } from '../live-engine.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
-import { convertAudio } from './audio-conversion.ts'
+import type { Planes } from '../../../audio/pcm.ts'
+import type { DetectRequest, LiveAudio } from '../../live-engine.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
+import { convertAudio } from '../audio-conversion.ts'
 import { createDenoiser, type Denoiser } from './denoiser.ts'
 import { loadNoiseFilter } from './rnnoise.ts'
 

@@ -1,5 +1,5 @@
-import { createResampler } from '../../audio/resample.ts'
-import { SAMPLE_RATE } from '../speech-engine.ts'
+import { createResampler } from '../../../audio/resample.ts'
+import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { type NoiseFilter, RNNOISE_FRAME } from './rnnoise.ts'
 
 /**
