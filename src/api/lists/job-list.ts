@@ -39,29 +39,33 @@ export type PageUrls = ReturnType<typeof pageUrls>
  */
 const PIECE_LENGTH = 64 * 1024
 
-/** An item that is loaded in its turn; undefined when it has been deleted by then. */
-export type LazyText = () => Promise<JobJson | undefined>
+/** An item that is opened in its turn; undefined when it has been deleted by then. */
+export type LazyText = () => JobJson | undefined | Promise<JobJson | undefined>
 
-/** Yields a list as JSON while its items are loaded. */
+/** Yields a list as JSON while its items are loaded, some at a time. */
 export async function* writeList(
   urls: PageUrls,
-  items: AsyncIterable<LazyText>,
+  batches: AsyncIterable<readonly LazyText[]>,
 ): AsyncGenerator<string | Uint8Array> {
   let piece = `${JSON.stringify(urls).slice(0, -1)},"items":[`
   let separator = ''
-  for await (const open of items) {
-    const item = await open()
-    if (item === undefined) continue
-    piece += separator
-    separator = ','
-    if (typeof item === 'string') {
-      piece += item
-      if (piece.length < PIECE_LENGTH) continue
-      yield piece
-    } else {
-      yield* writeText({ ...item, head: piece + item.head })
+  for await (const items of batches) {
+    for (const open of items) {
+      const opened = open()
+      // To wait for what is there takes longer than to write it.
+      const item = opened instanceof Promise ? await opened : opened
+      if (item === undefined) continue
+      piece += separator
+      separator = ','
+      if (typeof item === 'string') {
+        piece += item
+        if (piece.length < PIECE_LENGTH) continue
+        yield piece
+      } else {
+        yield* writeText({ ...item, head: piece + item.head })
+      }
+      piece = ''
     }
-    piece = ''
   }
   yield `${piece}]}`
 }

@@ -7,11 +7,11 @@ const MAX_ITEMS = 20
  */
 const MAX_BYTES = 256 * 1024
 
-/** Yields the items that `places` stand for, loaded some at a time: as many as `MAX_BYTES` hold. */
+/** Yields the items that `places` stand for, some at a time: as many as `MAX_BYTES` hold. */
 export async function* loadInBatches<Place extends { bytes: number }, Item>(
   places: readonly Place[],
   load: (some: Place[]) => Promise<Item[]>,
-): AsyncGenerator<Item> {
+): AsyncGenerator<Item[]> {
   for (let at = 0; at < places.length; ) {
     const from = at
     let bytes = places[at++]!.bytes
@@ -20,6 +20,6 @@ export async function* loadInBatches<Place extends { bytes: number }, Item>(
       if (bytes > MAX_BYTES) break
       at++
     }
-    yield* await load(places.slice(from, at))
+    yield await load(places.slice(from, at))
   }
 }

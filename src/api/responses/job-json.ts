@@ -33,11 +33,11 @@ export type JobJsonOptions = {
  * nothing is parsed and serialized again. Undefined for a job whose long result is gone, as that of
  * a deleted job is; a result that was replaced after its row was read is looked up once more.
  */
-export async function toJobJson(
+export function toJobJson(
   job: Job,
   storage: Pick<Storage, 'db' | 'objects'>,
   options: JobJsonOptions = {},
-): Promise<JobJson | undefined> {
+): JobJson | Promise<JobJson | undefined> {
   const { omitMessages = false, omitResult = false } = options
   const head = `${viewWithoutResult(job)},"result":`
   const stored = job.result
@@ -46,18 +46,19 @@ export async function toJobJson(
   if ('text' in stored) {
     return `${head}${omitsMessages ? removeMessages(stored.text) : stored.text}}`
   }
-  const opened = await storage.objects.read(stored.object).catch(ignoreMissing)
-  if (!opened) {
-    const now = await findJob(storage.db, job)
-    return now && !isSameObject(now.result, stored) ? toJobJson(now, storage, options) : undefined
-  }
-  const tail = '}'
-  return {
-    bytes: Buffer.byteLength(head) + opened.size + tail.length,
-    head,
-    tail,
-    body: opened.body,
-    omitsMessages,
+  return open(stored.object)
+
+  async function open(object: string): Promise<JobJson | undefined> {
+    const opened = await storage.objects.read(object).catch(ignoreMissing)
+    if (!opened) {
+      const now = await findJob(storage.db, job)
+      return now && !isSameObject(now.result, { object })
+        ? toJobJson(now, storage, options)
+        : undefined
+    }
+    const tail = '}'
+    const bytes = Buffer.byteLength(head) + opened.size + tail.length
+    return { bytes, head, tail, body: opened.body, omitsMessages }
   }
 }
 

@@ -40,6 +40,11 @@ export type Dialect = {
   byIndex(name: string): RawBuilder<unknown>
   /** A column whose own index is not to be used, because another finds fewer rows. */
   withoutIndex(column: string): RawBuilder<unknown>
+  /**
+   * Whether a connection takes statements while earlier ones run, and runs them in their order.
+   * Outside a transaction such a connection holds nothing that must be given back.
+   */
+  readonly isPipelined?: boolean
   /** Reads a selected condition. */
   toBoolean(value: unknown): boolean
   /**

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { sql } from 'kysely'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { countKeys, insertKey } from '../accounts/keys.ts'
 import type { Db } from './db.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { statement } from './statement.ts'
 
 async function addKey(tx: Db, hash: string): Promise<string> {
   await insertKey(tx, { hash, account: 'acme', prefix: 'sk_1', createdAt: 1 })
@@ -36,4 +38,68 @@ test('a request that fails leaves nothing and fails none of those beside it', as
   )
   assert.equal(await countKeys(db), 3)
   assert.equal(await write('later'), 'later', 'it goes on')
+})
+
+test('requests that may overlap are written at once, and fail together', async (t) => {
+  const { db } = await openTestStorage(t)
+  let left = 3
+  const allBegun = Promise.withResolvers<void>()
+  const write = createGroupCommit(
+    db,
+    async (tx, hash: string) => {
+      if (hash !== 'first' && --left === 0) allBegun.resolve()
+      // Never resolves if each waits for the one before.
+      if (hash !== 'first') await allBegun.promise
+      await addKey(tx, hash)
+      if (hash === 'bad') throw new Error('refused')
+      return hash
+    },
+    { mayOverlap: () => true },
+  )
+  const written = await Promise.allSettled(['first', 'a', 'bad', 'c'].map(write))
+  assert.deepEqual(
+    written.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ['first', 'a', 'refused', 'c'],
+  )
+  assert.equal(await countKeys(db), 3)
+})
+
+const addSignIn = statement<{ hash: string }, unknown>(
+  ({ hash }) => sql`insert into sign_ins (hash, kind, key_hash, expires_at)
+    values (${hash}, 'x', ${hash}, 1)`,
+)
+
+test('a transaction ends only when all its requests have', async (t) => {
+  const { db } = await openTestStorage(t)
+  const write = createGroupCommit(
+    db,
+    async (tx, hash: string) => {
+      if (hash === 'bad') throw new Error('refused')
+      for (const part of ['1', '2', '3']) await addSignIn(tx, { hash: hash + part })
+      return hash
+    },
+    { mayOverlap: (hash) => hash !== 'b' },
+  )
+  // The first one has a transaction of its own.
+  const written = await Promise.allSettled(['first', 'bad', 'a', 'b', 'c'].map(write))
+  assert.deepEqual(
+    written.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ['first', 'refused', 'a', 'b', 'c'],
+  )
+  assert.equal((await db.sql.selectFrom('sign_ins').select('hash').execute()).length, 12)
+})
+
+test('a request that must not overlap waits for the end of the one before', async (t) => {
+  const { db } = await openTestStorage(t)
+  let running = 0
+  const write = createGroupCommit(
+    db,
+    async (tx, hash: string) => {
+      assert.equal(running++, 0, hash)
+      await addKey(tx, hash)
+      running--
+    },
+    { mayOverlap: () => false },
+  )
+  await Promise.all(['a', 'b', 'c'].map(write))
 })

@@ -12,6 +12,11 @@ export type GroupOptions<T> = {
    * what they have in common in the same order.
    */
   orderBy?: (request: T) => string
+  /**
+   * Whether statements of other requests may come between those of this one: they are then sent
+   * together, where the database takes them so.
+   */
+  mayOverlap?: (request: T) => boolean
 }
 
 /**
@@ -23,7 +28,7 @@ export type GroupOptions<T> = {
 export function createGroupCommit<T, R>(
   db: Db,
   write: (tx: Db, request: T) => Promise<R>,
-  { orderBy }: GroupOptions<T> = {},
+  { orderBy, mayOverlap = () => false }: GroupOptions<T> = {},
 ): (request: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = []
   let isWriting = false
@@ -42,15 +47,28 @@ export function createGroupCommit<T, R>(
 
   async function writeTogether(group: readonly Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await inTransaction(db, async (tx) => {
-        const results: R[] = []
-        for (const { request } of group) results.push(await write(tx, request))
-        return results
-      })
+      const results = await inTransaction(db, (tx) => writeAll(tx, group))
       for (const [i, { outcome }] of group.entries()) outcome.resolve(results[i]!)
     } catch (error) {
       if (group.length === 1) return group[0]!.outcome.reject(error)
       for (const one of group) await writeTogether([one])
+    }
+  }
+
+  async function writeAll(tx: Db, group: readonly Waiting<T, R>[]): Promise<R[]> {
+    const results: Promise<R>[] = []
+    try {
+      for (const { request } of group) {
+        const result = write(tx, request)
+        results.push(result)
+        // The transaction fails with the first of them, below.
+        result.catch(() => {})
+        if (!tx.dialect.isPipelined || !mayOverlap(request)) await result
+      }
+      return await Promise.all(results)
+    } finally {
+      // No statement may follow the end of the transaction.
+      await Promise.allSettled(results)
     }
   }
 

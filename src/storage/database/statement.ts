@@ -1,6 +1,7 @@
-import type { CompiledQuery, RawBuilder } from 'kysely'
+import type { CompiledQuery, DatabaseConnection, Kysely, RawBuilder } from 'kysely'
 import type { Database } from './db.ts'
 import type { Dialect } from './dialect.ts'
+import type { Tables } from './tables.ts'
 
 /** Stands for a value in a statement that is built without it. */
 class Placeholder {
@@ -11,30 +12,51 @@ class Placeholder {
   }
 }
 
-/** Runs a statement with these values; resolves to its rows. */
-export type Statement<Values, Row> = (
+/**
+ * Runs a statement with these values, in the form that `shape` asks for; resolves to its rows.
+ */
+export type Statement<Values, Row, Shape> = (
   db: Pick<Database, 'sql' | 'dialect'>,
   values: Values,
+  ...shape: undefined extends Shape ? [] : [Shape]
 ) => Promise<Row[]>
 
 /**
- * Creates a statement whose text is built once for each dialect, for requests that come by the
- * thousand: building it anew takes longer than to find a row. `build` may put each value into the
- * text any number of times, and do nothing else with it.
+ * Creates a statement whose text is built once for each dialect and shape, for requests that come
+ * by the thousand: building it anew takes longer than to find a row. `build` may put each value
+ * into the text any number of times, and do nothing else with it. A shape is JSON; there are few.
  */
-export function statement<Values extends Record<string, unknown>, Row>(
-  build: (values: Values, dialect: Dialect) => RawBuilder<Row>,
-): Statement<Values, Row> {
-  const built = new Map<Dialect, CompiledQuery<Row>>()
+export function statement<Values extends Record<string, unknown>, Row, Shape = undefined>(
+  build: (values: Values, dialect: Dialect, shape: Shape) => RawBuilder<Row>,
+): Statement<Values, Row, Shape> {
+  const builtFor = new Map<Dialect, Map<string, CompiledQuery<Row>>>()
   const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) }) as Values
 
-  return async ({ sql, dialect }, values) => {
-    const query = built.get(dialect) ?? build(placeholders, dialect).compile(sql)
-    built.set(dialect, query)
+  return async ({ sql, dialect }, values, ...[shape]) => {
+    const built = builtFor.get(dialect) ?? new Map<string, CompiledQuery<Row>>()
+    builtFor.set(dialect, built)
+    const key = shape === undefined ? '' : JSON.stringify(shape)
+    const query = built.get(key) ?? build(placeholders, dialect, shape as Shape).compile(sql)
+    built.set(key, query)
     const parameters = query.parameters.map((one) => {
       return one instanceof Placeholder ? values[one.name] : one
     })
-    const { rows } = await sql.executeQuery<Row>({ ...query, parameters })
+    const run = dialect.isPipelined ? await connectionOf(sql) : sql
+    const { rows } = await run.executeQuery<Row>({ ...query, parameters })
     return rows
   }
+}
+
+const connections = new WeakMap<Kysely<Tables>, Promise<DatabaseConnection>>()
+
+/**
+ * Returns the connection of a database or a transaction. Kysely itself would have each statement of
+ * a transaction wait for the one before, and takes as long for one as to find a row.
+ */
+function connectionOf(sql: Kysely<Tables>): Promise<DatabaseConnection> {
+  const known = connections.get(sql)
+  if (known) return known
+  const connection = sql.getExecutor().provideConnection(async (one) => one)
+  connections.set(sql, connection)
+  return connection
 }

@@ -69,7 +69,11 @@ export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creat
  * Each call resolves when its job is on disk.
  */
 export function createJobWriter(db: Db): CreateJob {
-  const write = createGroupCommit(db, create, { orderBy: ({ job }) => job.account })
+  const write = createGroupCommit(db, create, {
+    orderBy: ({ job }) => job.account,
+    // What an earlier request has used up, or which key it had, is read before the job is written.
+    mayOverlap: ({ options }) => !options.idempotency && !options.maxSecondsPerMonth,
+  })
   return async (job, options) => {
     const outcome = await write({ job, options })
     if (typeof outcome === 'object' && 'quotaError' in outcome) throw outcome.quotaError

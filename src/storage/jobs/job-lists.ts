@@ -1,6 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/db.ts'
-import type { JobKind, JobStatus } from './jobs.ts'
+import { statement } from '../database/statement.ts'
+import {
+  type Job,
+  type JobKind,
+  type JobStatus,
+  jobColumns,
+  toJob,
+  type ViewedRow,
+} from './jobs.ts'
 import { metadataTokens } from './metadata-tokens.ts'
 
 /** Which jobs of an account to list; all given conditions must hold. */
@@ -19,11 +27,19 @@ export type JobFilter = {
 /** The position of a job in every list: newest first, then by id. */
 export type Place = { createdAt: number; id: string }
 
-/** Which part of a list: what follows a position, or otherwise what follows an offset. */
-export type Part = { offset: number; limit: number; after?: Place | undefined }
+/**
+ * Which part of a list: what follows a position, or otherwise what follows an offset; `withJobs`
+ * reads short jobs along.
+ */
+export type Part = {
+  offset: number
+  limit: number
+  after?: Place | undefined
+  withJobs?: boolean | undefined
+}
 
-/** A job on a page, and the bytes of the texts in its row. */
-export type ListedJob = Place & { bytes: number }
+/** A job on a page, and the bytes of the texts in its row; with the job if it was read along. */
+export type ListedJob = Place & { bytes: number; job: Job | undefined }
 
 /** The jobs on one page, and whether more follow. */
 export type JobPage = { places: ListedJob[]; more: boolean }
@@ -43,16 +59,34 @@ const COUNTED_TOKENS = 20
 /** Several streams are merged up to this offset; beyond it one walk over all jobs is faster. */
 const MERGED_ROWS = 20_000
 
+/**
+ * Bytes of texts of a job that is short. The first pages of most lists hold nothing but jobs that
+ * wait or run, and a page of a thousand such jobs still is a message of some megabytes.
+ */
+const SHORT_JOB_BYTES = 4096
+
 type Sql = RawBuilder<unknown>
 
 /**
  * What a row holds of its job as text; the lengths are in the heads of rows, the texts not read.
  */
-const texts = ['custom_metadata', 'post_session_metadata', 'request_params', 'result'] as const
+const texts: readonly string[] = [
+  ...['custom_metadata', 'post_session_metadata', 'request_params', 'result'],
+]
 const bytes = sql.join(
   texts.map((column) => sql`coalesce(octet_length(jobs.${sql.ref(column)}), 0)`),
   sql` + `,
 )
+/** The columns of a job; those of a long one are null. */
+const shortJob = sql.join(
+  jobColumns.map((column) => {
+    const value = sql`jobs.${sql.ref(column)}`
+    if (!texts.includes(column)) return value
+    return sql`case when ${bytes} <= ${sql.lit(SHORT_JOB_BYTES)} then ${value} end as ${sql.ref(column)}`
+  }),
+)
+
+type ListedRow = Pick<ViewedRow, 'id' | 'created_at'> & { bytes: number } & Partial<ViewedRow>
 
 /**
  * Returns one page of the jobs that pass a filter, newest first. Every statement walks indexes in
@@ -61,17 +95,71 @@ const bytes = sql.join(
  * condition.
  */
 export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<JobPage> {
+  const rows = await selectPage(db, filter, part)
+  const places = rows.slice(0, part.limit).map((row): ListedJob => {
+    const isRead = part.withJobs && row.bytes <= SHORT_JOB_BYTES
+    const job = isRead ? toJob(row as ViewedRow) : undefined
+    return { createdAt: row.created_at, id: row.id, bytes: row.bytes, job }
+  })
+  return { places, more: rows.length > part.limit }
+}
+
+async function selectPage(db: Db, filter: JobFilter, part: Part): Promise<ListedRow[]> {
   const tokens = metadataTokens(filter.account, filter.metadata ?? {})
+  if (tokens.length === 0 && !isDeep(filter, part)) return selectJobs(db, filter, part)
   const streams = await chooseStreams(db, { ...filter, tokens }, part)
-  const { rows } = await sql<{ created_at: number; id: string; bytes: number }>`
-    select page.created_at, page.id, ${bytes} as bytes
+  const { rows } = await pageOf(streams, part).execute(db.readonly)
+  return rows
+}
+
+/** The first `limit` jobs of some streams and the one behind, which shows that there is more. */
+function pageOf(
+  streams: readonly Sql[],
+  { limit, offset, after, withJobs }: Part,
+): RawBuilder<ListedRow> {
+  return sql`
+    select ${withJobs ? shortJob : sql`page.created_at, page.id`}, ${bytes} as bytes
       from (${sql.join(streams, sql` union all `)}
         order by created_at desc, id desc
-        limit ${part.limit + 1} offset ${part.after ? 0 : part.offset}) as page
+        limit ${limit} + 1 offset ${after ? 0 : offset}) as page
       join jobs on jobs.id = page.id
-      order by page.created_at desc, page.id desc`.execute(db.readonly)
-  const places = rows.map(({ created_at, id, bytes }) => ({ createdAt: created_at, id, bytes }))
-  return { places: places.slice(0, part.limit), more: places.length > part.limit }
+      order by page.created_at desc, page.id desc`
+}
+
+type PageValues = Record<'account' | 'id', string> &
+  Record<'from' | 'before' | 'createdAt' | 'limit' | 'offset', number>
+
+/** Which conditions a list without metadata has. */
+type PageShape = Pick<JobFilter, 'kinds' | 'statuses'> &
+  Record<'from' | 'before' | 'after' | 'withJobs', boolean>
+
+const selectJobPage = statement<PageValues, ListedRow, PageShape>((values, _dialect, shape) => {
+  const { limit, offset, createdAt, id } = values
+  const after = shape.after ? { createdAt, id } : undefined
+  const part = { limit, offset, after, withJobs: shape.withJobs }
+  const from = shape.from ? values.from : undefined
+  const before = shape.before ? values.before : undefined
+  const search = { ...shape, account: values.account, from, before, tokens: [] }
+  return pageOf(jobStreams(search, part), part)
+})
+
+function selectJobs({ readonly: sql, dialect }: Db, filter: JobFilter, part: Part) {
+  const { account, from = 0, before = 0 } = filter
+  const { limit, offset, after, withJobs = false } = part
+  const { createdAt, id } = after ?? { createdAt: 0, id: '' }
+  const shape = {
+    kinds: filters(filter.kinds, kinds),
+    statuses: filters(filter.statuses, statuses),
+    from: filter.from !== undefined,
+    before: filter.before !== undefined,
+    after: after !== undefined,
+    withJobs,
+  }
+  return selectJobPage(
+    { sql, dialect },
+    { account, from, before, createdAt, id, limit, offset },
+    shape,
+  )
 }
 
 type Search = JobFilter & { tokens: readonly Buffer[] }
@@ -82,11 +170,7 @@ type Search = JobFilter & { tokens: readonly Buffer[] }
  */
 async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]> {
   const { tokens } = search
-  if (tokens.length === 0) {
-    const streams = jobStreams(search, part)
-    const isDeep = streams.length > 1 && !part.after && part.offset > MERGED_ROWS
-    return isDeep ? [wholeStream(db, search, part)] : streams
-  }
+  if (tokens.length === 0) return [wholeStream(db, search, part)]
   const byStatus = filters(search.statuses, statuses)
   if (tokens.length === 1 && !byStatus) return [metadataStream(search, part, tokens[0]!)]
   const candidates = tokens.slice(0, COUNTED_TOKENS)
@@ -111,23 +195,31 @@ async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
   return searches.map((_, i) => rows[0]![`count_${i}`]!)
 }
 
+/** Whether a list without metadata begins so far behind that its streams are not merged. */
+function isDeep(filter: JobFilter, { offset, after }: Part): boolean {
+  return !after && offset > MERGED_ROWS && streamsOf(filter).length > 1
+}
+
 /** Returns one stream per requested kind and status, all in list order. */
 function jobStreams(search: Search, part: Part): Sql[] {
   const { account, tokens } = search
-  const byKind = filters(search.kinds, kinds)
-  const byStatus = filters(search.statuses, statuses)
-  const wanted = byStatus ?? [undefined]
-  // The index on status begins with the kind.
-  const combinations = (byKind ?? (byStatus ? kinds : [undefined])).flatMap((kind) => {
-    return wanted.map((status) => ({ kind, status }))
-  })
-  return combinations.map(
+  return streamsOf(search).map(
     ({ kind, status }) => sql`select created_at, id from (select created_at, id from jobs
       where account = ${account} ${kind ? sql`and kind = ${kind}` : sql``}
         ${status ? sql`and status = ${status}` : sql``} ${within(search, part)}
         ${hasTokens(tokens, sql.ref('jobs'))}
       order by created_at desc, id desc) as stream`,
   )
+}
+
+function streamsOf(search: Pick<JobFilter, 'kinds' | 'statuses'>) {
+  const byKind = filters(search.kinds, kinds)
+  const byStatus = filters(search.statuses, statuses)
+  const wanted = byStatus ?? [undefined]
+  // The index on status begins with the kind.
+  return (byKind ?? (byStatus ? kinds : [undefined])).flatMap((kind) => {
+    return wanted.map((status) => ({ kind, status }))
+  })
 }
 
 /** Returns the jobs of all requested kinds and statuses, by checking every job in list order. */

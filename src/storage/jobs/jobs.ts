@@ -47,13 +47,13 @@ export type Job = {
 export type JobId = { id: string; account: string; kind?: JobKind | undefined }
 
 /** The columns that a `Job` is read from; the others are for its queue. */
-const columns = [
+export const jobColumns = [
   ...['id', 'account', 'kind', 'status', 'created_at', 'completed_at', 'error_code'],
   ...['custom_metadata', 'post_session_metadata', 'request_params', 'zero_retention'],
   ...['file_id', 'file_filename', 'file_source', 'file_duration', 'file_channels'],
   ...['result', 'result_object', 'result_size', 'redacted_object', 'redacted_size'],
 ] as const satisfies (keyof JobRow)[]
-const columnList = sql.join(columns.map((column) => sql.ref(column)))
+const columnList = sql.join(jobColumns.map((column) => sql.ref(column)))
 
 const selectJob = statement<Pick<JobId, 'id' | 'account'>, ViewedRow>(
   ({ id, account }) =>
@@ -109,9 +109,11 @@ export async function replacePostSessionMetadata(
   return numUpdatedRows === 1n
 }
 
-type ViewedRow = Pick<JobRow, (typeof columns)[number]>
+/** A row of the columns that a `Job` is read from. */
+export type ViewedRow = Pick<JobRow, (typeof jobColumns)[number]>
 
-function toJob(row: ViewedRow): Job {
+/** Reads a job from its row. */
+export function toJob(row: ViewedRow): Job {
   return {
     id: row.id,
     account: row.account,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../database/db.ts'
+import { statement } from '../database/statement.ts'
 
 /** The bytes stored by one account, by all, and by the one that stores the most. */
 export type HeldBytes = { own: number; total: number; largest: number }
@@ -9,12 +10,16 @@ export type HeldBytes = { own: number; total: number; largest: number }
  * progress does not count.
  */
 export async function countHeldBytes(db: Db, account: string): Promise<HeldBytes> {
-  const { rows } = await sql<HeldBytes>`
+  const [held] = await selectHeldBytes(db, { account })
+  return held!
+}
+
+const selectHeldBytes = statement<{ account: string }, HeldBytes>(
+  ({ account }) => sql`
     select coalesce(sum(bytes), 0) as total, coalesce(max(bytes), 0) as largest,
       coalesce((select bytes from account_bytes where account = ${account}), 0) as own
-    from account_bytes`.execute(db.sql)
-  return rows[0]!
-}
+    from account_bytes`,
+)
 
 /** Returns the accounts that have keys in the store. */
 export async function listKeyAccounts(db: Db): Promise<string[]> {

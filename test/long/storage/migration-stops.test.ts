@@ -71,10 +71,11 @@ describe('on SQLite', () => {
       if (options.readOnly) return connection
       return {
         ...connection,
-        async run(sql, parameters) {
+        async run(sql, parameters, options) {
           // Few pages fit, so that much is written before the commit.
           const isSize = sql.startsWith('pragma cache_size =')
-          const outcome = await connection.run(isSize ? 'pragma cache_size = 2' : sql, parameters)
+          const text = isSize ? 'pragma cache_size = 2' : sql
+          const outcome = await connection.run(text, parameters, options)
           const copy = join(folder, String(copies.length))
           copies.push(copy)
           await copyDatabase(data, copy)

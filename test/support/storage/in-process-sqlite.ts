@@ -37,10 +37,10 @@ function connect(options: OpenOptions, ready?: Promise<unknown>): SqliteConnecti
   let isOpen = true
 
   return {
-    run(sql, parameters) {
+    run(...statement) {
       const outcome = last.then(() => {
         opened ??= openQuickly(options)
-        return runInTurn(opened, sql, parameters)
+        return runInTurn(opened, statement)
       })
       last = outcome.catch(() => {})
       return outcome
@@ -80,15 +80,14 @@ async function makeMigrated(): Promise<string> {
 
 async function runInTurn(
   statements: SqliteStatements,
-  sql: string,
-  parameters: readonly unknown[],
-): ReturnType<ReturnType<ConnectSqlite>['run']> {
+  statement: Parameters<SqliteConnection['run']>,
+): ReturnType<SqliteConnection['run']> {
   const deadline = performance.now() + BUSY_TIMEOUT_MS
   // The answer of a thread comes as a copy, in another turn of the event loop.
   await nextTurn()
   for (;;) {
     try {
-      return toOutcome(structuredClone(statements.run(sql, parameters)))
+      return toOutcome(structuredClone(statements.run(...statement)))
     } catch (error) {
       const { errcode } = error as { errcode?: number }
       if (errcode !== SQLITE_BUSY || performance.now() > deadline) throw storageError(error)

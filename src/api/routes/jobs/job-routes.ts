@@ -73,7 +73,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
       checkMetadataLength(query, config.requests)
       const limit = Math.min(query.limit, config.http.listMaxLimit)
       const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
-      const part = toPart(query, limit)
+      const part = { ...toPart(query, limit), withJobs: true }
       const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       // The framework would read what it discards for HEAD.
@@ -84,20 +84,23 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
   }
 
   /**
-   * Loads the jobs of a page, for a few lists of an account at a time: a page may hold a thousand
-   * jobs of a megabyte. Omits jobs that were deleted meanwhile.
+   * Loads the jobs of a page that did not come with it, for a few lists of an account at a time: a
+   * page may hold a thousand jobs of a megabyte. Omits jobs that were deleted meanwhile.
    */
   async function* loadJobs(
     places: readonly ListedJob[],
     { account, omitResult }: { account: string; omitResult: boolean },
-  ): AsyncGenerator<LazyText> {
-    const load = (some: readonly ListedJob[]) => {
-      const ids = some.map(({ id }) => id)
-      return turns.load(account, () => findJobs(storage.db, { ids, account }))
+  ): AsyncGenerator<LazyText[]> {
+    const load = async (some: readonly ListedJob[]) => {
+      const ids = some.filter(({ job }) => !job).map(({ id }) => id)
+      if (ids.length === 0) return some.map(({ job }) => job!)
+      const found = await turns.load(account, () => findJobs(storage.db, { ids, account }))
+      const loaded = new Map(found.map((job) => [job.id, job]))
+      return some.flatMap(({ id, job = loaded.get(id) }) => job ?? [])
     }
-    for await (const job of loadInBatches(places, load)) {
-      const omitMessages = config.http.listOmitMessages
-      yield () => toJobJson(job, storage, { omitMessages, omitResult })
+    const { listOmitMessages: omitMessages } = config.http
+    for await (const jobs of loadInBatches(places, load)) {
+      yield jobs.map((job) => () => toJobJson(job, storage, { omitMessages, omitResult }))
     }
   }
 }

@@ -71,13 +71,13 @@ export function deliveryRoutes({
     )
   }
 
-  async function* describe(deliveries: readonly LoggedDelivery[]): AsyncGenerator<LazyText> {
+  async function* describe(deliveries: readonly LoggedDelivery[]): AsyncGenerator<LazyText[]> {
     for (const some of groupByAttempts(deliveries)) {
       const ids = some.map(({ id }) => id)
       const attempts = await findAttempts(db, ids)
-      for (const delivery of some) {
-        yield async () => JSON.stringify(toDeliveryView(delivery, attempts.get(delivery.id)!))
-      }
+      yield some.map((delivery) => () => {
+        return JSON.stringify(toDeliveryView(delivery, attempts.get(delivery.id)!))
+      })
     }
   }
 }

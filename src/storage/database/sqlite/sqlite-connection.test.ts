@@ -47,6 +47,39 @@ test('a value that cannot be sent fails its own statement, not those sent with i
   ])
 })
 
+test('a statement of a transaction that has ended changes nothing', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  t.after(() => connection.close())
+  await connection.run('create table t (x)', [])
+  const inTransaction = { inTransaction: true }
+  const statements = ['begin', 'insert into t values (1)', 'rollback', 'insert into t values (2)']
+  const all = await Promise.allSettled(
+    statements.map((sql) => connection.run(sql, [], sql === 'begin' ? {} : inTransaction)),
+  )
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected'],
+  )
+  assert.deepEqual((await connection.run('select * from t', [])).rows, [])
+})
+
+test('rows have the columns of their statement, whatever these are called', async (t) => {
+  const file = join(await makeFolder(t), 'a.sqlite')
+  const connection = openConnection({ file, readOnly: false })
+  t.after(() => connection.close())
+  const names = ['x', `"];'`, '__proto__', 'a.b']
+  for (const some of [names, names.toReversed(), ['x']]) {
+    const list = some.map((name, i) => `${i} as "${name.replaceAll('"', '""')}"`)
+    const { rows } = await connection.run(`select ${list} union all select ${list}`, [])
+    const row = some.map((name, i) => [name, i])
+    assert.deepEqual(
+      rows.map((one) => Object.entries(one as object)),
+      [row, row],
+    )
+  }
+})
+
 test('a database that cannot be opened fails its statements', async (t) => {
   const connection = openConnection({ file: await makeFolder(t), readOnly: false })
   await assert.rejects(connection.run('select 1', []), /unable to open database file/)

@@ -7,6 +7,7 @@ const COUNTED_UTTERANCES = 10_000
 
 /** The wording of SQLite. */
 export const sqliteDialect: Dialect = {
+  isPipelined: true,
   now: () => sql`cast(unixepoch('subsec') * 1000 as integer)`,
   // One parameter: a statement may have 32766.
   isIn: (value, values) =>

@@ -49,7 +49,8 @@ function createDriver({ writer, reader }: SqliteConnections): Driver {
         // Outside a transaction a reader sees what was committed, which is all it may see.
         const isSearch = !inTransaction && /^\s*select\b/i.test(sql)
         while (busy && !inTransaction && !isSearch) await busy.promise
-        const { rows, changes } = await (isSearch ? reader : writer).run(sql, parameters)
+        const connection = isSearch ? reader : writer
+        const { rows, changes } = await connection.run(sql, parameters, { inTransaction })
         return { rows: rows as R[], numAffectedRows: BigInt(changes) }
       },
       // biome-ignore lint/correctness/useYield: it only refuses.

@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { OpenOptions, Returned } from './sqlite-connection.ts'
+import type { OpenOptions, Returned, RunOptions } from './sqlite-connection.ts'
 
 const NOTHING: Returned = { columns: [], rows: [], changes: 0 }
 
@@ -14,7 +14,7 @@ const MAX_PREPARED = 200
 /** A connection that blocks its caller. */
 export type SqliteStatements = {
   /** Runs one statement. Throws the error of `node:sqlite`, whose `errcode` is the result code. */
-  run(sql: string, parameters: readonly unknown[]): Returned
+  run(sql: string, parameters: readonly unknown[], options?: RunOptions): Returned
   close(): void
 }
 
@@ -49,9 +49,10 @@ export function openStatements(
   }
 
   return {
-    run(sql, parameters) {
-      // SQLite may have rolled back by itself (a full disk causes that); the first error is the one
-      // to report.
+    run(sql, parameters, { inTransaction = false } = {}) {
+      // SQLite may have rolled back by itself (a full disk causes that): what was sent meanwhile
+      // must not be written, and the first error is the one to report.
+      if (inTransaction && !connection.isTransaction) throw new Error('the transaction has ended')
       if (sql === 'rollback' && !connection.isTransaction) return NOTHING
       const { statement, columns, changesTables } = prepare(sql)
       const values = parameters as readonly SQLInputValue[]

@@ -35,9 +35,9 @@ function answerAll(questions: readonly Question[]): void {
   if (answers.length > 0) parentPort!.postMessage(answers)
 }
 
-function answer({ id, sql, parameters }: Question): Answer {
+function answer({ id, sql, parameters, ...options }: Question): Answer {
   try {
-    return { id, ...statements.run(sql, parameters) }
+    return { id, ...statements.run(sql, parameters, options) }
   } catch (error) {
     // Only plain fields cross the thread boundary; `errcode` distinguishes a full disk from a wrong
     // statement.

@@ -74,9 +74,9 @@ export function openSearches(
 function openLater(options: OpenOptions, connect: ConnectSqlite): SqliteConnection {
   let connection: SqliteConnection | undefined
   return {
-    run(sql, parameters) {
+    run(...statement) {
       connection ??= connect(options)
-      return connection.run(sql, parameters)
+      return connection.run(...statement)
     },
     close: async () => connection?.close(),
   }

@@ -87,14 +87,16 @@ test('requests that come together share a transaction, and each has its own answ
       how,
     }))
   }
-  const [first, second, same, other, late] = await Promise.all([
+  const [first, second, same, other, late, later] = await Promise.all([
     request('a', 'x'),
     request('b', 'x'),
     request('a', 'x'),
     request('a', 'y'),
     request('c', 'x', 2),
+    request('c', 'x', 2),
   ])
-  assert.deepEqual([first.how, second.how, late.how], ['created', 'created', 'refused'])
+  assert.deepEqual([first.how, second.how], ['created', 'created'])
+  assert.deepEqual([late.how, later.how], ['refused', 'refused'], 'not the job that was refused')
   assert.deepEqual([same.how, other.how], Array(2).fill({ jobId: first.id, fingerprint: 'x' }))
   assert.equal(await countJobs(db), 2)
   assert.equal(await findRepeated(db, key('x', 'c'), { now: 1001 }), undefined)

@@ -10,7 +10,7 @@ import {
   type Part,
   type Place,
 } from '../../../../src/storage/jobs/job-lists.ts'
-import type { JobKind, JobStatus } from '../../../../src/storage/jobs/jobs.ts'
+import { findJob, type JobKind, type JobStatus } from '../../../../src/storage/jobs/jobs.ts'
 import { addJob } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 
@@ -201,6 +201,29 @@ test('whatever the filters, the pages hold exactly the jobs that pass, in order'
     },
   )
   await fc.assert(check, { numRuns: 300 })
+})
+
+test('short jobs are read along with a page, long ones are not', async ({ db }) => {
+  const short = (await addJob(db, { metadata: { note: 'x' } }))!
+  const long = (await addJob(db, { metadata: { note: 'x'.repeat(5000) } }))!
+  const page = { offset: 0, limit: 5 }
+  for (const filter of [{}, { from: 1 }, { metadata: { note: 'x' } }]) {
+    const { places } = await listJobs(db, { account, ...filter }, { ...page, withJobs: true })
+    const own = places.find(({ id }) => id === short)!
+    assert.deepEqual(own.job, await findJob(db, { id: short, account }))
+    assert.ok(own.bytes < 1000)
+    const other = places.find(({ id }) => id === long)
+    assert.equal(other?.job, undefined)
+    assert.ok(!other || other.bytes > 5000)
+  }
+  const { places } = await listJobs(db, { account }, page)
+  assert.deepEqual(
+    places.map(({ id, job }) => [id, job]),
+    [
+      [long, undefined],
+      [short, undefined],
+    ],
+  )
 })
 
 test('a list of jobs that do not exist is empty', async ({ db }) => {
