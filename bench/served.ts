@@ -36,3 +36,14 @@ export async function peakMemory({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
 }
+
+/** Clock ticks a second in /proc, on every machine. */
+const TICKS = 100
+
+/** Milliseconds of processor time that a process has used in all its threads. Linux only. */
+export async function processorTime({ pid }: ChildProcess): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+  // Behind the name, which may hold blanks; user and system time are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS
+}

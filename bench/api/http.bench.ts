@@ -1,14 +1,15 @@
 /**
  * Answers per second under concurrency: one job, a page of the list, creation with and without
- * metadata; beside them the bare framework's hello world, before and after, in the same run. Both
+ * metadata; beside them the bare framework's hello world, before and after, in the same run. The
+ * processor time of the server for each answer is disturbed less by other work on the machine. Both
  * slots of the queue are kept busy by a source that never answers, so nothing else works.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { type LoadRequest, load } from '../load.ts'
+import { type LoadOptions, type LoadRequest, type LoadResult, load } from '../load.ts'
 import { report } from '../report.ts'
-import { serve, serveSteno } from '../served.ts'
+import { processorTime, type Served, serve, serveSteno } from '../served.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const SECONDS = 5
@@ -43,31 +44,46 @@ for (let i = 0; i < STORED_JOBS; i++) {
   ids.push(((await answer.json()) as { id: string }).id)
 }
 
+/** Also measures the processor time of the server, in milliseconds for each answer. */
+async function measure(
+  { url, process }: Served,
+  next: () => LoadRequest,
+  options: LoadOptions,
+): Promise<LoadResult & { cpuMs: number }> {
+  const before = await processorTime(process)
+  const result = await load(url, next, options)
+  const used = (await processorTime(process)) - before
+  return { ...result, cpuMs: used / (result.perSecond * options.seconds) }
+}
+
 let turn = 0
 const nextKey = () => keys[turn++ % ACCOUNTS]!
 for (const connections of CONNECTIONS) {
   const options = { connections, seconds: SECONDS }
   const created = { ...options, status: 201 }
-  const first = await load(hello.url, () => ({ path: '/' }), options)
+  const first = await measure(hello, () => ({ path: '/' }), options)
   const loads = {
-    get: await load(
-      steno.url,
+    get: await measure(
+      steno,
       () => ({ path: `/v2/pre-recorded/${ids[turn++ % ids.length]}` }),
       options,
     ),
-    list: await load(steno.url, () => ({ path: '/v2/pre-recorded?limit=20' }), options),
-    create: await load(steno.url, () => ({ ...create(), key: nextKey() }), created),
-    createWithMetadata: await load(
-      steno.url,
+    list: await measure(steno, () => ({ path: '/v2/pre-recorded?limit=20' }), options),
+    create: await measure(steno, () => ({ ...create(), key: nextKey() }), created),
+    createWithMetadata: await measure(
+      steno,
       () => ({ ...create({ customer: turn, team: 'red' }), key: nextKey() }),
       created,
     ),
   }
-  const last = await load(hello.url, () => ({ path: '/' }), options)
+  const last = await measure(hello, () => ({ path: '/' }), options)
   const bare = (first.perSecond + last.perSecond) / 2
-  report({ bench: 'http', what: 'hello', connections, ...first, perSecond: bare })
+  const bareCpuMs = (first.cpuMs + last.cpuMs) / 2
+  const bareResult = { ...first, perSecond: bare, cpuMs: bareCpuMs }
+  report({ bench: 'http', what: 'hello', connections, ...bareResult })
   for (const [what, result] of Object.entries(loads)) {
-    report({ bench: 'http', what, connections, ...result, ofHello: result.perSecond / bare })
+    const ofHello = { ofHello: result.perSecond / bare, cpuOfHello: result.cpuMs / bareCpuMs }
+    report({ bench: 'http', what, connections, ...result, ...ofHello })
   }
 }
 await Promise.all([hello.stop(), steno.stop()])
