@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { countKeys, insertKey } from '../accounts/keys.ts'
@@ -87,6 +88,33 @@ test('a transaction ends only when all its requests have', async (t) => {
     ['first', 'refused', 'a', 'b', 'c'],
   )
   assert.equal((await db.sql.selectFrom('sign_ins').select('hash').execute()).length, 12)
+})
+
+test('nothing of a transaction that failed runs beside the next one', async (t) => {
+  const { db } = await openTestStorage(t)
+  const running = new Map<Db, number>()
+  const write = createGroupCommit(
+    db,
+    async (tx, hash: string) => {
+      const others = [...running].filter(([one, count]) => one !== tx && count > 0)
+      assert.equal(others.length, 0, hash)
+      running.set(tx, (running.get(tx) ?? 0) + 1)
+      try {
+        if (hash === 'bad') throw new Error('refused')
+        for (let i = 0; i < 20; i++) await nextTurn()
+        await addKey(tx, hash)
+      } finally {
+        running.set(tx, running.get(tx)! - 1)
+      }
+      return hash
+    },
+    { mayOverlap: () => true },
+  )
+  const written = await Promise.allSettled(['first', 'bad', 'a'].map(write))
+  assert.deepEqual(
+    written.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ['first', 'refused', 'a'],
+  )
 })
 
 test('a request that must not overlap waits for the end of the one before', async (t) => {

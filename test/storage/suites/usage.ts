@@ -174,6 +174,18 @@ test('of many requests at a time no more are taken than the month has room for',
   assert.equal(await session(), 'created')
 })
 
+test('many requests without a key at a time do not exceed the month either', async ({ db }) => {
+  const create = createJobWriter(db)
+  const submit = async () => {
+    const file = { id: await addFile(db), filename: null, source: null }
+    const fields = { account, createdAt: NOON, runAfter: 0, customMetadata: null, params: {} }
+    const job = { id: randomUUID(), ...fields, file }
+    return create(job, { maxQueued: 300, maxSecondsPerMonth: 3 })
+  }
+  const outcomes = await Promise.allSettled(Array.from({ length: 6 }, submit))
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3)
+})
+
 test('tokens of a month are added up, and jobs that take more are told from those that have ended', async ({
   db,
 }) => {
