@@ -25,7 +25,7 @@ Options:
   --rounds N     repeat those so many times as often (default: 1, with --long 10)
   --seed N       where their random numbers begin (default: 1)
   --processes N  test processes at a time (default: two more than cores, since tests also wait)
-  --files N      test files per process at most (default: 36, with --long 12); a third of them
+  --files N      test files per process at most (default: 72, with --long 12); a third of them
                  where whole servers are tested
   --times        print the processor time of the 30 files that take most
 PATTERN is a part of the path of a test file: live, src/text, long/live-cuts.`
@@ -50,8 +50,8 @@ if (values.help) {
 /** Test files that take longer together have hung. */
 const TIMEOUT_MS = 900_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
-/** A process starts for so many files at least: its start costs a second. */
-const LEAST_FILES = 4
+/** A process starts for so many files at least: its start and its modules take seconds. */
+const LEAST_FILES = 8
 
 /** How long a process may take to name its hung tests. */
 const REPORT_MS = 5000
@@ -114,9 +114,9 @@ async function findFiles(): Promise<string[]> {
  */
 function takeGroup(files: string[]): string[] {
   const isWholeServer = (file: string) => file.startsWith('test/')
-  const most = Number(values.files ?? (values.long ? 12 : 36))
+  const most = Number(values.files ?? (values.long ? 12 : 72))
   const limit = isWholeServer(files[0]!) ? most / 3 : most
-  const share = Math.ceil(files.length / (2 * Number(values.processes)))
+  const share = Math.ceil(files.length / Number(values.processes))
   const group = files.slice(0, Math.max(LEAST_FILES, Math.min(limit, share)))
   const other = group.findIndex((file) => isWholeServer(file) !== isWholeServer(files[0]!))
   return files.splice(0, other < 0 ? group.length : other)
