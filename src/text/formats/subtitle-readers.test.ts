@@ -4,6 +4,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { Demuxer } from 'node-av/api'
 import { rounds } from '../../../test/support/rounds.ts'
+import { characters } from '../../../test/support/text/unicode.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { type Caption, cutCaptions } from './captions.ts'
@@ -59,7 +60,7 @@ const hostile = fc.oneof(
     '--',
     '->',
   ),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.array(characters, { maxLength: 20 }).map((all) => all.join('')),
 )
 
 const transcripts = fc
