@@ -170,9 +170,9 @@ test('a job whose words are in a language without redaction fails, and shows non
 
 async function untilEnded(server: ChildServer, id: string): Promise<View> {
   for (;;) {
+    await call(server, `/v2/pre-recorded/${id}/progress?wait=10`)
     const { body } = await call<View>(server, `/v2/pre-recorded/${id}`)
     if (body.status === 'done' || body.status === 'error') return body
-    await delay(20)
   }
 }
 
