@@ -24,7 +24,22 @@ async function copyModels(t: TestContext): Promise<string> {
   return folder
 }
 
-test('a worker maps prepacked models, which compute the same', { skip }, async (t) => {
+/** Waits until a process of this one has mapped the prepacked models for recordings. */
+async function untilMapped(folder: string): Promise<void> {
+  const isMapped = async (pid: string) => {
+    const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
+    const isOurs = (await read('cmdline')).includes(`worker.ts\0${folder}\0batch`)
+    return isOurs && (await read('maps')).includes('/prepacked/')
+  }
+  for (let found = false; !found; await sleep(100)) {
+    const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')
+    found = (await Promise.all(children.trim().split(' ').map(isMapped))).some(Boolean)
+  }
+}
+
+test('an engine prepacks the models, its processes map them, and they compute the same', {
+  skip,
+}, async (t) => {
   const folder = await copyModels(t)
   const root = prepackedRoot(folder)
   const name = prepackedName(folder)!
@@ -39,7 +54,11 @@ test('a worker maps prepacked models, which compute the same', { skip }, async (
   ])
     await mkdir(join(root, other), { recursive: true })
   await utimes(join(root, '.work-killed'), 0, 0)
-  await prepackModels(folder)
+  const log = createLog('silent')
+  const engine = createSpeechEngine({ folder, workers: 1, log, prepacks: true })
+  t.after(() => engine.close())
+  await untilMapped(folder)
+  await engine.close()
 
   const prepacked = findPrepacked(folder)!
   assert.deepEqual((await readdir(root)).sort(), ['.work-running', name, otherProcessor].sort())
@@ -72,22 +91,6 @@ test('a worker maps prepacked models, which compute the same', { skip }, async (
   const [original, changed] = [folder, prepacked].map((one) => join(one, 'moonshine-tiny'))
   const trial = assertSameOutput(original!, changed!, moonshineDimensions.tiny)
   await assert.rejects(trial, /computes other values/)
-})
-
-test('an engine prepacks the models, and its processes load them', { skip }, async (t) => {
-  const folder = await copyModels(t)
-  const log = createLog('silent')
-  const engine = createSpeechEngine({ folder, workers: 1, log, prepacks: true })
-  t.after(() => engine.close())
-  const isMapped = async (pid: string) => {
-    const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
-    const isOurs = (await read('cmdline')).includes(`worker.ts\0${folder}\0batch`)
-    return isOurs && (await read('maps')).includes('/prepacked/')
-  }
-  for (let found = false; !found; await sleep(100)) {
-    const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')
-    found = (await Promise.all(children.trim().split(' ').map(isMapped))).some(Boolean)
-  }
 })
 
 test('a worker loads the installed models where the prepacked ones cannot be loaded', {
