@@ -6,15 +6,17 @@ import { hum } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
-/** The jobs that the fake engine's two workers have under way. */
+/** The jobs of recordings over 30 s that the fake engine's two workers have under way. */
 const SLOTS = 2
 const SECOND_KEY = 'second-key'
 
-/** A server whose engine ends no batch until it is told to; two keys of `test`, one of `other`. */
+/** A server whose engine ends no job until it is told to; two keys of `test`, one of `other`. */
 async function startHeld(t: TestContext, env: Record<string, string> = {}) {
   const held: (() => void)[] = []
   const speech = createFakeSpeechEngine('hello', {
-    onBatch: () => new Promise<void>((resolve) => held.push(resolve)),
+    onBatch([first]) {
+      if (first!.start === 0) return new Promise<void>((resolve) => held.push(resolve))
+    },
   })
   const keys = `test:test-key,test:${SECOND_KEY},other:${OTHER_KEY}`
   const server = await startServer({ speech, env: { STENO_API_KEYS: keys, ...env } })
@@ -25,7 +27,7 @@ async function startHeld(t: TestContext, env: Record<string, string> = {}) {
   async function untilHeld(count: number): Promise<void> {
     while (held.length < count) await delay(5)
   }
-  const [own, other] = [await upload(server, hum(1)), await upload(as(server, OTHER_KEY), hum(1))]
+  const [own, other] = [await upload(server, hum(31)), await upload(as(server, OTHER_KEY), hum(31))]
   return { server, held, untilHeld, own, other }
 }
 

@@ -60,8 +60,9 @@ async function beginDownload(t: TestContext, server: ChildServer, url: string) {
   return response
 }
 
+/** Creates a job that takes a whole slot, as those of recordings over 30 s do. */
 async function createJob(server: ChildServer): Promise<string> {
-  const json = { audio_url: await upload(server, hum(2)) }
+  const json = { audio_url: await upload(server, hum(31)) }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   return body.id
 }
