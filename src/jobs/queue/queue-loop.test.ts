@@ -232,6 +232,23 @@ test('recordings that were fetched and those that were uploaded take turns at th
   assert.ok(firsts.length >= 2 && firsts.length <= 4, `${firsts.length} of 6`)
 })
 
+test('short recordings share a slot, fetched ones once they are decoded', async (t) => {
+  const source = createHttpServer((_, response) => response.end(JSON.stringify({ seconds: 1 })))
+  t.after(() => source.close())
+  await once(source.listen(0, '127.0.0.1'), 'listening')
+  const address = `http://127.0.0.1:${(source.address() as AddressInfo).port}/talk.wav`
+  const engine = holdEngine()
+  const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
+  const { jobs } = await openService(t, { env, speech: engine.speech })
+  await jobs.start()
+  const request = { params: {}, customMetadata: null, fileId: null, source: address }
+  for (let i = 0; i < 5; i++) await jobs.submission.submit(ACCOUNT, request)
+  // Two of long recordings would be under way.
+  while (engine.begun < 5) await delay(5)
+  engine.release()
+  await jobs.idle()
+})
+
 test('the queue is polled at least once per lease, however far off the next job is', async (t) => {
   // So that the pauses of the queue are the only long ones.
   const env = { STENO_JOB_TIMEOUT_S: '0', STENO_FETCH_TIMEOUT_S: '5' }

@@ -1,5 +1,6 @@
 import { after, type TestContext } from 'node:test'
 import { sql } from 'kysely'
+import { Client } from 'pg'
 import {
   makePostgresFolder,
   postgresUrl,
@@ -54,16 +55,11 @@ export async function createDatabase(): Promise<DatabaseConfig> {
   return { ...testSettings, url: postgresUrl(folder, name) }
 }
 
-type Emptied = { settings: DatabaseConfig; admin: Awaited<ReturnType<typeof openPostgres>> }
-
 /** Databases that a test has left, with empty tables. */
-const free: Emptied[] = []
-after(async () => {
-  await Promise.all(free.splice(0).map(({ admin }) => admin.close()))
-})
+const free: DatabaseConfig[] = []
 
 // Tables are small, and a truncation would make new files.
-const empty = sql`do $$ declare name text; begin
+const EMPTY = `do $$ declare name text; begin
   for name in select tablename from pg_tables
     where schemaname = 'public' and tablename <> 'schema_version'
   loop execute format('delete from %I', name); end loop;
@@ -74,17 +70,21 @@ end $$`
 
 /** Takes a database whose tables are empty, until the test has ended. */
 export async function takeDatabase(t: TestContext): Promise<DatabaseConfig> {
-  const { settings, admin } = free.pop() ?? (await makeDatabase())
+  const settings = free.pop() ?? (await makeDatabase())
   t.after(async () => {
-    await empty.execute(admin.sql)
-    free.push({ settings, admin })
+    // A connection that stayed open would hold the process for a minute behind the last test.
+    const client = new Client({ connectionString: settings.url })
+    await client.connect()
+    await client.query(EMPTY).finally(() => client.end())
+    free.push(settings)
   })
   return settings
 }
 
-async function makeDatabase(): Promise<Emptied> {
+async function makeDatabase(): Promise<DatabaseConfig> {
   const settings = await createDatabase()
-  return { settings, admin: await openPostgres(settings, { version: 'migrate' }) }
+  await (await openPostgres(settings, { version: 'migrate' })).close()
+  return settings
 }
 
 /** Opens a store of its own on PostgreSQL; both are left with the test. */
