@@ -30,17 +30,20 @@ function addHead(
     for (let t = 0; t < frames; t++) scale[t]! += (row[from + t]! - mean[t]!) ** 2 / rows.length
   }
   for (let t = 0; t < frames; t++) scale[t] = 1 / (Math.sqrt(scale[t]!) + 1e-9)
-  const reach = (smoothed - 1) / 2
   const values = new Float32Array(frames)
+  const around = new Float32Array(smoothed)
   for (const [token, row] of rows.entries()) {
     for (let t = 0; t < frames; t++) values[t] = (row[from + t]! - mean[t]!) * scale[t]!
-    for (let t = 0; t < frames; t++) score[token * frames + t]! += median(values, t, reach)
+    for (let t = 0; t < frames; t++) score[token * frames + t]! += median(values, t, around)
   }
 }
 
-/** The median of a value and those up to `reach` beside it; at the edges the last one repeats. */
-function median(values: Float32Array, at: number, reach: number): number {
-  const around = new Float32Array(2 * reach + 1)
+/**
+ * The median of a value and those beside it, as many as `around` has space for; at the edges the
+ * last one repeats.
+ */
+function median(values: Float32Array, at: number, around: Float32Array): number {
+  const reach = (around.length - 1) / 2
   for (let i = 0; i < around.length; i++) {
     // Inserted in order: a handful of numbers.
     const value = values[Math.max(0, Math.min(values.length - 1, at - reach + i))]!

@@ -42,9 +42,11 @@ export function liveGain(peaks: readonly number[]): number {
 /** Returns the peak of the loud parts, without clicks. */
 function loudLevel(audio: Float32Array): number {
   const peaks = new Float32Array(Math.ceil(audio.length / FRAME))
-  for (let i = 0; i < audio.length; i++) {
-    const frame = Math.floor(i / FRAME)
-    peaks[frame] = Math.max(peaks[frame]!, Math.abs(audio[i]!))
+  for (let frame = 0; frame < peaks.length; frame++) {
+    const end = Math.min(audio.length, (frame + 1) * FRAME)
+    let peak = 0
+    for (let i = frame * FRAME; i < end; i++) peak = Math.max(peak, Math.abs(audio[i]!))
+    peaks[frame] = peak
   }
   const sorted = peaks.sort()
   return sorted[Math.ceil((sorted.length - 1) * (1 - CLICKS))] ?? 0

@@ -25,12 +25,55 @@ export function findNoise(audio: Float32Array): Uint8Array {
   const noisy = new Uint8Array(levels.length)
   const loud = levels.toSorted()[Math.floor((levels.length - 1) * LOUD)] ?? 0
   const pause = loud - NOISY_RANGE
+  const around = new SortedWindow(2 * NOISE_REACH + 1)
+  for (const level of levels.subarray(0, NOISE_REACH)) around.add(level)
   for (let frame = 0; frame < levels.length; frame++) {
-    const around = levels.slice(Math.max(0, frame - NOISE_REACH), frame + NOISE_REACH + 1).sort()
-    const at = (share: number) => around[Math.floor((around.length - 1) * share)]!
-    if (at(LOUD) > pause && at(LOUD) - at(QUIET) < NOISY_RANGE) noisy[frame] = 1
+    const [first, next] = [frame - NOISE_REACH - 1, frame + NOISE_REACH]
+    if (first >= 0) around.remove(levels[first]!)
+    if (next < levels.length) around.add(levels[next]!)
+    const [quiet, loud] = [around.quantile(QUIET), around.quantile(LOUD)]
+    if (loud > pause && loud - quiet < NOISY_RANGE) noisy[frame] = 1
   }
   return noisy
+}
+
+/** A few hundred numbers in order, which come and go one at a time. */
+class SortedWindow {
+  readonly #sorted: Float32Array
+  #length = 0
+
+  /** Holds up to `size` numbers. */
+  constructor(size: number) {
+    this.#sorted = new Float32Array(size)
+  }
+
+  add(value: number): void {
+    const place = this.#placeOf(value)
+    this.#sorted.copyWithin(place + 1, place, this.#length++)
+    this.#sorted[place] = value
+  }
+
+  /** Removes a number that was added. */
+  remove(value: number): void {
+    const place = this.#placeOf(value)
+    this.#sorted.copyWithin(place, place + 1, this.#length--)
+  }
+
+  /** Returns the number that so large a share of the others is below. */
+  quantile(share: number): number {
+    return this.#sorted[Math.floor((this.#length - 1) * share)]!
+  }
+
+  /** Returns the place of the first number that is not below `value`. */
+  #placeOf(value: number): number {
+    let [low, high] = [0, this.#length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#sorted[middle]! < value) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
 }
 
 /** Returns the level of each frame, in decibels. */

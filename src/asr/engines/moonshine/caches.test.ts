@@ -1,13 +1,63 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { floatsOf } from '../../onnx/onnx-runtime.ts'
-import { encoderMask, paddedWidth } from './caches.ts'
+import { floats, floatsOf } from '../../onnx/onnx-runtime.ts'
+import { asPast, encoderMask, keepRows, keepTokens, paddedWidth, rowOf } from './caches.ts'
+import { DecoderMemory } from './decoder-memory.ts'
+
+/** Two rows of two heads with three tokens of two numbers; each number tells its place. */
+function caches() {
+  const data = Float32Array.from(
+    [0, 1].flatMap((row) => [0, 1].flatMap((head) => cache(row, head))),
+  )
+  return { keys: floats(data, [2, 2, 3, 2]) }
+}
+
+function cache(row: number, head: number): number[] {
+  return [0, 1, 2].flatMap((token) => [0, 1].map((i) => row * 1000 + head * 100 + token * 10 + i))
+}
 
 test('frames are padded to the blocks in which kernels add, and the padding is masked', () => {
   assert.deepEqual([1, 64, 65, 333].map(paddedWidth), [64, 64, 128, 384])
-  const row = (frames: number) => ({ decoding: { frames, tokens: [] }, encoded: {}, caches: {} })
-  const mask = floatsOf(encoderMask([row(3), row(128)], 128))
+  const mask = floatsOf(encoderMask([3, 128], 128))
   assert.ok(mask.subarray(0, 3).every((value) => value === 0))
   assert.ok(mask.subarray(3, 128).every((value) => value < -1e8))
   assert.ok(mask.subarray(128).every((value) => value === 0))
+})
+
+test('a row and the first tokens are kept in place, without the numbers of others', () => {
+  const { keys } = keepTokens(caches(), 2)
+  assert.deepEqual(keys!.dims, [2, 2, 2, 2])
+  const places = [0, 1].flatMap((row) => [0, 1].flatMap((head) => cache(row, head).slice(0, 4)))
+  assert.deepEqual([...floatsOf(keys)], places)
+  const second = [...cache(1, 0), ...cache(1, 1)]
+  const kept = keepRows(caches(), [1])
+  assert.deepEqual([kept.keys!.dims, ...floatsOf(kept.keys)], [[1, 2, 3, 2], ...second])
+  const own = rowOf(caches(), 1)
+  assert.deepEqual([own.keys!.dims, ...floatsOf(own.keys)], [[1, 2, 3, 2], ...second])
+})
+
+test('a call writes into other arrays than the one before it, and into the same as the next', () => {
+  const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
+  const memory = new DecoderMemory(dimensions)
+  const call = { rows: 2, tokens: 1, width: 64 }
+  const bufferOf = (past: number) => {
+    const inputs = asPast(memory.decoderOutputs({ ...call, past }))
+    const tensor = inputs['past_key_values.0.decoder.key']
+    assert.deepEqual(tensor!.dims, [2, 2, past + 1, 2])
+    return floatsOf(tensor).buffer
+  }
+  const buffers = [0, 1, 2, 3].map(bufferOf)
+  assert.notEqual(buffers[0], buffers[1])
+  assert.equal(buffers[0], buffers[2])
+  assert.equal(buffers[1], buffers[3])
+})
+
+test('states are padded with zeros, whatever a longer piece has left in the array', () => {
+  const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
+  const memory = new DecoderMemory(dimensions)
+  memory.encoderStates(new Float32Array(8).fill(7), 2)
+  assert.deepEqual(
+    [...floatsOf(memory.encoderStates(new Float32Array(4).fill(5), 2))],
+    [5, 5, 5, 5, 0, 0, 0, 0],
+  )
 })

@@ -1,5 +1,4 @@
 import { floats, floatsOf, type Tensor, type Tensors } from '../../onnx/onnx-runtime.ts'
-import type { MoonshineDimensions } from './dimensions.ts'
 
 /** Added to the scores of padding: its weight becomes exactly 0. */
 const PADDING = -1e9
@@ -9,14 +8,7 @@ const PADDING = -1e9
  */
 const ALIGNED_FRAMES = 64
 
-/** A row of a batch: its frames and tokens, and its keys and values as inputs of the decoder. */
-export type CachedRow = {
-  decoding: { frames: number; tokens: readonly number[] }
-  encoded: Tensors
-  caches: Tensors
-}
-
-/** Returns the keys and values of one call as inputs of the next. */
+/** Returns the keys and values that a call wrote as inputs of the next. */
 export function asPast(outputs: Tensors): Tensors {
   const present = Object.entries(outputs).filter(([name]) => name.startsWith('present.'))
   return Object.fromEntries(
@@ -24,78 +16,54 @@ export function asPast(outputs: Tensors): Tensors {
   )
 }
 
-/** Returns the keys and values before the first token. */
-export function emptyDecoderCaches({ layers, heads, headSize }: MoonshineDimensions): Tensors {
-  const none = floats(new Float32Array(0), [1, heads, 0, headSize])
-  return Object.fromEntries(cacheNames(layers, 'decoder').map((name) => [name, none]))
-}
-
 /** Returns the padded frames of a piece, a multiple of `ALIGNED_FRAMES`. */
 export function paddedWidth(frames: number): number {
   return Math.ceil(frames / ALIGNED_FRAMES) * ALIGNED_FRAMES
 }
 
-/** Returns the attention mask of rows over their frames: 0 where there is audio. */
-export function encoderMask(rows: readonly CachedRow[], width: number): Tensor {
-  const mask = new Float32Array(rows.length * width)
-  for (const [i, { decoding }] of rows.entries()) {
-    mask.fill(PADDING, i * width + decoding.frames, (i + 1) * width)
-  }
-  return floats(mask, [rows.length, 1, 1, width])
+/** Returns the attention mask of rows with so many frames each: 0 where there is audio. */
+export function encoderMask(frames: readonly number[], width: number): Tensor {
+  const mask = new Float32Array(frames.length * width)
+  for (const [i, own] of frames.entries()) mask.fill(PADDING, i * width + own, (i + 1) * width)
+  return floats(mask, [frames.length, 1, 1, width])
 }
 
-/** Stacks the keys and values of the audio of rows, and their mask. */
-export function stackEncoderCaches(
-  rows: readonly CachedRow[],
-  { layers, heads, headSize }: MoonshineDimensions,
-  width: number,
-): Tensors {
-  const stacked: Tensors = { encoder_mask: encoderMask(rows, width) }
-  for (const name of cacheNames(layers, 'encoder')) {
-    const data = new Float32Array(rows.length * heads * width * headSize)
-    for (const [i, { encoded, decoding }] of rows.entries()) {
-      const own = floatsOf(encoded[name])
-      const length = paddedWidth(decoding.frames) * headSize
-      for (let head = 0; head < heads; head++) {
-        data.set(
-          own.subarray(head * length, (head + 1) * length),
-          (i * heads + head) * width * headSize,
-        )
-      }
+/** Returns row `row` of every tensor as a batch of one, not copied. */
+export function rowOf(tensors: Tensors, row: number): Tensors {
+  return mapTensors(tensors, (data, [rows = 1, ...rest]) => {
+    const size = data.length / rows
+    return floats(data.subarray(row * size, (row + 1) * size), [1, ...rest])
+  })
+}
+
+/** Keeps some rows of every tensor, in place; `rows` ascends. */
+export function keepRows(tensors: Tensors, rows: readonly number[]): Tensors {
+  return mapTensors(tensors, (data, [all = 1, ...rest]) => {
+    const size = data.length / all
+    for (const [to, from] of rows.entries()) {
+      data.copyWithin(to * size, from * size, (from + 1) * size)
     }
-    stacked[name] = floats(data, [rows.length, heads, width, headSize])
-  }
-  return stacked
+    return floats(data.subarray(0, rows.length * size), [rows.length, ...rest])
+  })
 }
 
-/**
- * Stacks the keys and values of what every row has read: nothing yet, or for a single row the start
- * token and its draft as far as it was right.
- */
-export function stackDecoderCaches(
-  rows: readonly CachedRow[],
-  { layers, heads, headSize }: MoonshineDimensions,
-): Tensors {
-  const stacked: Tensors = {}
-  const length = rows[0]!.decoding.tokens.length * headSize
-  for (const name of cacheNames(layers, 'decoder')) {
-    const data = new Float32Array(rows.length * heads * length)
-    for (const [i, { caches }] of rows.entries()) {
-      const own = floatsOf(caches[name])
-      const ownLength = own.length / heads
-      for (let head = 0; head < heads; head++) {
-        const kept = own.subarray(head * ownLength, head * ownLength + length)
-        data.set(kept, (i * heads + head) * length)
-      }
+/** Keeps the keys and values of the first `tokens` tokens, in place. */
+export function keepTokens(caches: Tensors, tokens: number): Tensors {
+  return mapTensors(caches, (data, [rows = 1, heads = 1, all = 0, size = 0]) => {
+    const [from, to] = [all * size, tokens * size]
+    for (let head = 1; head < rows * heads; head++) {
+      data.copyWithin(head * to, head * from, head * from + to)
     }
-    stacked[name] = floats(data, [rows.length, heads, length / headSize, headSize])
-  }
-  return stacked
+    return floats(data.subarray(0, rows * heads * to), [rows, heads, tokens, size])
+  })
 }
 
-function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
-  return Array.from({ length: layers }, (_, layer) => [
-    `past_key_values.${layer}.${side}.key`,
-    `past_key_values.${layer}.${side}.value`,
-  ]).flat()
+function mapTensors(
+  tensors: Tensors,
+  map: (data: Float32Array, dims: readonly number[]) => Tensor,
+): Tensors {
+  const mapped = Object.entries(tensors).map(([name, tensor]) => {
+    return [name, map(floatsOf(tensor), tensor.dims)] as const
+  })
+  return Object.fromEntries(mapped)
 }

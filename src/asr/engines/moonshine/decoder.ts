@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import {
-  floats,
   floatsOf,
   integers,
   loadOptimizedModel,
-  pickRows,
   type Session,
+  type Tensor,
   type Tensors,
 } from '../../onnx/onnx-runtime.ts'
 import { findRepetition } from '../../recognition/repetition.ts'
@@ -14,14 +13,8 @@ import {
   followBias,
   type VocabularyBias,
 } from '../../recognition/vocabulary-bias.ts'
-import {
-  asPast,
-  emptyDecoderCaches,
-  encoderMask,
-  paddedWidth,
-  stackDecoderCaches,
-  stackEncoderCaches,
-} from './caches.ts'
+import { asPast, encoderMask, keepRows, keepTokens, paddedWidth, rowOf } from './caches.ts'
+import { DecoderMemory, emptyDecoderCaches, VOCABULARY } from './decoder-memory.ts'
 import type { MoonshineDimensions } from './dimensions.ts'
 import { resumeDraft } from './draft.ts'
 import { loadEncoder } from './encoder.ts'
@@ -58,7 +51,6 @@ export type EncodedPiece = {
   draft: readonly number[]
 }
 
-const VOCABULARY = 32_768
 /** Tokens that are never text (32000 and up) are excluded from the choice. */
 const PRINTABLE = 32_000
 /** The three loaded graphs of a model. */
@@ -85,7 +77,7 @@ export async function loadMoonshine(
   const encoder = await loadEncoder(join(folder, 'encoder.onnx'))
   const cross = await loadOptimizedModel(join(folder, 'cross.onnx'))
   const decoder = await loadOptimizedModel(join(folder, 'decoder.onnx'))
-  const graphs = { cross, decoder, dimensions }
+  const graphs = { cross, decoder, dimensions, memories: [] }
   return {
     encode: encoder.encode,
     decode: (pieces, signal) => decodeAll(graphs, pieces, signal),
@@ -113,81 +105,118 @@ async function decodeAll(
   pieces: readonly EncodedPiece[],
   signal: AbortSignal,
 ): Promise<Decoding[]> {
-  const rows: Row[] = []
-  for (const piece of pieces) {
-    const encoded = await readEncoded(graphs, piece.states)
-    const row = openRow(graphs, encoded, piece)
+  const memory = graphs.memories.pop() ?? new DecoderMemory(graphs.dimensions)
+  const decodeRows = async (rows: Row[]) => {
+    const batch = await openBatch(graphs, rows, memory)
     // Rows that continue together must have read the same number of tokens.
-    if (pieces.length === 1) await readDraft(graphs, row, piece.draft)
-    rows.push(row)
+    if (rows.length === 1) await readDraft(batch, rows[0]!)
+    await decodeTogether(batch, signal)
   }
-  await decodeTogether(graphs, rows.filter(isOpen), signal)
-  for (const [i, piece] of pieces.entries()) {
-    const barred = new Set<number>()
-    for (let at = rows[i]!.rewindTo; at !== undefined; at = rows[i]!.rewindTo) {
-      barred.add(at)
-      const { bias: _, ...alone } = piece.bounds
-      const bounds = barred.size > MAX_REWINDS ? alone : piece.bounds
-      const draft = rows[i]!.decoding.tokens.slice(0, at)
-      rows[i] = openRow(graphs, rows[i]!.encoded, { ...piece, bounds }, barred)
-      await readDraft(graphs, rows[i], draft)
-      await decodeTogether(graphs, [rows[i]].filter(isOpen), signal)
+  try {
+    const rows = pieces.map((piece) => openRow(graphs, piece))
+    if (rows.length > 0) await decodeRows(rows)
+    for (const [i, piece] of pieces.entries()) {
+      const barred = new Set<number>()
+      for (let at = rows[i]!.rewindTo; at !== undefined; at = rows[i]!.rewindTo) {
+        barred.add(at)
+        const { bias: _, ...alone } = piece.bounds
+        const bounds = barred.size > MAX_REWINDS ? alone : piece.bounds
+        const draft = rows[i]!.decoding.tokens.slice(0, at)
+        rows[i] = openRow(graphs, { ...piece, bounds, draft }, barred)
+        await decodeRows([rows[i]])
+      }
     }
+    return rows.map(({ decoding }) => decoding)
+  } finally {
+    graphs.memories.push(memory)
   }
-  return rows.map(({ decoding }) => decoding)
 }
 
-type Graphs = { cross: Session; decoder: Session; dimensions: MoonshineDimensions }
-
-/** The keys and values of a piece's audio, as inputs of the decoder. */
-async function readEncoded({ cross, dimensions }: Graphs, states: Float32Array): Promise<Tensors> {
-  const { hidden } = dimensions
-  const width = paddedWidth(states.length / hidden)
-  const padded = new Float32Array(width * hidden)
-  padded.set(states)
-  return asPast(await cross.run({ encoder_hidden_states: floats(padded, [1, width, hidden]) }))
+type Graphs = {
+  cross: Session
+  decoder: Session
+  dimensions: MoonshineDimensions
+  /** Those that no call of `decode` is using. */
+  memories: DecoderMemory[]
 }
 
-/** One piece during decoding. `encoded` and `caches` are inputs of the decoder, for one row. */
-type Row = {
+/** One piece during decoding. */
+type Row = EncodedPiece & {
   decoding: Decoding
-  bounds: DecodeBounds
-  encoded: Tensors
-  caches: Tensors
   open: boolean
   biased: BiasedText | undefined
   /** The token from which the row must be decoded again. */
   rewindTo: number | undefined
 }
 
-function isOpen(row: Row): boolean {
-  return row.open
-}
-
 /** Opens the row of a piece, which has read nothing. */
 function openRow(
   { dimensions }: Graphs,
-  encoded: Tensors,
-  { states, bounds }: Pick<EncodedPiece, 'states' | 'bounds'>,
+  piece: EncodedPiece,
   barred: ReadonlySet<number> = new Set(),
 ): Row {
+  const { states, bounds } = piece
   const frames = states.length / dimensions.hidden
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
   const biased = bounds.bias && followBias(bounds.bias, barred)
-  const state = { open: true, biased, rewindTo: undefined }
-  return { decoding, bounds, encoded, caches: emptyDecoderCaches(dimensions), ...state }
+  return { ...piece, decoding, open: true, biased, rewindTo: undefined }
+}
+
+/** Rows that are decoded together and have read the same number of tokens, and what calls need. */
+type Batch = {
+  decoder: Session
+  memory: DecoderMemory
+  rows: Row[]
+  /** Frames of the longest row, padded. */
+  width: number
+  /** Inputs of the decoder: the audio with its mask, and the tokens read so far. */
+  encoded: Tensors
+  caches: Tensors
+  /** Tokens of each row that the decoder has read, the start token included. */
+  read: number
+}
+
+async function openBatch(
+  { cross, decoder, dimensions }: Graphs,
+  rows: Row[],
+  memory: DecoderMemory,
+): Promise<Batch> {
+  const frames = rows.map(({ decoding }) => decoding.frames)
+  const width = paddedWidth(Math.max(...frames))
+  const outputs = memory.encoderCaches(rows.length, width)
+  for (const [i, { states }] of rows.entries()) {
+    const encoder_hidden_states = memory.encoderStates(states, width)
+    await cross.run({ encoder_hidden_states }, rowOf(outputs, i))
+  }
+  const encoded = { ...asPast(outputs), encoder_mask: encoderMask(frames, width) }
+  const caches = asPast(emptyDecoderCaches(dimensions, rows.length))
+  return { decoder, memory, rows, width, encoded, caches, read: 0 }
+}
+
+/** Reads further tokens, as many of each row, and returns what the decoder makes of them. */
+async function readTokens(batch: Batch, tokens: readonly (readonly number[])[]): Promise<Tensors> {
+  const { decoder, memory, rows, width, encoded, caches, read } = batch
+  const size = [rows.length, tokens[0]!.length] as const
+  const call = { rows: size[0], tokens: size[1], past: read, width }
+  const outputs = memory.decoderOutputs(call)
+  const position = integers([read], [1])
+  const input_ids = integers(tokens.flat(), size)
+  await decoder.run({ input_ids, position, ...encoded, ...caches }, outputs)
+  batch.caches = asPast(outputs)
+  batch.read += size[1]
+  return outputs
 }
 
 /**
- * Reads the start token and the draft, a few tokens per call, as far as the model would have
- * written them itself. Where it writes another token, the draft goes on behind the place where it
- * says the same (speculative decoding, https://arxiv.org/abs/2211.17192, greedy).
+ * Reads the start token and the draft of a single row, a few tokens per call, as far as the model
+ * would have written them itself. Where it writes another token, the draft goes on behind the place
+ * where it says the same (speculative decoding, https://arxiv.org/abs/2211.17192, greedy).
  */
-async function readDraft(graphs: Graphs, row: Row, draft: readonly number[]): Promise<void> {
-  const { decoding } = row
+async function readDraft(batch: Batch, row: Row): Promise<void> {
+  const { decoding, draft } = row
   let [at, size] = [0, MAX_DRAFT_TOKENS]
   do {
-    const right = await verifyDraft(graphs, row, draft.slice(at, at + size))
+    const right = await verifyDraft(batch, row, draft.slice(at, at + size))
     // After the accepted tokens, the model has written one of its own.
     const own = decoding.tokens.at(-1) ?? END_TOKEN
     const isRight = own === draft[at + right]
@@ -200,72 +229,50 @@ async function readDraft(graphs: Graphs, row: Row, draft: readonly number[]): Pr
  * Reads the last token of the row and the drafted next ones in one call, and writes the tokens that
  * follow as long as the draft is right. Returns how many drafted tokens were.
  */
-async function verifyDraft(
-  { decoder, dimensions }: Graphs,
-  row: Row,
-  drafted: readonly number[],
-): Promise<number> {
-  const { decoding, encoded } = row
-  const width = paddedWidth(decoding.frames)
-  const position = decoding.tokens.length
-  const read = [decoding.tokens.at(-1) ?? START_TOKEN, ...drafted]
-  const outputs = await decoder.run({
-    input_ids: integers(read, [1, read.length]),
-    position: integers([position], [1]),
-    encoder_mask: encoderMask([row], width),
-    ...encoded,
-    ...stackDecoderCaches([row], dimensions),
-  })
-  row.caches = asPast(outputs)
-  const size = { width, heads: dimensions.alignmentHeads, tokens: read.length }
-  for (let i = 0; i < read.length; i++) {
-    choose(row, outputs, i, size)
-    if (!row.open || decoding.tokens.at(-1) !== drafted[i]) return i
+async function verifyDraft(batch: Batch, row: Row, drafted: readonly number[]): Promise<number> {
+  const { tokens } = row.decoding
+  const outputs = await readTokens(batch, [[tokens.at(-1) ?? START_TOKEN, ...drafted]])
+  let right = 0
+  for (; right <= drafted.length; right++) {
+    choose(row, outputs, right)
+    if (!row.open || tokens.at(-1) !== drafted[right]) break
   }
-  return drafted.length
+  // What was read after a wrong token is forgotten.
+  if (row.open && tokens.length < batch.read) {
+    batch.read = tokens.length
+    batch.caches = keepTokens(batch.caches, batch.read)
+  }
+  return right
 }
 
 /** Continues all rows, one token per call for all of them, until the last has ended. */
-async function decodeTogether(
-  { decoder, dimensions }: Graphs,
-  all: Row[],
-  signal: AbortSignal,
-): Promise<void> {
-  let rows = all
-  if (rows.length === 0) return
-  const width = paddedWidth(Math.max(...rows.map((row) => row.decoding.frames)))
-  let fixed = stackEncoderCaches(rows, dimensions, width)
-  let caches = stackDecoderCaches(rows, dimensions)
-  let position = rows[0]!.decoding.tokens.length
-  while (rows.length > 0) {
+async function decodeTogether(batch: Batch, signal: AbortSignal): Promise<void> {
+  while (batch.rows.some(isOpen)) {
     signal.throwIfAborted()
-    const last = rows.map((row) => row.decoding.tokens.at(-1) ?? START_TOKEN)
-    const outputs = await decoder.run({
-      ...fixed,
-      ...caches,
-      input_ids: integers(last, [rows.length, 1]),
-      position: integers([position++], [1]),
-    })
-    for (const [i, row] of rows.entries()) {
-      if (row.open) choose(row, outputs, i, { width, heads: dimensions.alignmentHeads, tokens: 1 })
-    }
-    caches = asPast(outputs)
-    // Ended rows stay until half the batch has ended: copying the caches costs about a step.
+    const { rows } = batch
+    const last = rows.map((row) => [row.decoding.tokens.at(-1) ?? START_TOKEN])
+    const outputs = await readTokens(batch, last)
+    for (const [i, row] of rows.entries()) if (row.open) choose(row, outputs, i)
+    // Ended rows stay until half the batch has ended: moving the caches costs about a step.
     const open = rows.filter(isOpen)
     if (open.length <= rows.length / 2) {
       const kept = rows.flatMap((row, i) => (row.open ? [i] : []))
-      fixed = pickRows(fixed, kept)
-      caches = pickRows(caches, kept)
-      rows = open
+      batch.encoded = keepRows(batch.encoded, kept)
+      batch.caches = keepRows(batch.caches, kept)
+      batch.rows = open
     }
   }
+}
+
+function isOpen(row: Row): boolean {
+  return row.open
 }
 
 /**
  * Takes the likeliest token of output `i` (row of a batch, or token of a draft) and closes the row
  * when it has ended.
  */
-function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): void {
+function choose(row: Row, outputs: Tensors, i: number): void {
   const { decoding, bounds } = row
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
   const own = likeliest(logits, decoding.tokens.length < bounds.minTokens)
@@ -274,7 +281,7 @@ function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): voi
   const probability = floatsOf(outputs.largest_probability)[i]!
   // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
   decoding.logProbs.push(logits[token]! - largest + Math.log(probability))
-  decoding.attention.push(attentionRow(floatsOf(outputs.attention), i, size, decoding.frames))
+  decoding.attention.push(attentionRow(outputs.attention!, i, decoding.frames))
   row.rewindTo = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
   if (token === END_TOKEN || row.rewindTo !== undefined) {
     close(row, 'end')
@@ -294,7 +301,6 @@ function choose(row: Row, outputs: Tensors, i: number, size: AttentionSize): voi
 function close(row: Row, stopped: Decoding['stopped']): void {
   row.decoding.stopped = stopped
   row.open = false
-  row.caches = {}
 }
 
 function likeliest(logits: Float32Array, forbidEnd: boolean): number {
@@ -305,22 +311,15 @@ function likeliest(logits: Float32Array, forbidEnd: boolean): number {
   return best
 }
 
-/**
- * The width of the rows of an attention output, and the number of tokens in each row of its batch.
- */
-type AttentionSize = { width: number; heads: number; tokens: number }
-
-function attentionRow(
-  attention: Float32Array,
-  i: number,
-  { width, heads, tokens }: AttentionSize,
-  frames: number,
-): Float32Array {
+/** Returns the attention of all heads for output `i` (row of a batch, or token of a draft). */
+function attentionRow(attention: Tensor, i: number, frames: number): Float32Array {
+  const [, heads = 0, tokens = 1, width = 0] = attention.dims
+  const all = floatsOf(attention)
   const row = new Float32Array(heads * frames)
   const [batch, token] = [Math.floor(i / tokens), i % tokens]
   for (let head = 0; head < heads; head++) {
     const from = ((batch * heads + head) * tokens + token) * width
-    row.set(attention.subarray(from, from + frames), head * frames)
+    row.set(all.subarray(from, from + frames), head * frames)
   }
   return row
 }

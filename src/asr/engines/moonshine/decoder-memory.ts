@@ -1,0 +1,98 @@
+import { floats, type Tensor, type Tensors } from '../../onnx/onnx-runtime.ts'
+import type { MoonshineDimensions } from './dimensions.ts'
+
+/** Tokens of the model's vocabulary. */
+export const VOCABULARY = 32_768
+/** The arrays of keys and values grow by the space for so many tokens. */
+const MORE_TOKENS = 64
+
+/** What a call of the decoder reads: `tokens` further ones of each row, after `past` ones. */
+export type DecoderCall = { rows: number; tokens: number; past: number; width: number }
+
+/**
+ * The arrays that the graphs write their outputs into, kept from call to call. The runtime would
+ * allocate some megabytes for each token, after which V8 collects garbage every fifteen tokens: 5 %
+ * of the processor time of a long recording, and as much for pages that come and go.
+ */
+export class DecoderMemory {
+  readonly #dimensions: MoonshineDimensions
+  readonly #arrays = new Map<string, Float32Array>()
+  /** A call reads the keys and values that the last one wrote, so the two alternate. */
+  #side: 'even' | 'odd' = 'even'
+
+  constructor(dimensions: MoonshineDimensions) {
+    this.#dimensions = dimensions
+  }
+
+  /** Copies the encoder's output for a piece into an input of `width` frames, padded with 0. */
+  encoderStates(states: Float32Array, width: number): Tensor {
+    const { hidden } = this.#dimensions
+    const array = this.#take('states', width * hidden)
+    array.set(states)
+    array.fill(0, states.length)
+    return floats(array, [1, width, hidden])
+  }
+
+  /** Returns the outputs of the keys and values of the audio, for `rows` calls of a row each. */
+  encoderCaches(rows: number, width: number): Tensors {
+    const { layers, heads, headSize } = this.#dimensions
+    const names = cacheNames(layers, 'encoder')
+    const dims = [rows, heads, width, headSize]
+    return Object.fromEntries(names.map((name) => [name, this.#tensor(name, dims)]))
+  }
+
+  /** Returns the outputs of the next call of the decoder. */
+  decoderOutputs({ rows, tokens, past, width }: DecoderCall): Tensors {
+    const { layers, heads, headSize, alignmentHeads } = this.#dimensions
+    this.#side = this.#side === 'even' ? 'odd' : 'even'
+    const all = past + tokens
+    const space = rows * heads * headSize * MORE_TOKENS * Math.ceil(all / MORE_TOKENS)
+    const outputs: Tensors = {
+      logits: this.#tensor('logits', [rows, tokens, VOCABULARY]),
+      largest_logit: this.#tensor('largest_logit', [rows, tokens]),
+      largest_probability: this.#tensor('largest_probability', [rows, tokens]),
+      attention: this.#tensor('attention', [rows, alignmentHeads, tokens, width]),
+    }
+    for (const name of cacheNames(layers, 'decoder')) {
+      const dims = [rows, heads, all, headSize]
+      outputs[name] = this.#tensor(name, dims, { key: `${name}.${this.#side}`, space })
+    }
+    return outputs
+  }
+
+  #tensor(
+    name: string,
+    dims: readonly number[],
+    { key = name, space = 0 }: { key?: string; space?: number } = {},
+  ): Tensor {
+    const length = dims.reduce((product, size) => product * size, 1)
+    return floats(this.#take(key, length, space), dims)
+  }
+
+  /** Returns an array with anything in it. */
+  #take(key: string, length: number, space = 0): Float32Array {
+    let whole = this.#arrays.get(key)
+    if (!whole || whole.length < length) {
+      whole = new Float32Array(Math.max(length, space))
+      this.#arrays.set(key, whole)
+    }
+    return whole.subarray(0, length)
+  }
+}
+
+/** Returns the names of the keys and values that a call writes. */
+function cacheNames(layers: number, side: 'encoder' | 'decoder'): string[] {
+  return Array.from({ length: layers }, (_, layer) => [
+    `present.${layer}.${side}.key`,
+    `present.${layer}.${side}.value`,
+  ]).flat()
+}
+
+/** Returns the keys and values before the first token, as inputs of the decoder. */
+export function emptyDecoderCaches(
+  { layers, heads, headSize }: MoonshineDimensions,
+  rows: number,
+): Tensors {
+  const none = floats(new Float32Array(0), [rows, heads, 0, headSize])
+  return Object.fromEntries(cacheNames(layers, 'decoder').map((name) => [name, none]))
+}
