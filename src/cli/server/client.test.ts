@@ -8,7 +8,8 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import timers from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { createClient, RequestError } from './client.ts'
+import { createClient } from './client.ts'
+import { RequestError } from './transport.ts'
 
 /** Creates a client of a server that answers as `listener` does. */
 async function clientOf(vad: RequestListener, t: TestContext) {

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commandName } from '../../config/installation.ts'
 import type {
   ApiAddOnAnswer,
   ApiCreatedSession,
@@ -14,26 +13,10 @@ import type {
   ApiUsageReport,
   ApiWebhookTest,
 } from './api-types.ts'
-
-/**
- * A failed request. `status` is that of the server's answer, undefined when the server was
- * unreachable.
- */
-export class RequestError extends Error {
-  override name = 'RequestError'
-  readonly status: number | undefined
-
-  constructor(message: string, { status, cause }: { status?: number; cause?: unknown } = {}) {
-    super(message, { cause })
-    this.status = status
-  }
-}
+import { createTransport, readBytes, readJson, type Server, type Transport } from './transport.ts'
 
 /** What one recording may be. */
 export type Limits = { max_file_bytes: number; max_audio_seconds: number }
-
-/** The address of a server, its key, and the name of the header that carries the key (`header`). */
-export type Server = { url: string; key: string | undefined; header: string }
 
 /** A recording to upload, which is reopened for a retry. */
 export type Upload = { filename: string; open(): Promise<AsyncIterable<Uint8Array>> }
@@ -73,9 +56,6 @@ export type DeliveryQuery = {
 /** The failed deliveries to send again: since an ISO date, and of which endpoint or job. */
 export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string }
 
-/** Seconds before each retry while the server is busy or restarts: half a minute in all. */
-const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
-
 /**
  * Seconds that the server may take to answer with the progress of a job that has not ended: one if
  * a few jobs are waited for, more with many, since each answer takes time from their recognition.
@@ -93,9 +73,17 @@ export type Client = ReturnType<typeof createClient>
 
 /** Creates a client of one server. Every call ends when `signal` aborts. */
 export function createClient(server: Server, signal: AbortSignal) {
-  const { json, request, once } = createTransport(server, signal)
-  const jobUrl = (id: string) => `/v2/pre-recorded/${encodeURIComponent(id)}`
-  let waiting = 0
+  const transport = createTransport(server, signal)
+  return {
+    ...serverRequests(transport),
+    ...jobRequests(transport, signal),
+    ...resultRequests(transport),
+    ...liveRequests(transport),
+    ...deliveryRequests(transport),
+  }
+}
+
+function serverRequests({ json, once }: Transport) {
   return {
     /**
      * Returns whether a server answers there and accepts the key. Rejects when it answers but does
@@ -107,6 +95,22 @@ export function createClient(server: Server, signal: AbortSignal) {
       await json('/v2/pre-recorded?limit=1')
       return true
     },
+    /** What one recording may be; undefined where an older server does not tell. */
+    async limits(): Promise<Limits | undefined> {
+      return (await json<{ limits?: Limits }>('/v2/capabilities')).limits
+    },
+    usage: (query: Record<string, string>) => {
+      return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
+    },
+  }
+}
+
+function jobRequests(transport: Transport, signal: AbortSignal) {
+  const { json, request } = transport
+  let waiting = 0
+  const patience = () =>
+    Math.min(WAIT.most, Math.max(WAIT.least, Math.floor(waiting * WAIT.perJob)))
+  return {
     /** Stores a recording and resolves to the `audio_url` for a job. */
     async upload({ filename, open }: Upload): Promise<string> {
       const boundary = `steno-${crypto.randomUUID()}`
@@ -119,58 +123,17 @@ export function createClient(server: Server, signal: AbortSignal) {
       const { audio_url } = await readJson<{ audio_url: string }>(response)
       return audio_url
     },
-    /** What one recording may be; undefined where an older server does not tell. */
-    async limits(): Promise<Limits | undefined> {
-      return (await json<{ limits?: Limits }>('/v2/capabilities')).limits
-    },
     /** Creates a job and resolves to its id. */
     async create(params: Record<string, unknown>): Promise<string> {
       const { id } = await json<{ id: string }>('/v2/pre-recorded', jsonPost(params))
       return id
     },
     list: (query: ListQuery) => json<ApiPreRecordedJobList>(`/v2/pre-recorded?${toParams(query)}`),
-    search: (query: SearchRequest) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
     find: (id: string) => json<ApiPreRecordedJob>(jobUrl(id)),
-    /** Creates a live session; its `url` is the address of its socket. */
-    createLive: (params: Record<string, unknown>) => {
-      return json<ApiCreatedSession>('/v2/live', jsonPost(params))
-    },
-    findLive: (id: string) =>
-      json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
-    listDeliveries: (query: DeliveryQuery) => {
-      return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
-    },
-    usage: (query: Record<string, string>) => {
-      return json<ApiUsageReport>(`/v2/usage?${toParams(query)}`)
-    },
-    findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
-    resendDelivery: (id: string) => {
-      const path = `/v2/deliveries/${encodeURIComponent(id)}/resend`
-      return json<ApiDelivery>(path, { method: 'POST' })
-    },
-    testWebhook: (id: string) => {
-      const path = `/v2/endpoints/${encodeURIComponent(id)}/test`
-      return json<ApiWebhookTest>(path, { method: 'POST' })
-    },
-    resendFailed: (query: ResendQuery) => {
-      return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
-    },
-    /** Retries a failed add-on of a job, and resolves to its new part of the result. */
-    retryAddOn: (id: string, name: string) => {
-      const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
-      return json<ApiAddOnAnswer>(path, { method: 'POST' })
-    },
     /** Cancels a job that waits or runs. */
     async cancel(id: string): Promise<void> {
       await json(`${jobUrl(id)}/cancel`, { method: 'POST' })
     },
-    /** Gets the transcript of a job as a file of a format. */
-    async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
-      const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
-      return readBytes(await request(path, async () => ({})))
-    },
-    /** Gets the corrections of a job's transcript. */
-    transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
     async remove(id: string): Promise<void> {
       await json(jobUrl(id), { method: 'DELETE' })
     },
@@ -179,11 +142,9 @@ export function createClient(server: Server, signal: AbortSignal) {
       id: string,
       onProgress: (progress: ApiJobProgress) => void,
     ): Promise<ApiPreRecordedJob> {
-      const patience = () =>
-        Math.min(WAIT.most, Math.max(WAIT.least, Math.floor(waiting * WAIT.perJob)))
       waiting++
       try {
-        return await waitForJob(json, { url: jobUrl(id), patience, onProgress, signal })
+        return await waitForJob(transport, { url: jobUrl(id), patience, onProgress, signal })
       } finally {
         waiting--
       }
@@ -191,9 +152,62 @@ export function createClient(server: Server, signal: AbortSignal) {
   }
 }
 
+function resultRequests({ json, request }: Transport) {
+  return {
+    search: (query: SearchRequest) => json<ApiSearchHits>(`/v2/search?${toParams(query)}`),
+    /** Gets the transcript of a job as a file of a format. */
+    async transcript(id: string, format: string, { edited }: { edited: boolean }): Promise<Buffer> {
+      const path = `${jobUrl(id)}/transcript?${toParams({ format, edited })}`
+      return readBytes(await request(path, async () => ({})))
+    },
+    /** Gets the corrections of a job's transcript. */
+    transcriptEdits: (id: string) => json<ApiTranscriptEdits>(`${jobUrl(id)}/transcript/edits`),
+    /** Retries a failed add-on of a job, and resolves to its new part of the result. */
+    retryAddOn: (id: string, name: string) => {
+      const path = `${jobUrl(id)}/addons/${encodeURIComponent(name)}/retry`
+      return json<ApiAddOnAnswer>(path, { method: 'POST' })
+    },
+  }
+}
+
+function liveRequests({ json }: Transport) {
+  return {
+    /** Creates a live session; its `url` is the address of its socket. */
+    createLive: (params: Record<string, unknown>) => {
+      return json<ApiCreatedSession>('/v2/live', jsonPost(params))
+    },
+    findLive: (id: string) =>
+      json<ApiLiveJob>(`/v2/live/${encodeURIComponent(id)}`, {}, { patient: true }),
+  }
+}
+
+function deliveryRequests({ json }: Transport) {
+  return {
+    listDeliveries: (query: DeliveryQuery) => {
+      return json<ApiDeliveryList>(`/v2/deliveries?${toParams(query)}`)
+    },
+    findDelivery: (id: string) => json<ApiDelivery>(`/v2/deliveries/${encodeURIComponent(id)}`),
+    resendDelivery: (id: string) => {
+      const path = `/v2/deliveries/${encodeURIComponent(id)}/resend`
+      return json<ApiDelivery>(path, { method: 'POST' })
+    },
+    resendFailed: (query: ResendQuery) => {
+      return json<{ resent: number }>('/v2/deliveries/resend', jsonPost(query))
+    },
+    testWebhook: (id: string) => {
+      const path = `/v2/endpoints/${encodeURIComponent(id)}/test`
+      return json<ApiWebhookTest>(path, { method: 'POST' })
+    },
+  }
+}
+
+function jobUrl(id: string): string {
+  return `/v2/pre-recorded/${encodeURIComponent(id)}`
+}
+
 /** Asks for the progress of a job until it has ended, and resolves to the job. */
 async function waitForJob(
-  json: ReturnType<typeof createTransport>['json'],
+  { json }: Transport,
   {
     url,
     patience,
@@ -230,100 +244,6 @@ function toParams(query: Record<string, string | number | boolean>): URLSearchPa
 function jsonPost(body: Record<string, unknown>): RequestInit {
   const headers = { 'content-type': 'application/json' }
   return { method: 'POST', headers, body: JSON.stringify(body) }
-}
-
-/** What a person does when no server listens. */
-const START_HINT = `start one with '${commandName} serve', or name another with --server or STENO_URL`
-
-type Init = RequestInit & { duplex?: 'half' }
-type Timeout = { patient?: boolean }
-
-function createTransport({ url, key, header }: Server, signal: AbortSignal) {
-  const base = url.replace(/\/+$/, '')
-
-  async function once(path: string, init: Init): Promise<Response> {
-    const headers = { ...init.headers, ...(key ? { [header]: key } : {}) }
-    try {
-      return await fetch(base + path, { ...init, headers, signal })
-    } catch (cause) {
-      signal.throwIfAborted()
-      const reason = reasonOf(cause)
-      const hint = reason === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
-      throw new RequestError(`Cannot reach the server at ${base}: ${reason}${hint}`, { cause })
-    }
-  }
-
-  /**
-   * Sends a request, and retries it while the server reports that it is busy, for then nothing has
-   * happened. A patient one is also retried while the server is unreachable: a job outlives a
-   * restart.
-   */
-  async function request(
-    path: string,
-    init: () => Promise<Init>,
-    { patient = false }: Timeout = {},
-  ) {
-    for (const seconds of RETRY_AFTER) {
-      const response = await once(path, await init()).catch((error: unknown) => {
-        if (!patient || signal.aborted) throw error
-      })
-      const busy = response?.status === 429 || response?.status === 503
-      if (response && !busy) return response
-      await response?.body?.cancel()
-      const requested = Number(response?.headers.get('retry-after')) || 0
-      await sleep(Math.max(seconds, Math.min(requested, 30)) * 1000, undefined, { signal })
-    }
-    return once(path, await init())
-  }
-
-  async function json<T>(path: string, init: Init = {}, options?: Timeout): Promise<T> {
-    return readJson<T>(await request(path, async () => init, options))
-  }
-
-  return { json, request, once }
-}
-
-async function readText(response: Response): Promise<string> {
-  const text = await response.text()
-  if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
-  return text
-}
-
-async function readBytes(response: Response): Promise<Buffer> {
-  if (!response.ok) await readText(response)
-  return Buffer.from(await response.arrayBuffer())
-}
-
-async function readJson<T>(response: Response): Promise<T> {
-  const text = await readText(response)
-  return (text === '' ? undefined : JSON.parse(text)) as T
-}
-
-/**
- * Returns the server's error message, with the lines about fields. For an unknown server, returns
- * its status.
- */
-function explain({ status, statusText }: Response, text: string): string {
-  try {
-    const { message, validation_errors: lines = [] } = JSON.parse(text) as {
-      message: string
-      validation_errors?: string[]
-    }
-    const hint = status === 401 ? ' (give it with --key or STENO_KEY)' : ''
-    if (message) return [`${message}${hint}`, ...lines].join('\n')
-  } catch {
-    // Not JSON: no Steno server wrote this.
-  }
-  return `The server responded with ${status} ${statusText}`
-}
-
-/** Returns why fetch failed: the cause holds the system's message. */
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as {
-    cause?: { code?: string; message?: string }
-    message: string
-  }
-  return cause?.code ?? cause?.message ?? message
 }
 
 /** Writes a form with one file while it reads the file: an upload of any size takes no memory. */

@@ -10,7 +10,7 @@ import { type Config, readConfig } from '../../config/config.ts'
 import { createLog } from '../../observability/log.ts'
 import { readSettings } from '../arguments.ts'
 import { requireModels } from '../models/require-models.ts'
-import type { Server } from './client.ts'
+import type { Server } from './transport.ts'
 
 /**
  * A server for one command: on a free port of this machine, with data that are deleted afterwards.

@@ -1,6 +1,7 @@
 import type { Progress } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { type Client, createClient, type Server } from './client.ts'
+import { type Client, createClient } from './client.ts'
+import type { Server } from './transport.ts'
 
 /** A server to use. `uninterrupted` continues after the user has interrupted the command. */
 export type ServerConnection = AsyncDisposable & {

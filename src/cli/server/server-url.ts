@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { readClientConfig } from '../../config/config.ts'
 import { readSettings, UsageError } from '../arguments.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import type { Server } from './client.ts'
+import type { Server } from './transport.ts'
 
 /** The options by which every client command finds its server. */
 export const serverOptions = { server: { type: 'string' }, key: { type: 'string' } } as const

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { commandName } from '../../config/installation.ts'
+
+/**
+ * A failed request. `status` is that of the server's answer, undefined when the server was
+ * unreachable.
+ */
+export class RequestError extends Error {
+  override name = 'RequestError'
+  readonly status: number | undefined
+
+  constructor(message: string, { status, cause }: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause })
+    this.status = status
+  }
+}
+
+/** The address of a server, its key, and the name of the header that carries the key (`header`). */
+export type Server = { url: string; key: string | undefined; header: string }
+
+/** Seconds before each retry while the server is busy or restarts: half a minute in all. */
+const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
+
+/** What a person does when no server listens. */
+const START_HINT = `start one with '${commandName} serve', or name another with --server or STENO_URL`
+
+type Init = RequestInit & { duplex?: 'half' }
+type Timeout = { patient?: boolean }
+
+/** Sends requests to one server. */
+export type Transport = ReturnType<typeof createTransport>
+
+/** Creates what sends requests to one server. Every request ends when `signal` aborts. */
+export function createTransport({ url, key, header }: Server, signal: AbortSignal) {
+  const base = url.replace(/\/+$/, '')
+
+  async function once(path: string, init: Init): Promise<Response> {
+    const headers = { ...init.headers, ...(key ? { [header]: key } : {}) }
+    try {
+      return await fetch(base + path, { ...init, headers, signal })
+    } catch (cause) {
+      signal.throwIfAborted()
+      const reason = reasonOf(cause)
+      const hint = reason === 'ECONNREFUSED' ? `; ${START_HINT}` : ''
+      throw new RequestError(`Cannot reach the server at ${base}: ${reason}${hint}`, { cause })
+    }
+  }
+
+  /**
+   * Sends a request, and retries it while the server reports that it is busy, for then nothing has
+   * happened. A patient one is also retried while the server is unreachable: a job outlives a
+   * restart.
+   */
+  async function request(
+    path: string,
+    init: () => Promise<Init>,
+    { patient = false }: Timeout = {},
+  ) {
+    for (const seconds of RETRY_AFTER) {
+      const response = await once(path, await init()).catch((error: unknown) => {
+        if (!patient || signal.aborted) throw error
+      })
+      const busy = response?.status === 429 || response?.status === 503
+      if (response && !busy) return response
+      await response?.body?.cancel()
+      const requested = Number(response?.headers.get('retry-after')) || 0
+      await sleep(Math.max(seconds, Math.min(requested, 30)) * 1000, undefined, { signal })
+    }
+    return once(path, await init())
+  }
+
+  async function json<T>(path: string, init: Init = {}, options?: Timeout): Promise<T> {
+    return readJson<T>(await request(path, async () => init, options))
+  }
+
+  return { json, request, once }
+}
+
+async function readText(response: Response): Promise<string> {
+  const text = await response.text()
+  if (!response.ok) throw new RequestError(explain(response, text), { status: response.status })
+  return text
+}
+
+/** Reads an answer of bytes; fails with what the server says unless it succeeded. */
+export async function readBytes(response: Response): Promise<Buffer> {
+  if (!response.ok) await readText(response)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+/** Reads an answer of JSON; fails with what the server says unless it succeeded. */
+export async function readJson<T>(response: Response): Promise<T> {
+  const text = await readText(response)
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
+
+/**
+ * Returns the server's error message, with the lines about fields. For an unknown server, returns
+ * its status.
+ */
+function explain({ status, statusText }: Response, text: string): string {
+  try {
+    const { message, validation_errors: lines = [] } = JSON.parse(text) as {
+      message: string
+      validation_errors?: string[]
+    }
+    const hint = status === 401 ? ' (give it with --key or STENO_KEY)' : ''
+    if (message) return [`${message}${hint}`, ...lines].join('\n')
+  } catch {
+    // Not JSON: no Steno server wrote this.
+  }
+  return `The server responded with ${status} ${statusText}`
+}
+
+/** Returns why fetch failed: the cause holds the system's message. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as {
+    cause?: { code?: string; message?: string }
+    message: string
+  }
+  return cause?.code ?? cause?.message ?? message
+}
