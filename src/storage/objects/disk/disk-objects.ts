@@ -19,33 +19,10 @@ export async function openDiskObjects(
   await mkdir(unfinished, { recursive: true })
 
   const path = (id: string) => objectPath(folder, id)
-
-  /** Moves what `make` writes under a temporary name to the place of the object. */
+  const check = async (id: string) => checkFile(path(id))
   async function place<T>(id: string, make: (temporary: string) => Promise<T>): Promise<T> {
-    const target = path(id)
     const temporary = join(unfinished, `${owner}.${randomUUID()}`)
-    try {
-      const made = await make(temporary)
-      await makeFolder(dirname(target))
-      await rename(temporary, target)
-      await syncFolder(dirname(target))
-      return made
-    } catch (error) {
-      throw storageError(error)
-    } finally {
-      // If both names link to the same file, rename removes neither.
-      await rm(temporary, { force: true })
-    }
-  }
-
-  async function check(id: string): Promise<{ size: number; storedAt: number }> {
-    const handle = await open(path(id)).catch(throwStorageError)
-    try {
-      const { size, mtimeMs } = await handle.stat()
-      return { size, storedAt: mtimeMs }
-    } finally {
-      await handle.close()
-    }
+    return moveIntoPlace({ temporary, target: path(id) }, make)
   }
 
   return {
@@ -64,25 +41,8 @@ export async function openDiskObjects(
       await check(id)
       return { path: path(id), [Symbol.asyncDispose]: async () => {} }
     },
-    async read(id, range) {
-      const handle = await open(path(id)).catch(throwStorageError)
-      try {
-        const { size } = await handle.stat()
-        return { size, body: handle.createReadStream(range) }
-      } catch (error) {
-        await handle.close()
-        throw storageError(error)
-      }
-    },
-    async delete(id) {
-      const file = path(id)
-      try {
-        await unlink(file)
-        await syncFolder(dirname(file))
-      } catch (error) {
-        ignoreMissing(error)
-      }
-    },
+    read: async (id, range) => readFile(path(id), range),
+    delete: async (id) => removeFile(path(id)),
     async removeUnfinished({ owners }) {
       for (const name of await readdir(unfinished)) {
         const isWritten = owners.some((owner) => name.startsWith(`${owner}.`))
@@ -107,6 +67,55 @@ export async function* listDiskObjects(folder: string): AsyncGenerator<string[]>
     if (name.length !== 2) continue
     const ids = (await readdir(join(folder, name))).filter(isObjectId)
     for (let i = 0; i < ids.length; i += LIST_SIZE) yield ids.slice(i, i + LIST_SIZE)
+  }
+}
+
+/** Moves what `make` writes under a temporary name to the place of the object. */
+async function moveIntoPlace<T>(
+  { temporary, target }: { temporary: string; target: string },
+  make: (temporary: string) => Promise<T>,
+): Promise<T> {
+  try {
+    const made = await make(temporary)
+    await makeFolder(dirname(target))
+    await rename(temporary, target)
+    await syncFolder(dirname(target))
+    return made
+  } catch (error) {
+    throw storageError(error)
+  } finally {
+    // If both names link to the same file, rename removes neither.
+    await rm(temporary, { force: true })
+  }
+}
+
+async function checkFile(path: string): Promise<{ size: number; storedAt: number }> {
+  const handle = await open(path).catch(throwStorageError)
+  try {
+    const { size, mtimeMs } = await handle.stat()
+    return { size, storedAt: mtimeMs }
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readFile(path: string, range: { start: number; end: number } | undefined) {
+  const handle = await open(path).catch(throwStorageError)
+  try {
+    const { size } = await handle.stat()
+    return { size, body: handle.createReadStream(range) }
+  } catch (error) {
+    await handle.close()
+    throw storageError(error)
+  }
+}
+
+async function removeFile(path: string): Promise<void> {
+  try {
+    await unlink(path)
+    await syncFolder(dirname(path))
+  } catch (error) {
+    ignoreMissing(error)
   }
 }
 

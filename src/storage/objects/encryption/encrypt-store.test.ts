@@ -10,8 +10,8 @@ import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { createLog } from '../../../observability/log.ts'
 import { openStorage } from '../../storage.ts'
 import { openDiskObjects } from '../disk/disk-objects.ts'
+import { keyIdOf } from './decrypt-object.ts'
 import { encryptStore } from './encrypt-store.ts'
-import { keyIdOf } from './encrypted-objects.ts'
 import { loadObjectKeys } from './object-keys.ts'
 
 const { signal } = new AbortController()

@@ -1,7 +1,8 @@
 import type { Db } from '../../database/db.ts'
 import { findKnownObjects } from '../../recordings/recordings.ts'
 import type { Objects } from '../objects.ts'
-import { encryptObjects, keyIdOf } from './encrypted-objects.ts'
+import { keyIdOf } from './decrypt-object.ts'
+import { encryptObjects } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'
 import { keepOnlyKey, noteObjectKeys } from './used-keys.ts'
 

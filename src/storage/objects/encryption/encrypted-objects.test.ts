@@ -13,7 +13,8 @@ import {
 import { makeFolder } from '../../../../test/support/storage/test-storage.ts'
 import { openDiskObjects } from '../disk/disk-objects.ts'
 import type { Objects } from '../objects.ts'
-import { encryptObjects, keyIdOf } from './encrypted-objects.ts'
+import { keyIdOf } from './decrypt-object.ts'
+import { encryptObjects } from './encrypted-objects.ts'
 import { parseObjectKeys } from './object-keys.ts'
 
 const CHUNK = 64 * 1024
