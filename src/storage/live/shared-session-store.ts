@@ -140,58 +140,8 @@ function batchOf({ db, jobId, epoch }: SharedSessionOptions, seq: number) {
 }
 
 function sharedStore(session: SharedSessionOptions, { local, next }: Copy): DiskSessionStore {
-  const { db, jobId, writer, folder, earlierFolder, onTaken } = session
-  const stored: StoredSizes = { audioBytes: local.audioBytes, logBytes: local.logBytes }
-  const closing = new AbortController()
-  let seq = next
-  let pending: { audio: Uint8Array[]; lines: string[] } = { audio: [], lines: [] }
-  let lastWrite: Promise<void> = Promise.resolve()
-  let nextSync: Promise<StoredSizes> | undefined
-  let lastSync: Promise<unknown> = Promise.resolve()
-  /** Whether a write failed since the copy was last known to work. */
-  let isDoubtful = false
-  /** Why nothing works any more. */
-  let end: { error: unknown } | undefined
-
-  /** Follows a write to the copy: what succeeds goes to the database with the next sync. */
-  async function keep(written: Promise<void>, entry: { audio: Uint8Array; lines: string[] }) {
-    try {
-      await written
-    } catch (error) {
-      isDoubtful = true
-      throw error
-    }
-    if (entry.audio.length > 0) pending.audio.push(entry.audio)
-    pending.lines.push(...entry.lines)
-  }
-
-  async function syncNow(): Promise<StoredSizes> {
-    nextSync = undefined
-    await settled(lastWrite)
-    if (end) throw end.error
-    if (isDoubtful) {
-      await local.sync()
-      isDoubtful = false
-    }
-    const { audio, lines } = pending
-    pending = { audio: [], lines: [] }
-    if (audio.length === 0 && lines.length === 0) return { ...stored }
-    const batch = { ...batchOf(session, seq), audio: Buffer.concat(audio), log: textOf(lines) }
-    const outcome = await storeBatch(writer, batch, closing.signal).catch((error: unknown) => {
-      end ??= { error }
-      throw error
-    })
-    if (outcome === 'taken') {
-      end = { error: new Error('another server has taken the session') }
-      onTaken()
-      throw end.error
-    }
-    seq++
-    stored.audioBytes += batch.audio.length
-    stored.logBytes += batch.log.length
-    return { ...stored }
-  }
-
+  const { db, jobId, folder, earlierFolder } = session
+  const batches = new BatchSync(session, { local, next })
   return {
     audioPath: local.audioPath,
     audioStart: local.audioStart,
@@ -201,28 +151,14 @@ function sharedStore(session: SharedSessionOptions, { local, next }: Copy): Disk
     get logBytes() {
       return local.logBytes
     },
-    write(audio, lines) {
-      if (end) return Promise.reject(end.error)
-      const bytes = Buffer.from(audio ?? [])
-      lastWrite = keep(local.write(bytes, lines), { audio: bytes, lines: [...lines] })
-      return lastWrite
-    },
-    sync() {
-      if (!nextSync) {
-        nextSync = settled(lastSync).then(syncNow)
-        lastSync = nextSync
-      }
-      return nextSync
-    },
+    write: (audio, lines) => batches.write(audio, lines),
+    sync: () => batches.sync(),
     readAudio: (from, to) => local.readAudio(from, to),
     readLines: () => local.readLines(),
-    readStoredLines: (start) => local.readWrittenLines({ start, size: stored.logBytes }),
+    readStoredLines: (start) => local.readWrittenLines({ start, size: batches.stored.logBytes }),
     readWrittenLines: (part) => local.readWrittenLines(part),
     async close() {
-      await settled(lastWrite)
-      closing.abort()
-      await settled(lastSync)
-      end ??= { error: new Error('the session is closed') }
+      await batches.close()
       await local.close()
       await removeDiskSessionStore(folder)
     },
@@ -231,6 +167,100 @@ function sharedStore(session: SharedSessionOptions, { local, next }: Copy): Disk
       await removeDiskSessionStore(folder)
       await removeDiskSessionStore(earlierFolder)
     },
+  }
+}
+
+/** What was written to the copy and is not in the database yet. */
+type Pending = { audio: Uint8Array[]; lines: string[] }
+
+/** Writes to the copy, and with each sync stores what was written as a batch of the database. */
+class BatchSync {
+  /** The sizes of what is in the database. */
+  readonly stored: StoredSizes
+  readonly #session: SharedSessionOptions
+  readonly #local: DiskSessionStore
+  readonly #closing = new AbortController()
+  #seq: number
+  #pending: Pending = { audio: [], lines: [] }
+  #lastWrite: Promise<void> = Promise.resolve()
+  #nextSync: Promise<StoredSizes> | undefined
+  #lastSync: Promise<unknown> = Promise.resolve()
+  /** Whether a write failed since the copy was last known to work. */
+  #isDoubtful = false
+  /** Why nothing works any more. */
+  #end: { error: unknown } | undefined
+
+  constructor(session: SharedSessionOptions, { local, next }: Copy) {
+    this.stored = { audioBytes: local.audioBytes, logBytes: local.logBytes }
+    this.#session = session
+    this.#local = local
+    this.#seq = next
+  }
+
+  write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<void> {
+    if (this.#end) return Promise.reject(this.#end.error)
+    const bytes = Buffer.from(audio ?? [])
+    this.#lastWrite = this.#keep(this.#local.write(bytes, lines), bytes, [...lines])
+    return this.#lastWrite
+  }
+
+  /** Follows a write to the copy: what succeeds goes to the database with the next sync. */
+  async #keep(written: Promise<void>, audio: Uint8Array, lines: readonly string[]): Promise<void> {
+    try {
+      await written
+    } catch (error) {
+      this.#isDoubtful = true
+      throw error
+    }
+    if (audio.length > 0) this.#pending.audio.push(audio)
+    this.#pending.lines.push(...lines)
+  }
+
+  sync(): Promise<StoredSizes> {
+    if (!this.#nextSync) {
+      this.#nextSync = settled(this.#lastSync).then(() => this.#syncNow())
+      this.#lastSync = this.#nextSync
+    }
+    return this.#nextSync
+  }
+
+  async #syncNow(): Promise<StoredSizes> {
+    this.#nextSync = undefined
+    await settled(this.#lastWrite)
+    if (this.#end) throw this.#end.error
+    if (this.#isDoubtful) {
+      await this.#local.sync()
+      this.#isDoubtful = false
+    }
+    const { audio, lines } = this.#pending
+    this.#pending = { audio: [], lines: [] }
+    if (audio.length > 0 || lines.length > 0) await this.#store({ audio, lines })
+    return { ...this.stored }
+  }
+
+  async #store({ audio, lines }: Pending): Promise<void> {
+    const { writer, onTaken } = this.#session
+    const written = { audio: Buffer.concat(audio), log: textOf(lines) }
+    const batch = { ...batchOf(this.#session, this.#seq), ...written }
+    const outcome = await storeBatch(writer, batch, this.#closing.signal).catch((error) => {
+      this.#end ??= { error }
+      throw error
+    })
+    if (outcome === 'taken') {
+      this.#end = { error: new Error('another server has taken the session') }
+      onTaken()
+      throw this.#end.error
+    }
+    this.#seq++
+    this.stored.audioBytes += batch.audio.length
+    this.stored.logBytes += batch.log.length
+  }
+
+  async close(): Promise<void> {
+    await settled(this.#lastWrite)
+    this.#closing.abort()
+    await settled(this.#lastSync)
+    this.#end ??= { error: new Error('the session is closed') }
   }
 }
 
