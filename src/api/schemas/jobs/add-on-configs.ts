@@ -186,6 +186,9 @@ export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requ
   }
 }
 
+/** What `addOnConfigs` defines. */
+export type AddOnConfigs = ReturnType<typeof addOnConfigs>
+
 /**
  * Defines a field that clients still send and that is no longer read; never a problem, never an
  * unknown field.

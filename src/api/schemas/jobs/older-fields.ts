@@ -1,5 +1,5 @@
 import { Type } from '../common/type.ts'
-import { type addOnConfigs, HttpUrl, LanguageList, Switch } from './add-on-configs.ts'
+import { type AddOnConfigs, HttpUrl, LanguageList, Switch } from './add-on-configs.ts'
 
 /** Marks an older name of a field. */
 function older(instead: string) {
@@ -7,9 +7,7 @@ function older(instead: string) {
 }
 
 /** Defines the older names of `language_config` (contract 9). */
-export function olderLanguageFields({
-  Language,
-}: Pick<ReturnType<typeof addOnConfigs>, 'Language'>) {
+export function olderLanguageFields({ Language }: Pick<AddOnConfigs, 'Language'>) {
   return {
     language: Type.Optional(
       Type.Unsafe<string>({ ...Language, ...older('`language_config.languages`') }),

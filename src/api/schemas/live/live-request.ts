@@ -2,7 +2,13 @@ import type { Static, TProperties } from 'typebox'
 import type { Config } from '../../../config/config.ts'
 import { Type } from '../common/type.ts'
 import { OneOf } from '../common/values.ts'
-import { addOnConfigs, HttpUrl, Ignored, Switch } from '../jobs/add-on-configs.ts'
+import {
+  type AddOnConfigs,
+  addOnConfigs,
+  HttpUrl,
+  Ignored,
+  Switch,
+} from '../jobs/add-on-configs.ts'
 import { CustomMetadata } from '../jobs/custom-metadata.ts'
 import { OlderCallbackUrl, olderLanguageFields } from '../jobs/older-fields.ts'
 import { liveModelNames } from '../models/model-names.ts'
@@ -53,57 +59,9 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
       description: 'Seconds after which an utterance ends in any case',
     }),
     language_config: Type.Optional(configs.LanguageConfig),
-    pre_processing: Filled('PreProcessing', {
-      audio_enhancer: Switch({ description: 'Remove noise before recognition' }),
-      speech_threshold: Type.Number({
-        minimum: 0,
-        maximum: 1,
-        default: 0.6,
-        description: 'The nearer to 1, the fewer sounds count as speech',
-      }),
-    }),
-    realtime_processing: Filled('RealtimeProcessing', {
-      custom_vocabulary: Type.Union([Type.Boolean(), configs.Vocabulary], { default: false }),
-      custom_vocabulary_config: Type.Optional(configs.CustomVocabularyConfig),
-      custom_spelling: Switch(),
-      custom_spelling_config: Type.Optional(configs.CustomSpellingConfig),
-      translation: Switch(),
-      translation_config: Type.Optional(
-        Type.Object(
-          {
-            ...configs.TranslationConfig.properties,
-            partials: Type.Optional(
-              Type.Boolean({
-                description:
-                  'Our extension: partials are translated, too; `data.is_final` of the messages tells which they are of',
-              }),
-            ),
-          },
-          { title: 'LiveTranslationConfig' },
-        ),
-      ),
-      named_entity_recognition: Switch(),
-      sentiment_analysis: Switch(),
-      // No default: sessions that do not request it show what the contract lists.
-      diarization: Type.Optional(
-        Type.Boolean({
-          description: 'Our extension: finals name the speaker, as far as known by then',
-        }),
-      ),
-      diarization_config: Type.Optional(configs.DiarizationConfig),
-      words_accurate_timestamps: Ignored(),
-    }),
-    post_processing: Filled('PostProcessing', {
-      summarization: Switch(),
-      summarization_config: Type.Optional(configs.SummarizationConfig),
-      // No default either.
-      audio_to_llm: Type.Optional(
-        Type.Boolean({ description: 'Our extension: prompts about the whole session' }),
-      ),
-      audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
-      chapterization: Switch({ description: 'Accepted and ignored' }),
-      chapterization_config: Ignored(),
-    }),
+    pre_processing: preProcessing(),
+    realtime_processing: realtimeProcessing(configs),
+    post_processing: postProcessing(configs),
     messages_config: Filled('MessagesConfig', messageFlags('socket')),
     callback: Switch(),
     callback_config: Type.Optional(
@@ -125,6 +83,69 @@ export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
     context_prompt: Ignored(),
   }
   return Type.Object(fields, { title: 'LiveRequest', examples: [example] })
+}
+
+/** Defines what happens to the audio before recognition. */
+function preProcessing() {
+  return Filled('PreProcessing', {
+    audio_enhancer: Switch({ description: 'Remove noise before recognition' }),
+    speech_threshold: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 0.6,
+      description: 'The nearer to 1, the fewer sounds count as speech',
+    }),
+  })
+}
+
+/** Defines what happens to each utterance. */
+function realtimeProcessing(configs: AddOnConfigs) {
+  return Filled('RealtimeProcessing', {
+    custom_vocabulary: Type.Union([Type.Boolean(), configs.Vocabulary], { default: false }),
+    custom_vocabulary_config: Type.Optional(configs.CustomVocabularyConfig),
+    custom_spelling: Switch(),
+    custom_spelling_config: Type.Optional(configs.CustomSpellingConfig),
+    translation: Switch(),
+    translation_config: Type.Optional(
+      Type.Object(
+        {
+          ...configs.TranslationConfig.properties,
+          partials: Type.Optional(
+            Type.Boolean({
+              description:
+                'Our extension: partials are translated, too; `data.is_final` of the messages tells which they are of',
+            }),
+          ),
+        },
+        { title: 'LiveTranslationConfig' },
+      ),
+    ),
+    named_entity_recognition: Switch(),
+    sentiment_analysis: Switch(),
+    // No default: sessions that do not request it show what the contract lists.
+    diarization: Type.Optional(
+      Type.Boolean({
+        description: 'Our extension: finals name the speaker, as far as known by then',
+      }),
+    ),
+    diarization_config: Type.Optional(configs.DiarizationConfig),
+    words_accurate_timestamps: Ignored(),
+  })
+}
+
+/** Defines what happens to the whole transcript, when the session has ended. */
+function postProcessing(configs: AddOnConfigs) {
+  return Filled('PostProcessing', {
+    summarization: Switch(),
+    summarization_config: Type.Optional(configs.SummarizationConfig),
+    // No default: sessions that do not request it show what the contract lists.
+    audio_to_llm: Type.Optional(
+      Type.Boolean({ description: 'Our extension: prompts about the whole session' }),
+    ),
+    audio_to_llm_config: Type.Optional(configs.AudioToLlmConfig),
+    chapterization: Switch({ description: 'Accepted and ignored' }),
+    chapterization_config: Ignored(),
+  })
 }
 
 /** The body of a creation after validation. */
