@@ -29,16 +29,14 @@ const types = {
 /** A proxy ends a connection on which nothing comes for a minute. */
 const COMMENT_MS = 15_000
 
+/** What the routes use of the server. */
+type TranscriptionParts = Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader }
+
 /**
  * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job
  * and answers when it has ended. A client that leaves before cancels its job.
  */
-export function transcriptionRoute(
-  app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
-): FastifyPluginAsyncTypebox {
-  const { config, jobs, bodies } = app
-  const models = modelNames(config.models)
-
+export function transcriptionRoute(app: TranscriptionParts): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(multipart, formOptions)
     http.post('/v1/audio/transcriptions', { schema: transcriptionOperation }, answer('transcribe'))
@@ -48,13 +46,13 @@ export function transcriptionRoute(
   function answer(task: OpenAiForm['task']) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const signal = disconnectSignal(reply)
-      const { fileId, wanted } = await receive(request, { task, signal })
-      const { id } = await submit(request, { fileId, wanted })
+      const { fileId, wanted } = await receive(request, { task, signal }, app)
+      const { id } = await submit(request, { fileId, wanted }, app)
       // The client waits in silence, for longer than an idle connection is kept.
       request.raw.socket.setTimeout(0)
-      const ended = untilEnded({ id, account: request.account }, signal)
-      const answer = write(ended, wanted)
-      markDeliveredWhenSent(jobs, reply, { id, account: request.account })
+      const job = { id, account: request.account }
+      const answer = untilEnded(app, job, signal).then((ended) => readAnswer(app, ended, wanted))
+      markDeliveredWhenSent(app.jobs, reply, job)
       if (wanted.form.stream) {
         reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
         return reply.send(Readable.from(streamEvents(answer)) as never)
@@ -64,65 +62,76 @@ export function transcriptionRoute(
       return reply.type(types[isText ? 'text' : wanted.format]).send(text)
     }
   }
+}
 
-  async function receive(
-    request: FastifyRequest,
-    { task, signal }: { task: OpenAiForm['task']; signal: AbortSignal },
-  ) {
-    const fields = new Map<string, string[]>()
-    if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
-    const part = await readAudioPart(readParts(request), {
-      name: 'file',
-      onText(field, text) {
-        const name = field.replace(/\[\]$/, '')
-        fields.set(name, [...(fields.get(name) ?? []), text])
-      },
-    })
-    const file = await jobs.submission.upload(request.account, { ...part, signal })
-    return { fileId: file.id, wanted: readTranscriptionRequest(fields, { task, models }) }
-  }
-
-  async function submit(
-    { account, keyId, raw, log }: FastifyRequest,
-    { fileId, wanted }: { fileId: string; wanted: TranscriptionRequest },
-  ): Promise<{ id: string }> {
-    const base = baseUrlOf(raw, config.http)
-    const body = { audio_url: fileUrl(base, fileId), ...wanted.creation }
-    const bytes = Buffer.from(JSON.stringify(body))
-    const creation = await bodies.read('pre-recorded', { account, body: bytes })
-    const submission = await toSubmission(creation, { account, bases: [base] }, app)
-    const job = await jobs.submission.submit(account, { ...submission, keyId })
-    log.info({ jobId: job.id }, 'job created')
-    return job
-  }
-
-  async function untilEnded(
-    { id, account }: Pick<Job, 'id' | 'account'>,
-    signal: AbortSignal,
-  ): Promise<Job> {
-    try {
-      return await jobs.submission.whenEnded({ id, account }, signal)
-    } catch (error) {
-      // Nobody gets its answer. It may have ended meanwhile.
-      if (signal.aborted) await jobs.submission.cancel({ id, account }).catch(() => {})
-      throw error
-    }
-  }
-
-  async function write(ended: Promise<Job>, { format, form }: TranscriptionRequest) {
-    const job = await ended
-    if (job.status === 'error') {
-      const { failure } = JSON.parse(job.postSessionMetadata) as { failure: { message: string } }
-      throw errorOfFailure(failure.message)
-    }
-    const translation = form.task === 'translate' ? 'en' : undefined
-    const shape = format === 'openai' ? { format, ...form } : { format, ...subtitles }
-    const written = { ...shape, translation, isEdited: false }
-    return jobs.submission.transcript({ id: job.id, account: job.account }, written)
+/** Stores the file of a form, and reads its other fields. */
+async function receive(
+  request: FastifyRequest,
+  { task, signal }: { task: OpenAiForm['task']; signal: AbortSignal },
+  { config, jobs }: Pick<App, 'config' | 'jobs'>,
+) {
+  const fields = new Map<string, string[]>()
+  if (!request.isMultipart()) throw new AppError('content_type_unsupported', 'there is no form')
+  const part = await readAudioPart(readParts(request), {
+    name: 'file',
+    onText(field, text) {
+      const name = field.replace(/\[\]$/, '')
+      fields.set(name, [...(fields.get(name) ?? []), text])
+    },
+  })
+  const file = await jobs.submission.upload(request.account, { ...part, signal })
+  return {
+    fileId: file.id,
+    wanted: readTranscriptionRequest(fields, { task, models: modelNames(config.models) }),
   }
 }
 
-const subtitles = { speakers: false, words: false }
+async function submit(
+  { account, keyId, raw, log }: FastifyRequest,
+  { fileId, wanted }: { fileId: string; wanted: TranscriptionRequest },
+  app: TranscriptionParts,
+): Promise<{ id: string }> {
+  const base = baseUrlOf(raw, app.config.http)
+  const body = { audio_url: fileUrl(base, fileId), ...wanted.creation }
+  const bytes = Buffer.from(JSON.stringify(body))
+  const creation = await app.bodies.read('pre-recorded', { account, body: bytes })
+  const submission = await toSubmission(creation, { account, bases: [base] }, app)
+  const job = await app.jobs.submission.submit(account, { ...submission, keyId })
+  log.info({ jobId: job.id }, 'job created')
+  return job
+}
+
+/** Resolves to a job when it has ended; cancels it if the client leaves before. */
+async function untilEnded(
+  { jobs }: Pick<App, 'jobs'>,
+  { id, account }: Pick<Job, 'id' | 'account'>,
+  signal: AbortSignal,
+): Promise<Job> {
+  try {
+    return await jobs.submission.whenEnded({ id, account }, signal)
+  } catch (error) {
+    // Nobody gets its answer. It may have ended meanwhile.
+    if (signal.aborted) await jobs.submission.cancel({ id, account }).catch(() => {})
+    throw error
+  }
+}
+
+/** Returns the transcript of a job that has ended, in the form that the client wants. */
+async function readAnswer(
+  { jobs }: Pick<App, 'jobs'>,
+  job: Job,
+  { format, form }: TranscriptionRequest,
+) {
+  if (job.status === 'error') {
+    const { failure } = JSON.parse(job.postSessionMetadata) as { failure: { message: string } }
+    throw errorOfFailure(failure.message)
+  }
+  const translation = form.task === 'translate' ? 'en' : undefined
+  const shape =
+    format === 'openai' ? { format, ...form } : { format, speakers: false, words: false }
+  const written = { ...shape, translation, isEdited: false }
+  return jobs.submission.transcript({ id: job.id, account: job.account }, written)
+}
 
 /** Yields comments until the events are there: the status line can no longer report an error. */
 async function* streamEvents(

@@ -30,6 +30,33 @@ const MAX_KEYS = 1000
 const path = '/v2/keys'
 const MAY = 'Needs the scope `keys`, for the own account, or `admin`, for all.'
 
+const list = {
+  tags: ['Server'],
+  operationId: 'listKeys',
+  summary: 'The keys',
+  description: `Oldest first, without the keys themselves and those of the settings. ${MAY}`,
+  response: { 200: KeyList },
+}
+const create = {
+  tags: ['Server'],
+  operationId: 'createKey',
+  summary: 'Make a key',
+  description: `The response holds it, only this once. ${MAY}`,
+  body: KeyRequest,
+  response: { 201: CreatedKey, ...errorResponses(403, 413, 415, 422) },
+}
+const revoke = {
+  tags: ['Server'],
+  operationId: 'revokeKey',
+  summary: 'Revoke a key',
+  description: `It ends at once, with its sign-ins and sessions. ${MAY}`,
+  params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
+  response: {
+    204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+    ...errorResponses(403, 404),
+  },
+}
+
 /** Lists, makes and revokes keys. Our extension of the API. */
 export function keyRoutes({
   config,
@@ -46,42 +73,20 @@ export function keyRoutes({
       reply.header('cache-control', 'no-store')
     })
 
-    const list = {
-      tags: ['Server'],
-      operationId: 'listKeys',
-      summary: 'The keys',
-      description: `Oldest first, without the keys themselves and those of the settings. ${MAY}`,
-      response: { 200: KeyList },
-    }
     http.get(path, { schema: list }, async ({ account, scopes, keyHash }) => {
       const keys = await listKeys(db, { account: scopes.includes('admin') ? undefined : account })
       return { items: keys.map((key) => toView(key, keyHash)) }
     })
 
-    const create = {
-      tags: ['Server'],
-      operationId: 'createKey',
-      summary: 'Make a key',
-      description: `The response holds it, only this once. ${MAY}`,
-      body: KeyRequest,
-      response: { 201: CreatedKey, ...errorResponses(403, 413, 415, 422) },
-    }
     http.post(path, { schema: create }, async (request, reply) => {
       const { keyHash, scopes } = request
       const wanted = await bodies.read('key', request)
       const { account = request.account, name = null, expires_in_s: seconds } = wanted
       const expiresAt = seconds === undefined ? null : wallNow() + seconds * 1000
-      const own = await findKeyByHash(db, keyHash)
       if (!scopes.includes('admin')) {
         if (account !== request.account) throw new AppError('key_refused', 'of another account')
         requireNoMore(wanted.scopes, scopes)
-        const end = own?.expiresAt ?? null
-        if (end !== null && (expiresAt ?? Number.POSITIVE_INFINITY) > end) {
-          throw new AppError(
-            'key_refused',
-            `it would outlive the own key, until ${toDateTime(end)}`,
-          )
-        }
+        requireNoLonger(expiresAt, (await findKeyByHash(db, keyHash))?.expiresAt ?? null)
       }
       if ((await countKeys(db, { account })) >= MAX_KEYS) {
         throw new AppError('too_many_keys', `${MAX_KEYS} is the limit`)
@@ -96,17 +101,6 @@ export function keyRoutes({
       return reply.code(201).send({ ...toView(stored, keyHash), key: made.key })
     })
 
-    const revoke = {
-      tags: ['Server'],
-      operationId: 'revokeKey',
-      summary: 'Revoke a key',
-      description: `It ends at once, with its sign-ins and sessions. ${MAY}`,
-      params: Type.Object({ id: Type.String({ maxLength: 100 }) }),
-      response: {
-        204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
-        ...errorResponses(403, 404),
-      },
-    }
     http.delete(`${path}/:id`, { schema: revoke }, async (request, reply) => {
       const { account, scopes, params } = request
       const key = await findKeyByPrefix(db, params.id)
@@ -124,6 +118,12 @@ export function keyRoutes({
 function requireNoMore(wanted: readonly Scope[], own: readonly Scope[]): void {
   const more = wanted.filter((scope) => !own.includes(scope))
   if (more.length > 0) throw new AppError('key_refused', `it has the scope ${more.join(', ')}`)
+}
+
+/** Nor does it go further in time. */
+function requireNoLonger(expiresAt: number | null, end: number | null): void {
+  if (end === null || (expiresAt !== null && expiresAt <= end)) return
+  throw new AppError('key_refused', `it would outlive the own key, until ${toDateTime(end)}`)
 }
 
 function toView(key: StoredKey, ownHash: string) {

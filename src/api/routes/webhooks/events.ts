@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
+import type { Db } from '../../../storage/database/db.ts'
 import {
   type EventPlace,
   lastEventPlace,
@@ -31,6 +32,22 @@ const Headers = Type.Object({
   ),
 })
 
+const schema = {
+  tags: ['Server'],
+  operationId: 'getEvents',
+  summary: 'Stream the events of an account',
+  description:
+    'Server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Keys with the scope `admin` also get `model` while a model is being pulled: `name`, `status` (`pulling`, `installed`, `failed`), `fraction`, `seconds_left`, `message`; these are not sent again. Without `Last-Event-ID` they begin now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
+  headers: Headers,
+  response: {
+    200: {
+      description: 'Events, until the client or the server ends the stream',
+      content: { 'text/event-stream': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
+    },
+    ...errorResponses(400, 429),
+  },
+}
+
 /** Sends what happens to the jobs and deliveries of an account, as it happens. Our extension. */
 export function eventRoutes({
   models,
@@ -41,21 +58,6 @@ export function eventRoutes({
 
   return async (http) => {
     http.addHook('preClose', async () => stopping.abort())
-    const schema = {
-      tags: ['Server'],
-      operationId: 'getEvents',
-      summary: 'Stream the events of an account',
-      description:
-        'Server-sent events of the account: `job` for recordings, `session` for live sessions, `delivery` for what was delivered or not. Their data is JSON: `id`, `status` (of a job; `deleted` for one that is gone), `at`; of a delivery also `job_id`. Keys with the scope `admin` also get `model` while a model is being pulled: `name`, `status` (`pulling`, `installed`, `failed`), `fraction`, `seconds_left`, `message`; these are not sent again. Without `Last-Event-ID` they begin now; events are kept for a day. The server ends each stream after five minutes, and clients such as `EventSource` connect again.',
-      headers: Headers,
-      response: {
-        200: {
-          description: 'Events, until the client or the server ends the stream',
-          content: { 'text/event-stream': { schema: Type.Unsafe<Readable>({ type: 'string' }) } },
-        },
-        ...errorResponses(400, 429),
-      },
-    }
     http.get('/v2/events', { schema }, async (request, reply) => {
       const { account, headers, method, raw, scopes } = request
       const lastId = headers['last-event-id']
@@ -77,7 +79,7 @@ export function eventRoutes({
       const signal = AbortSignal.any([stopping.signal, gone.signal])
       const readModels = scopes.includes('admin') && createModelEvents(models.pulls)
       const stream = Readable.from(
-        writeEvents(from, {
+        writeEvents(db, from, {
           ...{ account, signal, readModels },
           isAllowed: request.isStillAllowed,
         }),
@@ -91,31 +93,6 @@ export function eventRoutes({
       return reply.send(stream)
     })
   }
-
-  async function* writeEvents(
-    from: EventPlace,
-    { account, signal, readModels, isAllowed }: EventOptions,
-  ): AsyncGenerator<string> {
-    const end = performance.now() + MAX_STREAM_MS
-    let place = from
-    let quietSince = performance.now()
-    // With an id of its own the client can resume before the first event.
-    yield `retry: ${POLL_MS}\nid: ${place.tx}-${place.seq}\n\n`
-    while (!signal.aborted && performance.now() < end) {
-      if (!(await isAllowed())) return
-      const events = await readEvents(db, place, { account, limit: BATCH })
-      for (const event of events) yield writeEvent(event)
-      for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
-      place = events.at(-1) ?? place
-      if (events.length > 0) quietSince = performance.now()
-      if (events.length === BATCH) continue
-      if (performance.now() - quietSince > COMMENT_MS) {
-        yield ': quiet\n\n'
-        quietSince = performance.now()
-      }
-      await delay(POLL_MS, undefined, { signal }).catch(() => {})
-    }
-  }
 }
 
 type EventOptions = {
@@ -124,6 +101,33 @@ type EventOptions = {
   readModels: false | (() => string[])
   /** Once it says no, the stream ends. */
   isAllowed: () => Promise<boolean>
+}
+
+/** Yields the events after `from` as they happen, until the stream is as old as it may get. */
+async function* writeEvents(
+  db: Db,
+  from: EventPlace,
+  { account, signal, readModels, isAllowed }: EventOptions,
+): AsyncGenerator<string> {
+  const end = performance.now() + MAX_STREAM_MS
+  let place = from
+  let quietSince = performance.now()
+  // With an id of its own the client can resume before the first event.
+  yield `retry: ${POLL_MS}\nid: ${place.tx}-${place.seq}\n\n`
+  while (!signal.aborted && performance.now() < end) {
+    if (!(await isAllowed())) return
+    const events = await readEvents(db, place, { account, limit: BATCH })
+    for (const event of events) yield writeEvent(event)
+    for (const data of readModels ? readModels() : []) yield `event: model\ndata: ${data}\n\n`
+    place = events.at(-1) ?? place
+    if (events.length > 0) quietSince = performance.now()
+    if (events.length === BATCH) continue
+    if (performance.now() - quietSince > COMMENT_MS) {
+      yield ': quiet\n\n'
+      quietSince = performance.now()
+    }
+    await delay(POLL_MS, undefined, { signal }).catch(() => {})
+  }
 }
 
 const names = { 'pre-recorded': 'job', live: 'session', delivery: 'delivery' } as const
