@@ -35,22 +35,45 @@ const factors = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5,
 /** Creates all metrics of a server, in a registry of its own: a process may run several servers. */
 export function createMetrics() {
   const registry = new Registry()
-  const registers = [registry]
-  function counter<L extends string>(name: string, help: string, labelNames: L[]) {
-    return new Counter({ name: `steno_${name}`, help, labelNames, registers })
-  }
-  function gauge<L extends string>(name: string, help: string, labelNames: L[]) {
-    return new Gauge({ name: `steno_${name}`, help, labelNames, registers })
-  }
-  function histogram<L extends string>(
-    name: string,
-    help: string,
-    { labelNames = [], buckets }: { labelNames?: L[]; buckets: number[] },
-  ) {
-    return new Histogram({ name: `steno_${name}`, help, labelNames, buckets, registers })
-  }
+  const kinds = metricKinds(registry)
   const metrics = {
     registry,
+    ...jobMetrics(kinds),
+    ...liveMetrics(kinds),
+    ...deliveryMetrics(kinds),
+    ...llmMetrics(kinds),
+    ...storageMetrics(kinds),
+    ...serverMetrics(kinds),
+  }
+  beginAtZero(metrics)
+  return metrics
+}
+
+/** Returns functions that create a metric of each kind in a registry. */
+function metricKinds(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter<L extends string>(name: string, help: string, labelNames: L[]) {
+      return new Counter({ name: `steno_${name}`, help, labelNames, registers })
+    },
+    gauge<L extends string>(name: string, help: string, labelNames: L[]) {
+      return new Gauge({ name: `steno_${name}`, help, labelNames, registers })
+    },
+    histogram<L extends string>(
+      name: string,
+      help: string,
+      { labelNames = [], buckets }: { labelNames?: L[]; buckets: number[] },
+    ) {
+      return new Histogram({ name: `steno_${name}`, help, labelNames, buckets, registers })
+    },
+  }
+}
+
+type MetricKinds = ReturnType<typeof metricKinds>
+
+/** The metrics of jobs, of recordings and live. */
+function jobMetrics({ counter, gauge, histogram }: MetricKinds) {
+  return {
     jobs: gauge('jobs', 'Jobs that have not ended', ['kind', 'state']),
     jobsInStage: gauge('jobs_in_stage', 'Running jobs of recordings, by stage', ['stage']),
     jobsEnded: counter('jobs_ended_total', 'Jobs that have ended', ['kind', 'outcome']),
@@ -64,7 +87,12 @@ export function createMetrics() {
       buckets: factors,
     }),
     audioSeconds: counter('audio_seconds_total', 'Audio of jobs that are done', ['kind']),
-    nodes: gauge('nodes', 'Processes that share the database, by role', ['role']),
+  }
+}
+
+/** The metrics of live sessions. */
+function liveMetrics({ gauge, histogram }: MetricKinds) {
+  return {
     liveCapacity: gauge('live_capacity', 'Sessions of continuous speech, of this process', [
       'kind',
     ]),
@@ -78,6 +106,12 @@ export function createMetrics() {
     livePartialSeconds: histogram('live_partial_seconds', 'From due until a partial is made', {
       buckets: moments,
     }),
+  }
+}
+
+/** The metrics of deliveries. */
+function deliveryMetrics({ counter, gauge, histogram }: MetricKinds) {
+  return {
     deliveriesEnded: counter('deliveries_ended_total', 'Deliveries that have ended', [
       'kind',
       'outcome',
@@ -99,16 +133,35 @@ export function createMetrics() {
       'Messages left out because too many waited for the callback',
       [],
     ),
+  }
+}
+
+/** The metrics of language models. */
+function llmMetrics({ counter, histogram }: MetricKinds) {
+  return {
     llmRequests: counter('llm_requests_total', 'Requests to the language model', ['outcome']),
     llmTokens: counter('llm_tokens_total', 'Tokens, as the provider counts them', ['kind']),
     llmSeconds: histogram('llm_request_seconds', 'Requests to the language model', {
       buckets: [...moments, 60, 120, 300],
     }),
+  }
+}
+
+/** The metrics of storage. */
+function storageMetrics({ gauge }: MetricKinds) {
+  return {
     storageFreeBytes: gauge('storage_free_bytes', 'Free bytes of the disk of the data folder', []),
     storageReserveBytes: gauge('storage_reserve_bytes', 'Below so many new work is refused', []),
     storageHeldBytes: gauge('storage_held_bytes', 'Recordings, results and parameters', []),
     storageLargestShareBytes: gauge('storage_largest_share_bytes', 'The most that one holds', []),
     storageLow: gauge('storage_low', '1 while new work is refused for want of space', []),
+  }
+}
+
+/** The metrics of the processes and of their requests. */
+function serverMetrics({ counter, gauge, histogram }: MetricKinds) {
+  return {
+    nodes: gauge('nodes', 'Processes that share the database, by role', ['role']),
     workerRestarts: counter('worker_restarts_total', 'Processes that ended and were replaced', [
       'role',
     ]),
@@ -118,8 +171,6 @@ export function createMetrics() {
       buckets: [...moments, 60, 300],
     }),
   }
-  beginAtZero(metrics)
-  return metrics
 }
 
 /**
