@@ -1,7 +1,7 @@
-import { fork } from 'node:child_process'
-import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { processes } from '../../workers/transports.ts'
-import { type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
+import { type ChatAnswer, type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
 import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
 
 /** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
@@ -36,14 +36,8 @@ export type EmbeddedModelOptions = {
 export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
   const { timeout, answerTimeout, cancelSeconds = CANCEL_SECONDS } = options
-  const start = () => {
-    return fork(new URL('process.ts', import.meta.url), {
-      env,
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    })
-  }
   const worker = new SupervisedWorker<LlamaAnswer | LlamaProgress>({
-    start: processes(start, { mayIdle: true }),
+    start: processes(() => startProcess(env), { mayIdle: true }),
   })
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -51,16 +45,12 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   let id = 0
 
   async function run(request: ChatRequest): Promise<LlamaAnswer> {
-    const { system, user, cacheKey, schema, maxTokens, signal } = request
+    const { signal } = request
     signal.throwIfAborted()
     const file = findFile()
     if (file === undefined) throw new LlmFailure(missing, { status: 501 })
     const own = ++id
-    const task: LlamaTask = {
-      ...{ id: own, model: { file, contextTokens, usesGpu } },
-      ...{ system, user, cacheKey, schema: schema?.schema },
-      maxTokens: schema ? maxTokens : Math.min(maxTokens, MOST_TEXT_TOKENS),
-    }
+    const task = toTask(request, { id: own, model: { file, contextTokens, usesGpu } })
     const endsAt = performance.now() + answerTimeout * 1000
     const outcome = await worker.run<LlamaAnswer>(task, {
       ...{ timeout: Math.min(timeout, answerTimeout), signal },
@@ -75,13 +65,8 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     })
     signal.throwIfAborted()
     if ('answer' in outcome) return outcome.answer
-    const { how, cause } = outcome.lost
-    let why = `ended with ${cause}`
-    if (how === 'hung') {
-      const isStalled = performance.now() < endsAt
-      why = isStalled ? `wrote nothing for ${timeout} s` : `took longer than ${answerTimeout} s`
-    }
-    throw new LlmFailure(`the language model ${why}`, { status: 503 })
+    const isLate = performance.now() >= endsAt
+    throw new LlmFailure(describeLoss(outcome.lost, { ...options, isLate }), { status: 503 })
   }
 
   /** Runs requests in their order; ends the process some time after the last one. */
@@ -103,17 +88,56 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     async complete(request) {
       const answer = await inOrder(request)
       if ('problem' in answer) throw new LlmFailure(`the language model failed: ${answer.problem}`)
-      const { text, isCut, promptTokens, completionTokens } = answer
-      const usage = {
-        requests: 1,
-        prompt_tokens: promptTokens,
-        completion_tokens: completionTokens,
-      }
-      return { text: text.trim(), usage, isCut }
+      return toCompletion(answer)
     },
     async close() {
       clearTimeout(idle)
       await worker.close()
     },
   }
+}
+
+function startProcess(env: Record<string, string>): ChildProcess {
+  return fork(new URL('process.ts', import.meta.url), {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+}
+
+function toTask(
+  { system, user, cacheKey, schema, maxTokens }: ChatRequest,
+  { id, model }: Pick<LlamaTask, 'id' | 'model'>,
+): LlamaTask {
+  return {
+    ...{ id, model, system, user, cacheKey },
+    schema: schema?.schema,
+    maxTokens: schema ? maxTokens : Math.min(maxTokens, MOST_TEXT_TOKENS),
+  }
+}
+
+function toCompletion({
+  text,
+  isCut,
+  promptTokens,
+  completionTokens,
+}: Exclude<LlamaAnswer, { problem: string }>): ChatAnswer {
+  const usage = {
+    requests: 1,
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+  }
+  return { text: text.trim(), usage, isCut }
+}
+
+function describeLoss(
+  { how, cause }: Loss,
+  {
+    timeout,
+    answerTimeout,
+    isLate,
+  }: Pick<EmbeddedModelOptions, 'timeout' | 'answerTimeout'> & { isLate: boolean },
+): string {
+  if (how !== 'hung') return `the language model ended with ${cause}`
+  if (isLate) return `the language model took longer than ${answerTimeout} s`
+  return `the language model wrote nothing for ${timeout} s`
 }
