@@ -18,32 +18,60 @@ export type WeightFormat = { halfPrecision: boolean }
  *   is 1; frame 0 stands at the first whose whole context is there
  * - `embeddings` f32 [windows, dimension], not normalized
  */
-export function toOnnx(network: XVectorNetwork, { halfPrecision }: WeightFormat): OnnxModel {
+export function toOnnx(network: XVectorNetwork, format: WeightFormat): OnnxModel {
+  const graph = createGraph(format)
+  const frames = addLayers(graph, network)
+  const statistics = addPooling(graph, network, frames)
+  const dimension = addEmbedding(graph, network, statistics)
+  const [first] = network.layers
+  const inputs = first!.affine.weights.columns / first!.affine.offsets.length
+  return {
+    ir_version: 8,
+    opset_import: [{ domain: '', version: 17 }],
+    graph: {
+      name: 'x-vector',
+      node: graph.node,
+      initializer: graph.initializer,
+      input: [
+        value('features', [1, inputs, 'frames']),
+        value('windows', ['pooled_frames', 'windows']),
+      ],
+      output: [value('embeddings', ['windows', dimension])],
+    },
+  }
+}
+
+/** A graph in the making: its nodes and weights, in order. */
+type Graph = ReturnType<typeof createGraph>
+
+function createGraph({ halfPrecision }: WeightFormat) {
   const initializer: OnnxTensor[] = []
   const node: OnnxNode[] = []
 
-  function constant(name: string, dims: number[], values: Float32Array): string {
-    if (!halfPrecision) {
-      initializer.push({ name, dims, data_type: elementType.float, raw_data: bytesOf(values) })
-      return name
-    }
-    const half = Float16Array.from(values)
-    initializer.push({ name: `${name}.half`, dims, data_type: FLOAT16, raw_data: bytesOf(half) })
-    const to = { name: 'to', type: 2, i: elementType.float }
-    return add('Cast', [`${name}.half`], name, [to])
+  function add(op_type: string, input: string[], output: string, attribute: OnnxAttribute[] = []) {
+    node.push({ name: output, op_type, input, output: [output], attribute })
+    return output
   }
   function exact(name: string, dims: number[], values: Float32Array): string {
     initializer.push({ name, dims, data_type: elementType.float, raw_data: bytesOf(values) })
     return name
   }
-  function add(op_type: string, input: string[], output: string, attribute: OnnxAttribute[] = []) {
-    node.push({ name: output, op_type, input, output: [output], attribute })
-    return output
+  /** Adds weights in the precision of the format. */
+  function constant(name: string, dims: number[], values: Float32Array): string {
+    if (!halfPrecision) return exact(name, dims, values)
+    const half = Float16Array.from(values)
+    initializer.push({ name: `${name}.half`, dims, data_type: FLOAT16, raw_data: bytesOf(half) })
+    const to = { name: 'to', type: 2, i: elementType.float }
+    return add('Cast', [`${name}.half`], name, [to])
   }
+  return { initializer, node, add, exact, constant }
+}
 
+/** Adds the layers that see frames; returns the output of the last, not scaled. */
+function addLayers({ add, exact, constant }: Graph, { layers }: XVectorNetwork): string {
   let frames = 'features'
   let before: Scaling | undefined
-  for (const [i, { affine, scaling }] of network.layers.entries()) {
+  for (const [i, { affine, scaling }] of layers.entries()) {
     const folded = before ? fold(affine, before, affine.offsets.length) : affine
     const { weights, kernel, dilation } = convolutionOf(folded)
     const [rows, inputs] = [affine.weights.rows, weights.length / affine.weights.rows / kernel]
@@ -59,7 +87,15 @@ export function toOnnx(network: XVectorNetwork, { halfPrecision }: WeightFormat)
     frames = add('Relu', [convolved], `layer${i}`)
     before = scaling
   }
+  return frames
+}
 
+/** Adds mean and deviation of the frames of each window; returns both, one after the other. */
+function addPooling(
+  { add, exact, initializer }: Graph,
+  network: XVectorNetwork,
+  frames: string,
+): string {
   const { scaling, size } = poolingOf(network)
   const mean = add('MatMul', [frames, 'windows'], 'mean')
   const square = add('MatMul', [add('Mul', [frames, frames], 'squares'), 'windows'], 'square')
@@ -74,12 +110,21 @@ export function toOnnx(network: XVectorNetwork, { halfPrecision }: WeightFormat)
   const statistics = add('Concat', [mean, deviation], 'statistics', [
     { name: 'axis', type: 2, i: 1 },
   ])
-  const flat = add('Squeeze', [statistics, axes(initializer)], 'flat')
+  return add('Squeeze', [statistics, axes(initializer)], 'flat')
+}
+
+/** Adds the layers behind the statistics; returns the size of an embedding. */
+function addEmbedding(
+  { add, exact, constant }: Graph,
+  network: XVectorNetwork,
+  statistics: string,
+): number {
+  const { scaling, size } = poolingOf(network)
   const last = fold(network.embedding.affine, withDeviations(scaling), 1)
   const dimension = last.bias.length
   const embedding = constant('embedding.weight', [dimension, 2 * size], last.weights.values)
   const bias = exact('embedding.bias', [dimension], last.bias)
-  const affine = add('Gemm', [flat, embedding, bias], 'embedding.affine', [
+  const affine = add('Gemm', [statistics, embedding, bias], 'embedding.affine', [
     { name: 'transA', type: 2, i: 1 },
     { name: 'transB', type: 2, i: 1 },
   ])
@@ -87,23 +132,7 @@ export function toOnnx(network: XVectorNetwork, { halfPrecision }: WeightFormat)
   const factor = exact('embedding.factor', [dimension], network.embedding.scaling.factor)
   const term = exact('embedding.term', [dimension], network.embedding.scaling.term)
   add('Add', [add('Mul', [rectified, factor], 'embedding.scaled'), term], 'embeddings')
-
-  const [first] = network.layers
-  const inputs = first!.affine.weights.columns / first!.affine.offsets.length
-  return {
-    ir_version: 8,
-    opset_import: [{ domain: '', version: 17 }],
-    graph: {
-      name: 'x-vector',
-      node,
-      initializer,
-      input: [
-        value('features', [1, inputs, 'frames']),
-        value('windows', ['pooled_frames', 'windows']),
-      ],
-      output: [value('embeddings', ['windows', dimension])],
-    },
-  }
+  return dimension
 }
 
 function poolingOf({ layers }: XVectorNetwork): { scaling: Scaling; size: number } {
