@@ -23,55 +23,36 @@ type Waiting = { begin: () => void }
  * fewest of them, then to the one that has waited longest for its turn, so that an account with
  * much work delays only itself.
  */
-export function createFairSemaphore({
-  total,
-  perAccount,
-  maxWaiting,
-}: SemaphoreLimits): FairSemaphore {
-  /** Slots taken by each account. */
-  const running = new Map<string, number>()
-  /** In the order of arrival; an account that got a slot goes behind the others. */
-  const waiting = new Map<string, Waiting[]>()
-  let taken = 0
-
-  const takenBy = (account: string) => running.get(account) ?? 0
-
-  function take(account: string): void {
-    taken++
-    running.set(account, takenBy(account) + 1)
-  }
-
-  function leave(account: string): void {
-    taken--
-    const others = takenBy(account) - 1
-    if (others > 0) running.set(account, others)
-    else running.delete(account)
-    admit()
-  }
-
-  /** Gives free slots to waiting work, as long as there are both. */
-  function admit(): void {
-    while (taken < total) {
-      let next: string | undefined
-      for (const account of waiting.keys()) {
-        if (takenBy(account) >= perAccount) continue
-        if (next === undefined || takenBy(account) < takenBy(next)) next = account
-      }
-      if (next === undefined) return
-      const works = waiting.get(next)!
-      const { begin } = works.shift()!
-      waiting.delete(next)
-      if (works.length > 0) waiting.set(next, works)
-      take(next)
-      begin()
+export function createFairSemaphore(limits: SemaphoreLimits): FairSemaphore {
+  const slots = new FairSlots(limits)
+  return async (work, turn) => {
+    await slots.enter(turn)
+    try {
+      return await work()
+    } finally {
+      slots.leave(turn.account)
     }
   }
+}
 
-  function enter({ account, signal, whenFull }: Turn): Promise<void> {
+class FairSlots {
+  readonly #limits: SemaphoreLimits
+  /** Slots taken by each account. */
+  readonly #running = new Map<string, number>()
+  /** In the order of arrival; an account that got a slot goes behind the others. */
+  readonly #waiting = new Map<string, Waiting[]>()
+  #taken = 0
+
+  constructor(limits: SemaphoreLimits) {
+    this.#limits = limits
+  }
+
+  /** Resolves when the work has a slot. */
+  enter({ account, signal, whenFull }: Turn): Promise<void> {
     signal.throwIfAborted()
-    const works = waiting.get(account) ?? []
-    const mayBegin = taken < total && takenBy(account) < perAccount
-    if (!mayBegin && whenFull && works.length >= maxWaiting) throw whenFull()
+    const works = this.#waiting.get(account) ?? []
+    const mayBegin = this.#taken < this.#limits.total && this.#hasShare(account)
+    if (!mayBegin && whenFull && works.length >= this.#limits.maxWaiting) throw whenFull()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const own: Waiting = {
       begin: () => {
@@ -80,24 +61,62 @@ export function createFairSemaphore({
       },
     }
     const giveUp = () => {
-      const left = waiting.get(account)!.filter((other) => other !== own)
-      if (left.length > 0) waiting.set(account, left)
-      else waiting.delete(account)
+      this.#setWaiting(
+        account,
+        this.#waiting.get(account)!.filter((other) => other !== own),
+      )
       reject(signal.reason)
     }
     works.push(own)
-    waiting.set(account, works)
+    this.#waiting.set(account, works)
     signal.addEventListener('abort', giveUp, { once: true })
-    admit()
+    this.#admit()
     return promise
   }
 
-  return async (work, turn) => {
-    await enter(turn)
-    try {
-      return await work()
-    } finally {
-      leave(turn.account)
+  leave(account: string): void {
+    this.#taken--
+    const others = this.#takenBy(account) - 1
+    if (others > 0) this.#running.set(account, others)
+    else this.#running.delete(account)
+    this.#admit()
+  }
+
+  /** Gives free slots to waiting work, as long as there are both. */
+  #admit(): void {
+    while (this.#taken < this.#limits.total) {
+      const next = this.#next()
+      if (next === undefined) return
+      const works = this.#waiting.get(next)!
+      const { begin } = works.shift()!
+      this.#waiting.delete(next)
+      this.#setWaiting(next, works)
+      this.#taken++
+      this.#running.set(next, this.#takenBy(next) + 1)
+      begin()
     }
+  }
+
+  /** Returns the account whose turn it is; undefined when none may have another slot. */
+  #next(): string | undefined {
+    let next: string | undefined
+    for (const account of this.#waiting.keys()) {
+      if (!this.#hasShare(account)) continue
+      if (next === undefined || this.#takenBy(account) < this.#takenBy(next)) next = account
+    }
+    return next
+  }
+
+  #takenBy(account: string): number {
+    return this.#running.get(account) ?? 0
+  }
+
+  #hasShare(account: string): boolean {
+    return this.#takenBy(account) < this.#limits.perAccount
+  }
+
+  #setWaiting(account: string, works: Waiting[]): void {
+    if (works.length > 0) this.#waiting.set(account, works)
+    else this.#waiting.delete(account)
   }
 }
