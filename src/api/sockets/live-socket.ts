@@ -43,7 +43,7 @@ export function createLiveSocketServer(
     socket.on('error', ignore) // The client may disconnect while its session is looked up.
     const address = clientAddressOf(request, config.http)
     const ids = { requestId, address }
-    const connection = await connectHere({ request, socket, head }, ids)
+    const connection = await connectHere({ live, log }, { request, socket, head }, ids)
     socket.off('error', ignore)
     if (connection === 'forwarded') return
     const isResumed = typeof connection !== 'number' && connection.isResumed
@@ -63,30 +63,6 @@ export function createLiveSocketServer(
     if (!isOpen && typeof connection !== 'number') connection.lost(1006)
   }
 
-  /** Connects here, or passes the socket on to the node that runs the session. */
-  async function connectHere(
-    upgrade: Upgrade,
-    ids: { requestId: string; address: string },
-  ): Promise<Connection | number | 'forwarded'> {
-    const avoid: string[] = []
-    for (;;) {
-      const connection = await connect(upgrade.request, { ...ids, avoid }, { live, log })
-      if (typeof connection === 'number' || !('nodeId' in connection)) return connection
-      if (!upgrade.socket.writable) return 1001
-      const { jobId, nodeId, url } = connection
-      if (await forwardSocket(upgrade, { url, address: ids.address })) {
-        const cut = () => upgrade.socket.destroy()
-        upgrade.socket.once('close', live.forwarded.add({ jobId, nodeId, cut }))
-        return 'forwarded'
-      }
-      log.warn(
-        { ...ids, nodeId, url },
-        'another node does not respond, its session continues elsewhere',
-      )
-      avoid.push(nodeId)
-    }
-  }
-
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!isLiveUpgrade(request)) return
     if (!socket.writable) return // Refused, because too many requests wait.
@@ -96,6 +72,31 @@ export function createLiveSocketServer(
       socket.destroy()
     })
   })
+}
+
+/** Connects here, or passes the socket on to the node that runs the session. */
+async function connectHere(
+  parts: Pick<LiveSocketParts, 'live' | 'log'>,
+  upgrade: Upgrade,
+  ids: { requestId: string; address: string },
+): Promise<Connection | number | 'forwarded'> {
+  const avoid: string[] = []
+  for (;;) {
+    const connection = await connect(upgrade.request, { ...ids, avoid }, parts)
+    if (typeof connection === 'number' || !('nodeId' in connection)) return connection
+    if (!upgrade.socket.writable) return 1001
+    const { jobId, nodeId, url } = connection
+    if (await forwardSocket(upgrade, { url, address: ids.address })) {
+      const cut = () => upgrade.socket.destroy()
+      upgrade.socket.once('close', parts.live.forwarded.add({ jobId, nodeId, cut }))
+      return 'forwarded'
+    }
+    parts.log.warn(
+      { ...ids, nodeId, url },
+      'another node does not respond, its session continues elsewhere',
+    )
+    avoid.push(nodeId)
+  }
 }
 
 async function connect(

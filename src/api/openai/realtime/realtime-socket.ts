@@ -32,6 +32,8 @@ export type RealtimeParts = {
   scheduler: FrameScheduler
 }
 
+type RealtimeServerParts = Pick<App, 'config' | 'live' | 'log'> & RealtimeParts
+
 /** Returns whether `createRealtimeSocketServer` handles a request. */
 export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]!.replace(/\/$/, '')
@@ -39,11 +41,8 @@ export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boole
 }
 
 /** Serves OpenAI's realtime transcription over WebSocket, with live sessions of this server. */
-export function createRealtimeSocketServer(
-  http: FastifyInstance,
-  app: Pick<App, 'config' | 'live' | 'log'> & RealtimeParts,
-): void {
-  const { config, live, log, bodies, scheduler } = app
+export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeServerParts): void {
+  const { config, live, log, scheduler } = app
   const { maxFrameBytes } = config.live
   const sockets = createSocketServer({
     maxPayload: maxFrameBytes,
@@ -81,7 +80,7 @@ export function createRealtimeSocketServer(
       account: key.account,
       dialect: isBeta(request) ? 'beta' : 'ga',
       settings,
-      open: (body) => openSession(body, key, ids),
+      open: (body) => openSession(app, body, key, ids),
     })
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       connections.add(connection)
@@ -89,20 +88,6 @@ export function createRealtimeSocketServer(
       webSocket.on('error', () => {})
       serveConnection({ webSocket, socket, connection, scheduler, maxFrameBytes })
     })
-  }
-
-  async function openSession(
-    body: object,
-    { account, hash, id }: AdmittedKey,
-    ids: { requestId: string; address: string },
-  ): Promise<Connection> {
-    const bytes = Buffer.from(JSON.stringify(body))
-    const submission = toLiveSubmission(await bodies.read('live', { account, body: bytes }))
-    const session = await live.create(account, { ...submission, keyHash: hash, keyId: id })
-    log.info({ ...ids, sessionId: session.id }, 'live session created')
-    const connection = await live.connect(session.token, { ...ids, isForwarded: true })
-    if (connection instanceof Connection) return connection
-    throw new AppError('live_unavailable', `the session refused its client with ${connection}`)
   }
 
   // Those with a session hear from it that the server stops.
@@ -118,6 +103,22 @@ export function createRealtimeSocketServer(
       refuse(socket, known)
     })
   })
+}
+
+/** Opens the live session behind a socket, and connects to it. */
+async function openSession(
+  { live, log, bodies }: RealtimeServerParts,
+  body: object,
+  { account, hash, id }: AdmittedKey,
+  ids: { requestId: string; address: string },
+): Promise<Connection> {
+  const bytes = Buffer.from(JSON.stringify(body))
+  const submission = toLiveSubmission(await bodies.read('live', { account, body: bytes }))
+  const session = await live.create(account, { ...submission, keyHash: hash, keyId: id })
+  log.info({ ...ids, sessionId: session.id }, 'live session created')
+  const connection = await live.connect(session.token, { ...ids, isForwarded: true })
+  if (connection instanceof Connection) return connection
+  throw new AppError('live_unavailable', `the session refused its client with ${connection}`)
 }
 
 /** Finds the key of a request, or that of a client secret with the settings of its session. */

@@ -13,6 +13,32 @@ import { StoredModel, StoredModelList } from '../../schemas/models/stored-model.
 const Params = Type.Object({ name: Type.String({ maxLength: 255, examples: ['whisper-base'] }) })
 const ADMIN = 'Needs a key with the scope `admin`.'
 
+const listing = {
+  tags: ['Server'],
+  operationId: 'listStoredModels',
+  summary: 'List the models of this machine',
+  description: `What is installed and what the catalog offers, on the node that handles the request. ${ADMIN}`,
+  response: { 200: StoredModelList },
+}
+const pull = {
+  tags: ['Server'],
+  operationId: 'pullModel',
+  summary: 'Install a model of the catalog',
+  description:
+    'Downloads, checks and converts it on the node that handles the request, in the background: `pull` in the list and ' +
+    `events of the type \`model\` report its progress. Running servers use it at once. ${ADMIN}`,
+  params: Params,
+  response: { 202: StoredModel, ...errorResponses(404) },
+}
+const remove = {
+  tags: ['Server'],
+  operationId: 'removeModel',
+  summary: 'Remove an installed model',
+  description: `Work that has begun is finished with it. Models of the server stay. ${ADMIN}`,
+  params: Params,
+  response: { 204: Type.Null(), ...errorResponses(403, 404, 409) },
+}
+
 /** Lists, pulls and removes the models of this machine. Our extension of the API. */
 export function modelStoreRoutes({
   config,
@@ -33,63 +59,23 @@ export function modelStoreRoutes({
   }
 
   return async (http) => {
-    http.get(
-      '/v2/models',
-      {
-        schema: {
-          tags: ['Server'],
-          operationId: 'listStoredModels',
-          summary: 'List the models of this machine',
-          description: `What is installed and what the catalog offers, on the node that handles the request. ${ADMIN}`,
-          response: { 200: StoredModelList },
-        },
-      },
-      async () => ({ items: await list() }),
-    )
+    http.get('/v2/models', { schema: listing }, async () => ({ items: await list() }))
 
-    http.post(
-      '/v2/models/:name/pull',
-      {
-        schema: {
-          tags: ['Server'],
-          operationId: 'pullModel',
-          summary: 'Install a model of the catalog',
-          description:
-            'Downloads, checks and converts it on the node that handles the request, in the background: `pull` in the list and ' +
-            `events of the type \`model\` report its progress. Running servers use it at once. ${ADMIN}`,
-          params: Params,
-          response: { 202: StoredModel, ...errorResponses(404) },
-        },
-      },
-      async (request, reply) => {
-        const { name } = request.params
-        models.pull(name)
-        await note('model.pulled', request, name)
-        const model = (await list()).find((one) => one.name === name)
-        if (!model) throw new AppError('model_not_found', name)
-        return reply.code(202).send(model)
-      },
-    )
+    http.post('/v2/models/:name/pull', { schema: pull }, async (request, reply) => {
+      const { name } = request.params
+      models.pull(name)
+      await note('model.pulled', request, name)
+      const model = (await list()).find((one) => one.name === name)
+      if (!model) throw new AppError('model_not_found', name)
+      return reply.code(202).send(model)
+    })
 
-    http.delete(
-      '/v2/models/:name',
-      {
-        schema: {
-          tags: ['Server'],
-          operationId: 'removeModel',
-          summary: 'Remove an installed model',
-          description: `Work that has begun is finished with it. Models of the server stay. ${ADMIN}`,
-          params: Params,
-          response: { 204: Type.Null(), ...errorResponses(403, 404, 409) },
-        },
-      },
-      async (request, reply) => {
-        const { name } = request.params
-        await models.remove(name)
-        await note('model.removed', request, name)
-        return reply.code(204).send(null)
-      },
-    )
+    http.delete('/v2/models/:name', { schema: remove }, async (request, reply) => {
+      const { name } = request.params
+      await models.remove(name)
+      await note('model.removed', request, name)
+      return reply.code(204).send(null)
+    })
   }
 }
 

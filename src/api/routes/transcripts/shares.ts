@@ -22,12 +22,37 @@ const MAX_BODY_BYTES = 4096
 /** Accepts any text: what is no id is simply not found. */
 const ShareParams = Type.Object({ id: Type.String(), share: Type.String() })
 
+function shareSchemas(kind: JobKind | undefined) {
+  const operations = jobOperations(kind)
+  return {
+    create: {
+      ...operations.share,
+      params: IdParams,
+      body: ShareRequest,
+      response: { 201: CreatedShare, ...errorResponses(404, 413, 415, 422) },
+    },
+    list: {
+      ...operations.shares,
+      params: IdParams,
+      response: { 200: ShareList, ...errorResponses(404) },
+    },
+    remove: {
+      ...operations.unshare,
+      params: ShareParams,
+      response: {
+        204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
+        ...errorResponses(404),
+      },
+    },
+  }
+}
+
 /** Makes, lists and ends links that show a job without a key. Our extension of the API. */
 export function shareRoutes(
   { config, storage, bodies }: Pick<App, 'config' | 'storage'> & { bodies: BodyReader },
   { path, kind }: { path: string; kind?: JobKind },
 ): FastifyPluginAsyncTypebox {
-  const operations = jobOperations(kind)
+  const { create, list, remove } = shareSchemas(kind)
   const { db } = storage
 
   /** A link also shows a session that still runs: its captions. */
@@ -40,12 +65,6 @@ export function shareRoutes(
 
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_BODY_BYTES })
-    const create = {
-      ...operations.share,
-      params: IdParams,
-      body: ShareRequest,
-      response: { 201: CreatedShare, ...errorResponses(404, 413, 415, 422) },
-    }
     http.post(`${path}/:id/share`, { schema: create }, async (request, reply) => {
       const { account, keyHash, params, raw } = request
       const { expires_in_s: seconds, edited } = await bodies.read('share', request)
@@ -66,11 +85,6 @@ export function shareRoutes(
       return reply.code(201).send({ ...viewShare(share), url })
     })
 
-    const list = {
-      ...operations.shares,
-      params: IdParams,
-      response: { 200: ShareList, ...errorResponses(404) },
-    }
     http.get(`${path}/:id/shares`, { schema: list }, async ({ account, params: { id } }) => {
       const job = { id, account, kind }
       if (!(await findJob(db, job))) throw new AppError('job_not_found', id)
@@ -78,14 +92,6 @@ export function shareRoutes(
       return { items: shares.map(viewShare) }
     })
 
-    const remove = {
-      ...operations.unshare,
-      params: ShareParams,
-      response: {
-        204: Type.Unsafe<undefined>(Type.Null({ description: 'It has ended' })),
-        ...errorResponses(404),
-      },
-    }
     http.delete(`${path}/:id/shares/:share`, { schema: remove }, async (request, reply) => {
       const { account, params } = request
       const job = await findJob(db, { id: params.id, account, kind })

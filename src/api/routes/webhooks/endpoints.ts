@@ -28,6 +28,13 @@ import { EndpointList, EndpointQuery, EndpointView } from '../../schemas/webhook
 
 const path = '/v2/endpoints'
 
+const list = {
+  ...endpointOperations.list,
+  querystring: EndpointQuery,
+  response: { 200: EndpointList, ...errorResponses(400, 403) },
+}
+const one = { params: IdParams, response: { 200: EndpointView, ...errorResponses(404) } }
+
 /**
  * Lists the endpoints that are notified of an account's jobs, and enables or disables them; `admin`
  * reaches those of all accounts.
@@ -37,29 +44,18 @@ export function endpointRoutes({
   storage: { db },
 }: Pick<App, 'config' | 'storage'>): FastifyPluginAsyncTypebox {
   const inTurn = limitConcurrency()
-  const one = { params: IdParams, response: { 200: EndpointView, ...errorResponses(404) } }
   return async (http) => {
     ignoreBodies(http)
 
-    http.get(
-      path,
-      {
-        schema: {
-          ...endpointOperations.list,
-          querystring: EndpointQuery,
-          response: { 200: EndpointList, ...errorResponses(400, 403) },
-        },
-      },
-      async ({ account, scopes, query, raw }) => {
-        const limit = Math.min(query.limit, config.http.listMaxLimit)
-        const listed = requireAccount(query, { account, scopes })
-        const filter = { account: listed, kinds: query.kind, statuses: query.status }
-        const part = { offset: query.offset, limit }
-        const page = await inTurn(account, () => pageEndpoints(db, filter, part))
-        const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
-        return { ...urls, items: page.endpoints.map(toEndpointView) }
-      },
-    )
+    http.get(path, { schema: list }, async ({ account, scopes, query, raw }) => {
+      const limit = Math.min(query.limit, config.http.listMaxLimit)
+      const listed = requireAccount(query, { account, scopes })
+      const filter = { account: listed, kinds: query.kind, statuses: query.status }
+      const part = { offset: query.offset, limit }
+      const page = await inTurn(account, () => pageEndpoints(db, filter, part))
+      const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
+      return { ...urls, items: page.endpoints.map(toEndpointView) }
+    })
 
     http.get(`${path}/:id`, { schema: { ...endpointOperations.get, ...one } }, async (request) =>
       toEndpointView(await requireEndpoint(request)),

@@ -14,6 +14,13 @@ const example = {
   custom_metadata: { team: 'red' },
 }
 
+const ChannelMode = Type.Unsafe<'auto' | 'mix' | 'separate'>({
+  type: 'string',
+  enum: ['auto', 'mix', 'separate'],
+  description:
+    '`mix` recognizes all channels as one scene, `separate` each as a party of its own; `auto`, the default, decides by whether channels hold the same speech. Our extension',
+})
+
 /** Defines the body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
 export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
@@ -64,14 +71,7 @@ export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) 
     profanity_filter: Switch({
       description: 'Masks English swear words: `d***`. An extension',
     }),
-    channel_mode: Type.Optional(
-      Type.Unsafe<'auto' | 'mix' | 'separate'>({
-        type: 'string',
-        enum: ['auto', 'mix', 'separate'],
-        description:
-          '`mix` recognizes all channels as one scene, `separate` each as a party of its own; `auto`, the default, decides by whether channels hold the same speech. Our extension',
-      }),
-    ),
+    channel_mode: Type.Optional(ChannelMode),
     ...olderLanguageFields(configs),
     chapterization: Ignored(),
     chapterization_config: Ignored(),
