@@ -189,7 +189,6 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const read = createReader(env, problems)
   const limits = LIMITS[read.oneOf('LIMITS', ['own', 'public'])]
   const database = readDatabase(read)
-  const zeroRetention = read.allOrList('ZERO_RETENTION')
   const config: Config = {
     apertium: read.text('APERTIUM', '') || undefined,
     llm: readLlm(read, problems),
@@ -202,42 +201,12 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       return []
     }),
     models: readModels(read, env, problems),
-    requests: {
-      unknownFields: read.oneOf('UNKNOWN_FIELDS', ['ignore', 'reject']),
-      maxMetadataChars: read.integer('MAX_METADATA_CHARS', 2000),
-      maxVocabulary: read.integer('MAX_VOCABULARY', 10_000),
-      maxPrompts: read.integer('MAX_PROMPTS', 50),
-      maxTargetLanguages: read.integer('MAX_TARGET_LANGUAGES', 100),
-    },
-    storage: {
-      folder: resolve(read.text('DATA_DIR', './data')),
-      maxFileBytes: read.integer('MAX_FILE_BYTES', limits.maxFileBytes, { min: 1 }),
-      accountMaxBytes: read.optionalInteger('ACCOUNT_MAX_BYTES'),
-      minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
-      uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
-      retentionDays: read.integer('RETENTION_DAYS', 365),
-      zeroRetention,
-      zeroRetentionWait: read.integer('ZERO_RETENTION_WAIT_S', 3600, { min: 1 }),
-      auditDays: read.integer('AUDIT_DAYS', 400),
-      orphanDays: read.integer('ORPHAN_DAYS', zeroRetention === 'all' ? 0 : 7),
-      trustClock: read.boolean('TRUST_CLOCK', false),
-      database,
-      objectKeys: readObjectKeys(read, problems),
-      objectStore: readObjectStore(read, env, problems),
-    },
+    requests: readRequests(read),
+    storage: readStorage(read, { ...limits, database, env, problems }),
     media: {
       maxAudio: read.integer('MAX_AUDIO_S', limits.maxAudio, { min: 1 }),
     },
-    jobs: {
-      maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1 }),
-      timeout: read.integer('JOB_TIMEOUT_S', 21_600),
-      queueTimeout: read.integer('QUEUE_TIMEOUT_S', 0),
-      maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
-      maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
-      maxSecondsPerMonth: read.integer('ACCOUNT_MAX_SECONDS_PER_MONTH', 0),
-      maxTokensPerMonth: read.integer('ACCOUNT_MAX_TOKENS_PER_MONTH', 0),
-      fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
-    },
+    jobs: readJobs(read),
     addOnResults: read.oneOf('ADDON_RESULTS', ['string', 'native']),
     network: { allowPrivateNetwork: read.networks('ALLOW_PRIVATE_NETWORK') },
     live: readLive(read),
@@ -256,6 +225,60 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   refuse(problems)
   return config
+}
+
+function readRequests(read: Reader): Config['requests'] {
+  return {
+    unknownFields: read.oneOf('UNKNOWN_FIELDS', ['ignore', 'reject']),
+    maxMetadataChars: read.integer('MAX_METADATA_CHARS', 2000),
+    maxVocabulary: read.integer('MAX_VOCABULARY', 10_000),
+    maxPrompts: read.integer('MAX_PROMPTS', 50),
+    maxTargetLanguages: read.integer('MAX_TARGET_LANGUAGES', 100),
+  }
+}
+
+function readStorage(
+  read: Reader,
+  {
+    maxFileBytes,
+    database,
+    env,
+    problems,
+  }: Pick<Config['storage'], 'maxFileBytes' | 'database'> & {
+    env: Record<string, string | undefined>
+    problems: string[]
+  },
+): Config['storage'] {
+  const zeroRetention = read.allOrList('ZERO_RETENTION')
+  return {
+    folder: resolve(read.text('DATA_DIR', './data')),
+    maxFileBytes: read.integer('MAX_FILE_BYTES', maxFileBytes, { min: 1 }),
+    accountMaxBytes: read.optionalInteger('ACCOUNT_MAX_BYTES'),
+    minFreeBytes: read.optionalInteger('MIN_FREE_BYTES'),
+    uploadTtl: read.integer('UPLOAD_TTL_S', 86_400),
+    retentionDays: read.integer('RETENTION_DAYS', 365),
+    zeroRetention,
+    zeroRetentionWait: read.integer('ZERO_RETENTION_WAIT_S', 3600, { min: 1 }),
+    auditDays: read.integer('AUDIT_DAYS', 400),
+    orphanDays: read.integer('ORPHAN_DAYS', zeroRetention === 'all' ? 0 : 7),
+    trustClock: read.boolean('TRUST_CLOCK', false),
+    database,
+    objectKeys: readObjectKeys(read, problems),
+    objectStore: readObjectStore(read, env, problems),
+  }
+}
+
+function readJobs(read: Reader): Config['jobs'] {
+  return {
+    maxAttempts: read.integer('JOB_MAX_ATTEMPTS', 3, { min: 1 }),
+    timeout: read.integer('JOB_TIMEOUT_S', 21_600),
+    queueTimeout: read.integer('QUEUE_TIMEOUT_S', 0),
+    maxConcurrentPerAccount: read.integer('MAX_CONCURRENT_JOBS', 25, { min: 1 }),
+    maxQueuedPerAccount: read.integer('MAX_QUEUED_JOBS', 300, { min: 1 }),
+    maxSecondsPerMonth: read.integer('ACCOUNT_MAX_SECONDS_PER_MONTH', 0),
+    maxTokensPerMonth: read.integer('ACCOUNT_MAX_TOKENS_PER_MONTH', 0),
+    fetchTimeout: read.integer('FETCH_TIMEOUT_S', 300, { min: 1 }),
+  }
 }
 
 function readHttp(read: Reader): Config['http'] {
