@@ -76,22 +76,10 @@ export function openConnection(options: OpenOptions): SqliteConnection {
   thread.unref()
 
   function send(): void {
-    const together = questions.splice(0)
-    try {
-      if (together.length > 0) thread.postMessage(together)
-    } catch {
-      for (const question of together) sendAlone(question)
-    }
-  }
-
-  /** A value that cannot be sent fails its own statement. */
-  function sendAlone(question: Question): void {
-    try {
-      thread.postMessage([question])
-    } catch (error) {
-      waiting.get(question.id)?.reject(error)
-      waiting.delete(question.id)
-    }
+    sendTogether(thread, questions.splice(0), (id, error) => {
+      waiting.get(id)?.reject(error)
+      waiting.delete(id)
+    })
   }
 
   return {
@@ -111,6 +99,25 @@ export function openConnection(options: OpenOptions): SqliteConnection {
       thread.postMessage('close')
       await ended
     },
+  }
+}
+
+/** Sends statements in one message. A value that cannot be sent fails its own statement. */
+function sendTogether(
+  thread: Worker,
+  questions: readonly Question[],
+  fail: (id: number, error: unknown) => void,
+): void {
+  try {
+    if (questions.length > 0) thread.postMessage(questions)
+  } catch {
+    for (const question of questions) {
+      try {
+        thread.postMessage([question])
+      } catch (error) {
+        fail(question.id, error)
+      }
+    }
   }
 }
 
