@@ -6,6 +6,7 @@ import {
 import type { RecognitionRoute } from '../../asr/routing/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
 import { inParallel } from '../../asr/workers/in-parallel.ts'
+import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Config } from '../../config/config.ts'
 import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
@@ -84,13 +85,8 @@ export async function transcribe(
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
   await recordMedia(tools.db, job.lease, audio)
   progress.enter('detect speech')
-  const { channels, mode, found } = await meter.stage('detect speech', async () => {
-    const arranged = await arrangeRecording(tools, decoded, { ...step, params: job.params })
-    const options = { signal, onProgress: progress.advance, keepSpeech: stages.keepSpeech }
-    const { finals, maxSeconds } = route
-    const planning = { ...options, maxSeconds }
-    const planned = tools.speech.planRecognition(arranged.channels, finals, planning)
-    return { ...arranged, found: await planned }
+  const { channels, mode, found } = await meter.stage('detect speech', () => {
+    return planBatches(tools, job, { ...step, decoded, route })
   })
   const batches = await identifyLanguages(tools.speech, found, { ...step, route, meter })
   const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))
@@ -118,15 +114,11 @@ export async function transcribe(
 
   progress.enter('redact audio')
   // Last of all: once it is stored, the code that ends the job has to keep or delete it.
+  const { redacted } = built
+  const redacting = { redacted, recognized: channels, signal, account: job.account }
   const redactedAudio = await meter.stage('redact audio', async () => {
     await slot.enter(signal)
-    const { redacted } = built
-    return storeRedactedAudio(tools, decoded.channels, {
-      redacted,
-      recognized: channels,
-      signal,
-      account: job.account,
-    })
+    return storeRedactedAudio(tools, decoded.channels, redacting)
   })
   return { result: text, redactedAudio, usage }
 }
@@ -155,6 +147,26 @@ async function installMissing(
       onProgress: ({ fraction, secondsLeft }) => progress.advance(fraction, secondsLeft),
     })
   })
+}
+
+type Decoded = { decoded: DecodedMedia; route: RecognitionRoute }
+
+/** Arranges the channels of a decoded recording, and plans batches of the speech in them. */
+async function planBatches(
+  tools: PipelineTools,
+  { params }: ClaimedJob,
+  { decoded, route: { finals, maxSeconds }, ...step }: Step & Decoded,
+) {
+  const { signal, progress, stages } = step
+  const arranged = await arrangeRecording(tools, decoded, { ...step, params })
+  const planning = {
+    signal,
+    onProgress: progress.advance,
+    keepSpeech: stages.keepSpeech,
+    maxSeconds,
+  }
+  const found = await tools.speech.planRecognition(arranged.channels, finals, planning)
+  return { ...arranged, found }
 }
 
 type Found = { route: RecognitionRoute; meter: AttemptMetrics }
