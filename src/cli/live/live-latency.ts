@@ -45,34 +45,12 @@ export function createLatencyWatch(
   { onsetOf = (time) => time }: { onsetOf?: (time: number) => number } = {},
 ): LatencyWatch {
   const latencies: Latencies = { acks: [], firstPartials: [], finals: [] }
-  const moments: { end: number; at: number }[] = []
+  const sent = createSendLog(bytesPerSecond)
   /** The current or last speech of each channel. */
   const speeches = new Map<number, Speech>()
-  let ackAt = 0
-
-  /**
-   * Returns when the sample at `time` was sent. A later chunk cannot have been sent before an
-   * earlier one.
-   */
-  function handedOver(time: number): number | undefined {
-    const byte = Math.round(time * bytesPerSecond)
-    let [low, high] = [0, moments.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (moments[middle]!.end < byte) low = middle + 1
-      else high = middle
-    }
-    return (moments[low] ?? moments.at(-1))?.at
-  }
-
-  function acknowledged(end: number, at: number): void {
-    for (; ackAt < moments.length && moments[ackAt]!.end <= end; ackAt++) {
-      latencies.acks.push(at - moments[ackAt]!.at)
-    }
-  }
 
   function since(time: number, at: number, into: number[]): void {
-    const from = handedOver(time)
+    const from = sent.sentAt(time)
     if (from !== undefined) into.push(at - from)
   }
 
@@ -94,12 +72,13 @@ export function createLatencyWatch(
 
   return {
     latencies,
-    given: (end, at) => void moments.push({ end, at }),
+    given: sent.add,
     received(message, at) {
       switch (message.type) {
         case 'audio_chunk':
           if (message.acknowledged && message.data?.byte_range) {
-            acknowledged(message.data.byte_range[1], at)
+            const times = sent.acknowledge(message.data.byte_range[1])
+            latencies.acks.push(...times.map((time) => at - time))
           }
           return
         case 'speech_start': {
@@ -115,6 +94,35 @@ export function createLatencyWatch(
         case 'transcript':
           recognized(message, at)
       }
+    },
+  }
+}
+
+/** Creates a list of when which bytes were sent. */
+function createSendLog(bytesPerSecond: number) {
+  const moments: { end: number; at: number }[] = []
+  let acknowledged = 0
+  return {
+    add: (end: number, at: number) => void moments.push({ end, at }),
+    /**
+     * Returns when the sample at `time` was sent. A later chunk cannot have been sent before an
+     * earlier one.
+     */
+    sentAt(time: number): number | undefined {
+      const byte = Math.round(time * bytesPerSecond)
+      let [low, high] = [0, moments.length]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if (moments[middle]!.end < byte) low = middle + 1
+        else high = middle
+      }
+      return (moments[low] ?? moments.at(-1))?.at
+    },
+    /** Returns when the chunks up to `end` were sent that had not been acknowledged. */
+    acknowledge(end: number): number[] {
+      const from = acknowledged
+      while (acknowledged < moments.length && moments[acknowledged]!.end <= end) acknowledged++
+      return moments.slice(from, acknowledged).map(({ at }) => at)
     },
   }
 }
