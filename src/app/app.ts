@@ -2,7 +2,8 @@ import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { createHttp } from '../api/http.ts'
-import { createSpeechEngine, engineOptions } from '../asr/create-speech-engine.ts'
+import { createSpeechEngine } from '../asr/create-speech-engine.ts'
+import { engineOptions } from '../asr/engine-options.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { Config } from '../config/config.ts'
 import { readVersion } from '../config/version.ts'
@@ -11,8 +12,9 @@ import { DeliveryService } from '../delivery/delivery-service.ts'
 import type { Clock } from '../delivery/system-clock.ts'
 import { Jobs } from '../jobs/jobs.ts'
 import { LiveService } from '../live/live-service.ts'
+import type { PullQueue } from '../models/pull-queue.ts'
 import { createServerLog, type Log } from '../observability/log.ts'
-import { createMetrics, measureProcess } from '../observability/metrics.ts'
+import { createMetrics, type Metrics, measureProcess } from '../observability/metrics.ts'
 import { createTracing } from '../observability/tracing.ts'
 import type { ConnectSqlite } from '../storage/database/sqlite/sqlite.ts'
 import type { JobId } from '../storage/jobs/jobs.ts'
@@ -68,13 +70,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const pulls = made.adopt(createPullQueue(config, log), (own) => own.close())
   const { roles } = config.node
-  const speech =
-    overrides.speech ??
-    createSpeechEngine({
-      ...engineOptions(config),
-      ...{ remote: remoteOptions(config, log), pulls: config.models.autoPull ? pulls : undefined },
-      ...{ log, metrics, prepacks: roles.includes('worker') || roles.includes('live') },
-    })
+  const speech = overrides.speech ?? startSpeech(config, { log, metrics, pulls })
   made.defer(() => speech.close())
 
   const resultBuilder =
@@ -122,6 +118,18 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   await live.start()
   const parts = made.move()
   return { ...base, models, delivery, jobs, live, http, close: () => parts.disposeAsync() }
+}
+
+function startSpeech(
+  config: Config,
+  { log, metrics, pulls }: { log: Log; metrics: Metrics; pulls: PullQueue },
+): SpeechEngine {
+  const { roles } = config.node
+  return createSpeechEngine({
+    ...engineOptions(config),
+    ...{ remote: remoteOptions(config, log), pulls: config.models.autoPull ? pulls : undefined },
+    ...{ log, metrics, prepacks: roles.includes('worker') || roles.includes('live') },
+  })
 }
 
 /** Returns the address by which other nodes reach this one: as configured, or where it listens. */

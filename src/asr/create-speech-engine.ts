@@ -1,30 +1,19 @@
-import type { Config, Device } from '../config/config.ts'
 import { AppError } from '../errors.ts'
-import { readStoredModels, type StoredModel } from '../models/install/installed-models.ts'
-import type { PullQueue } from '../models/pull-queue.ts'
+import { readStoredModels } from '../models/install/installed-models.ts'
 import { suggestModel } from '../models/recommend.ts'
-import type { Log } from '../observability/log.ts'
-import type { Metrics } from '../observability/metrics.ts'
 import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
-import { embeddedRecognizers } from './engines/embedded-recognizers.ts'
-import type { RecognizerInfo } from './engines/recognizer.ts'
+import { type SpeechEngineOptions, usualLimits } from './engine-options.ts'
 import { REMOTE } from './engines/remote/remote-id.ts'
-import { createRemoteRecognizer, type RemoteOptions } from './engines/remote/remote-recognizer.ts'
-import { createRemoteRunner } from './engines/remote/remote-runner.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveEngine } from './live/worker-client.ts'
-import { prepackInBackground } from './models/prepacked/prepack-in-background.ts'
 import { joinSegments } from './recognition/fusion.ts'
-import { createInstalledRecognizers } from './routing/installed-recognizers.ts'
 import { createModelInstaller } from './routing/model-installer.ts'
 import {
-  type AvailableRecognizers,
   capabilitiesOf,
   findMostAccurate,
   languagesOf,
   routeRecognition,
 } from './routing/routing.ts'
-import { SEGMENTS_TOGETHER } from './segmentation/batches.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
 import { cutSegments, fileSegments } from './segmentation/segments.ts'
@@ -40,10 +29,7 @@ import type {
   RecognizedSegment,
   SpeechEngine,
 } from './speech-engine.ts'
-import { joinTasks } from './workers/join-tasks.ts'
-import { ModelPools, type ModelUse } from './workers/model-pools.ts'
-import { type TaskRunner, WorkerPool } from './workers/pool.ts'
-import type { WorkerRole } from './workers/protocol.ts'
+import { type Recognizers, startRecognizers } from './workers/start-recognizers.ts'
 import { speakersTimeoutFor, TASK_TIMEOUT_S, timeoutFor } from './workers/task-timeouts.ts'
 
 /** Seconds of one detection task: ten minutes, so that a long recording keeps all workers busy. */
@@ -62,97 +48,23 @@ const STORED_TIMEOUT_PER_SECOND = 20
  */
 const BATCH_NICENESS = 10
 
-/** The folder that holds the models, and how many processes load them. */
-export type SpeechEngineOptions = {
-  folder: string
-  workers: number
-  /**
-   * How many of them start at once, and the others when work waits; default: all. With 0, the check
-   * of readiness leaves them out.
-   */
-  workersAtStart?: number
-  log: Log
-  metrics?: Pick<Metrics, 'workerRestarts'>
-  /** Also creates processes for live sessions; seconds between two partials of an utterance. */
-  live?: { partialInterval: number }
-  /** The memory of installed models, and how long they stay loaded; default: as configured. */
-  models?: ModelLimits
-  /** Names that stand for one of the three models of the API. */
-  aliases?: Readonly<Record<string, string>>
-  /** A server that recognizes too. */
-  remote?: RemoteOptions | undefined
-  /** Installs the models that requests need; closed with the engine. */
-  pulls?: PullQueue | undefined
-  /** Prepacks the embedded models, which takes a process some seconds. */
-  prepacks?: boolean
-  /** What the worker processes load, and the module that they run; for tests. */
-  recognizers?: AvailableRecognizers
-  describe?: (model: StoredModel) => RecognizerInfo | undefined
-  entry?: URL
-  /** Seconds of one detection task; for tests. */
-  detectSeconds?: number
-}
-
-/**
- * Bytes that installed models may take, seconds after which an idle one is unloaded, and the device
- * that runs them, by default the processor. On any other each model has one process, `isJoined`.
- */
-export type ModelLimits = {
-  memory: number
-  idleSeconds: number
-  device?: Device
-  isJoined?: boolean
-}
-
-const usualLimits: ModelLimits = { memory: Number.MAX_SAFE_INTEGER, idleSeconds: 300 }
-
-/** Returns the options that follow from the settings. */
-export function engineOptions({
-  models,
-  workers,
-  live,
-  node: { roles },
-}: Pick<Config, 'models' | 'workers' | 'live' | 'node'>): Omit<SpeechEngineOptions, 'log'> {
-  const partialInterval = live.partialIntervalMs / 1000
-  const { folder, aliases, memory, idleSeconds, device } = models
-  return {
-    folder,
-    workers,
-    aliases,
-    models: { memory, idleSeconds, device, isJoined: device !== 'cpu' },
-    // A second one would compete with the first, and with the rest of the server, while all load.
-    workersAtStart: roles.includes('worker') ? 1 : 0,
-    ...(live.slots !== 0 && roles.includes('live') && { live: { partialInterval } }),
-  }
-}
-
 /** Starts worker processes; their models load in the background. */
 export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const log = options.log.child({ module: 'asr' })
-  const { folder, workers, aliases = {}, detectSeconds = DETECT_SECONDS, pulls } = options
-  const { models: limits = usualLimits } = options
+  const { folder, workers, detectSeconds = DETECT_SECONDS, pulls } = options
   const recognizers = startRecognizers({ ...options, log })
   const { start, pool, modelPools, remote, available, translators } = recognizers
   const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
+  const onUsed = () => {
+    for (const one of [pool, modelPools, embeddingWorkers]) one.yieldTo(BATCH_NICENESS)
+  }
   const live =
     options.live &&
     createLiveEngine({
-      ...options.live,
-      start,
-      processesOf: recognizers.liveProcessesOf,
-      workers,
-      log,
-      onUsed() {
-        pool.yieldTo(BATCH_NICENESS)
-        modelPools.yieldTo(BATCH_NICENESS)
-        embeddingWorkers.yieldTo(BATCH_NICENESS)
-      },
+      ...{ ...options.live, start, processesOf: recognizers.liveProcessesOf, workers, log, onUsed },
     })
   const isInstalled = (id: string) => readStoredModels(folder).some((model) => model.id === id)
   const installer = pulls && createModelInstaller({ pulls, available, isInstalled })
-  const suggest = (languages: readonly string[]) => {
-    return suggestModel(languages, { memoryBytes: limits.memory })
-  }
   return {
     get languages() {
       return languagesOf(available())
@@ -161,21 +73,14 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
     get remote() {
       return remote?.describe()
     },
-    route(request) {
-      const named = { ...request, model: modelBehind(request.model, aliases) }
-      const known = languagesOf(available())
-      // A model may have been pulled a moment ago.
-      const isFresh = named.languages.some((code) => !known.includes(code))
-      return routeRecognition(named, available({ isFresh }), suggest)
-    },
+    route: (request) => chooseRoute(request, recognizers, options),
     workers,
     live,
     arrangeChannels: (task, options) => arrangeChannels(task, recognizers, options),
     planRecognition(channels, settings, options) {
       const { maxSeconds = capabilitiesOf(settings.model, available()).maxSeconds } = options
-      const findSpeech = async (pcm: PcmFile, detecting: EngineOptions) => {
-        const speech = await detectSpeech(pool, pcm, { ...detecting, seconds: detectSeconds })
-        return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
+      const findSpeech = (pcm: PcmFile, detecting: EngineOptions) => {
+        return findSegments(pcm, recognizers, { ...detecting, maxSeconds, detectSeconds })
       }
       const planning = { ...options, findSpeech, maxSeconds, limit: workers + 1 }
       return planRecognition(channels, settings, planning)
@@ -207,6 +112,20 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   }
 }
 
+function chooseRoute(
+  request: Parameters<SpeechEngine['route']>[0],
+  { available }: Pick<Recognizers, 'available'>,
+  { aliases = {}, models: limits = usualLimits }: SpeechEngineOptions,
+): ReturnType<SpeechEngine['route']> {
+  const named = { ...request, model: modelBehind(request.model, aliases) }
+  const known = languagesOf(available())
+  // A model may have been pulled a moment ago.
+  const isFresh = named.languages.some((code) => !known.includes(code))
+  return routeRecognition(named, available({ isFresh }), (languages) => {
+    return suggestModel(languages, { memoryBytes: limits.memory })
+  })
+}
+
 function arrangeChannels(
   task: Parameters<SpeechEngine['arrangeChannels']>[0],
   { pool }: Pick<Recognizers, 'pool'>,
@@ -215,6 +134,20 @@ function arrangeChannels(
   const spans = task.channels.map(({ samples }) => ({ start: 0, end: samples }))
   const timeout = timeoutFor(spans, ARRANGE_TIMEOUT_PER_SECOND)
   return pool.run({ kind: 'arrange', ...task }, { signal, timeout })
+}
+
+/** Detects the speech of a channel, and cuts it at pauses. */
+async function findSegments(
+  pcm: PcmFile,
+  { pool }: Pick<Recognizers, 'pool'>,
+  {
+    maxSeconds,
+    detectSeconds: seconds,
+    ...detecting
+  }: EngineOptions & { maxSeconds: number; detectSeconds: number },
+) {
+  const speech = await detectSpeech(pool, pcm, { ...detecting, seconds })
+  return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
 }
 
 /** Recognizes a batch with its model, or with two whose words are then fused. */
@@ -269,88 +202,6 @@ async function translate(
   const how = { signal, timeout: timeoutFor(segments, STORED_TIMEOUT_PER_SECOND) }
   return processesOf(model, 'batch', pool).run({ kind: 'translate', ...task, model }, how)
 }
-
-/**
- * Starts the batch workers. Processes of installed models start when a task needs them, and the
- * remote recognizer, if any, is listed like an installed one.
- */
-function startRecognizers(options: SpeechEngineOptions) {
-  const { folder, workers, log, metrics, recognizers: embedded = embeddedRecognizers } = options
-  const { models: limits = usualLimits } = options
-  const { entry = new URL('workers/worker.ts', import.meta.url) } = options
-  const withEmbedded: WorkerPool[] = []
-  const start = (role: WorkerRole, count: number, model?: StoredModel) => {
-    const onLost = () => metrics?.workerRestarts.inc({ role })
-    const isBatch = role === 'batch'
-    const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined
-    const idleSeconds = isBatch ? limits.idleSeconds : undefined
-    const { device = 'cpu' } = limits
-    const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
-    const pool = new WorkerPool({
-      ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
-    })
-    pool.start()
-    if (['batch', 'live', 'partials'].includes(role)) withEmbedded.push(pool)
-    return pool
-  }
-  const pool = start('batch', workers)
-  const joined = joinTasks(pool, { processes: workers, mostSegments: SEGMENTS_TOGETHER })
-  if (options.prepacks) {
-    prepackInBackground(folder, log, () => {
-      for (const one of withEmbedded) one.reload()
-    })
-  }
-  const installed = createInstalledRecognizers({
-    ...{ folder, embedded, memory: limits.memory },
-    ...(options.describe && { describe: options.describe }),
-    onTooLarge: ({ id, memoryBytes }) => {
-      log.error(
-        { model: id, memoryBytes, ...limits },
-        'model ignored: it exceeds STENO_MODEL_MEMORY',
-      )
-    },
-  })
-  const remote = options.remote && createRemoteRecognizer(options.remote)
-  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
-    const local = installed.available(how)
-    return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
-  }
-  const translators = (): AvailableRecognizers => {
-    const { finals, partials } = installed.available()
-    return { finals: finals.filter(({ capabilities }) => capabilities.translates), partials }
-  }
-  const modelPools = new ModelPools({
-    ...{ workers, ...limits },
-    start: (model, _, count) => start('model', count, model),
-  })
-  const isEmbedded = (id: string) => {
-    return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
-  }
-  /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
-  const processesOf = (id: string, use: ModelUse, usual: TaskRunner): TaskRunner => {
-    if (isEmbedded(id)) return usual
-    const model = installed.findStored(id) ?? modelPools.find(id)
-    // The pool knows best what to answer when there is no such model.
-    if (!model) return usual
-    return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
-  }
-  let liveRemote: TaskRunner | undefined
-  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
-    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
-    const findFallback = (language: string) => {
-      const model = findMostAccurate(language, installed.available())?.id
-      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
-    }
-    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
-    return liveRemote
-  }
-  return {
-    ...{ start, pool, joined, modelPools, remote, available, translators },
-    ...{ isEmbedded, processesOf, liveProcessesOf },
-  }
-}
-
-type Recognizers = ReturnType<typeof startRecognizers>
 
 /** Chooses the speaker model; its processes start when they are needed. */
 function createSpeakerWork(

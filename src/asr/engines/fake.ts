@@ -39,22 +39,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
   const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
   const recognizer = { id, capabilities: { ...usual, ...options.capabilities } }
   const available = { finals: [recognizer], partials: [recognizer] }
-  const speakers: SpeakerWork = {
-    workers: 2,
-    model: 'fake',
-    plan: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
-    async embed({ to }, signal) {
-      await options.onEmbeddings?.(to)
-      signal.throwIfAborted()
-    },
-    // Speakers take turns, one utterance each, in order.
-    async findSpeakers({ transcript, counts }) {
-      const number = counts.exact || 2
-      return transcript.utterances.map((utterance, i) => {
-        return { ...utterance, speaker: i % number, speakerConfidence: 0.8 }
-      })
-    },
-  }
+  const speakers = fakeSpeakers(options)
   return {
     languages: languagesOf(available),
     route: (request) => routeRecognition(request, available),
@@ -101,6 +86,25 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     diarize: (task, diarizing) => diarizeChannels(speakers, task, diarizing),
     async checkReady() {},
     async close() {},
+  }
+}
+
+function fakeSpeakers({ onEmbeddings }: Pick<FakeOptions, 'onEmbeddings'>): SpeakerWork {
+  return {
+    workers: 2,
+    model: 'fake',
+    plan: (words) => (words.length > 0 ? [[{ start: 0, end: SAMPLE_RATE }]] : []),
+    async embed({ to }, signal) {
+      await onEmbeddings?.(to)
+      signal.throwIfAborted()
+    },
+    // Speakers take turns, one utterance each, in order.
+    async findSpeakers({ transcript, counts }) {
+      const number = counts.exact || 2
+      return transcript.utterances.map((utterance, i) => {
+        return { ...utterance, speaker: i % number, speakerConfidence: 0.8 }
+      })
+    },
   }
 }
 

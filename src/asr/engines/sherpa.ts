@@ -60,11 +60,8 @@ export async function createSherpa(
   const isStreaming = family === 'streaming-transducer'
   const isUpperCase = !pieces.some((piece) => /\p{Ll}/u.test(piece.replace(/^<.*>$/, '')))
   const model = { sherpa, isStreaming, isTimed: capabilities.wordTimes, isUpperCase }
-  const languageOf = ({ language, languages }: RecognizeOptions, text?: SherpaText) => {
-    const tagged = languageTag(text?.language ?? '')
-    const allowed = languages.length > 0 ? languages : stored.languages
-    if (tagged !== undefined && allowed.includes(tagged)) return tagged
-    return language ?? languages[0] ?? stored.languages[0] ?? 'en'
+  const languageOf = (options: RecognizeOptions, text?: SherpaText) => {
+    return chooseLanguage(options, stored.languages, text)
   }
   const hotwordsOf = ({ vocabulary }: RecognizeOptions) => {
     return capabilities.vocabulary ? encodeHotwords(vocabulary, pieces) : undefined
@@ -114,6 +111,18 @@ export async function createSherpa(
     measureCost: (seconds) => measureCost(model, seconds),
     close: () => sherpa.close(),
   }
+}
+
+/** Returns the language that the model names, if it is one of those that are possible. */
+function chooseLanguage(
+  { language, languages }: RecognizeOptions,
+  known: readonly string[],
+  text: SherpaText | undefined,
+): string {
+  const tagged = languageTag(text?.language ?? '')
+  const allowed = languages.length > 0 ? languages : known
+  if (tagged !== undefined && allowed.includes(tagged)) return tagged
+  return language ?? languages[0] ?? known[0] ?? 'en'
 }
 
 type SherpaModel = {

@@ -32,20 +32,7 @@ export function joinTasks(pool: TaskRunner, options: JoinOptions): TaskRunner {
   const waiting: Waiting[] = []
   let running = 0
 
-  function take(): Waiting[] {
-    const taken: Waiting[] = []
-    let segments = 0
-    for (const one of [...waiting]) {
-      const first = taken[0] ?? one
-      const size = segments + one.batch.segments.length
-      if (settingsOf(one.batch) !== settingsOf(first.batch)) continue
-      if (taken.length > 0 && size > mostSegments) break
-      waiting.splice(waiting.indexOf(one), 1)
-      taken.push(one)
-      segments = size
-    }
-    return taken
-  }
+  const take = () => takeTogether(waiting, mostSegments)
 
   async function runNext(): Promise<void> {
     if (running >= processes) return
@@ -102,6 +89,22 @@ export function joinTasks(pool: TaskRunner, options: JoinOptions): TaskRunner {
       return settled as Promise<TaskResult[T['kind']]>
     },
   }
+}
+
+/** Takes the first task and those that can run together with it. */
+function takeTogether(waiting: Waiting[], mostSegments: number): Waiting[] {
+  const taken: Waiting[] = []
+  let segments = 0
+  for (const one of [...waiting]) {
+    const first = taken[0] ?? one
+    const size = segments + one.batch.segments.length
+    if (settingsOf(one.batch) !== settingsOf(first.batch)) continue
+    if (taken.length > 0 && size > mostSegments) break
+    waiting.splice(waiting.indexOf(one), 1)
+    taken.push(one)
+    segments = size
+  }
+  return taken
 }
 
 /** Everything that must be equal for batches to be recognized in one go. */

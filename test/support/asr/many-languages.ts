@@ -3,10 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import {
-  createSpeechEngine,
-  type SpeechEngineOptions,
-} from '../../../src/asr/create-speech-engine.ts'
+import { createSpeechEngine } from '../../../src/asr/create-speech-engine.ts'
+import type { SpeechEngineOptions } from '../../../src/asr/engine-options.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
 import { createLog } from '../../../src/observability/log.ts'

@@ -95,7 +95,8 @@ type Request = {
  */
 export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer {
   const languages = options.languages.length > 0 ? options.languages : everyLanguage()
-  const { concurrency: total } = options
+  const { concurrency: total, model } = options
+  const known = { languages, model }
   const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
   const seen: Seen = { form: 'words', wordTimes: undefined, languages: undefined }
 
@@ -112,17 +113,6 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     const answer = isEcho(first, prompt) ? readOrFail(await send(''), seconds) : first
     learn(seen, answer)
     return answer
-  }
-
-  function recognized(answer: RemoteAnswer, settings: Pick<Batch, 'language' | 'languages'>) {
-    const allowed = settings.languages.length > 0 ? settings.languages : languages
-    const stated = answer.language && languageCodeOf(answer.language, allowed)
-    const language = settings.language ?? stated ?? allowed[0]!
-    const isEstimated = answer.hasWordTimes === false
-    const warnings = isEstimated
-      ? [`${REMOTE} does not measure word times: they are estimates`]
-      : []
-    return { language, warnings, model: `${REMOTE}@${options.model}` }
   }
 
   return {
@@ -143,7 +133,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
           const answer = await ask({ path, segment, ...settings }, call)
           const words = moved(answer.words, segment.start)
           const uncovered = words.length > 0 ? 0 : spokenSeconds(segment)
-          return { segment, words, uncovered, ...recognized(answer, settings) }
+          return { segment, words, uncovered, ...recognized(answer, settings, known) }
         }),
       )
     },
@@ -152,7 +142,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       const words = moved(answer.words, context.start).filter(({ start }) => {
         return start * SAMPLE_RATE >= segment.start && start * SAMPLE_RATE < segment.end
       })
-      return { words, ...recognized(answer, settings) }
+      return { words, ...recognized(answer, settings, known) }
     },
     identify({ path, segments, languages: allowed }, call) {
       return Promise.all(
@@ -164,6 +154,20 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     },
     close: () => options.client.close(),
   }
+}
+
+/** What an answer says of the language, and of the engine. */
+function recognized(
+  answer: RemoteAnswer,
+  settings: Pick<Batch, 'language' | 'languages'>,
+  { languages, model }: { languages: readonly string[]; model: string },
+) {
+  const allowed = settings.languages.length > 0 ? settings.languages : languages
+  const stated = answer.language && languageCodeOf(answer.language, allowed)
+  const language = settings.language ?? stated ?? allowed[0]!
+  const isEstimated = answer.hasWordTimes === false
+  const warnings = isEstimated ? [`${REMOTE} does not measure word times: they are estimates`] : []
+  return { language, warnings, model: `${REMOTE}@${model}` }
 }
 
 type Identifying = { allowed: readonly string[]; use: RemoteUse }

@@ -22,6 +22,56 @@ export type SherpaProcess = {
 
 /** Loads a model in a process of its own. Rejects with `Error` that says why it cannot. */
 export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
+  const { worker, whenReady, errors } = createWorker(setup)
+  let id = 0
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function perform(task: SherpaTask, signal: AbortSignal): Promise<SherpaText> {
+    signal.throwIfAborted()
+    await whenReady()
+    const own = ++id
+    const outcome = await worker.run(
+      { id: own, task },
+      {
+        receive: (message: FromSherpa) =>
+          'id' in message && message.id === own ? message : undefined,
+      },
+    )
+    if ('lost' in outcome) {
+      const { cause } = outcome.lost
+      throw new AppError('engine_failed', `sherpa-onnx ended with ${cause}${lastWords(errors())}`)
+    }
+    if (outcome.answer.type === 'error') {
+      throw new AppError('engine_failed', outcome.answer.problem)
+    }
+    return outcome.answer.result
+  }
+
+  worker.start()
+  try {
+    await whenReady()
+  } catch (error) {
+    await worker.close()
+    throw error
+  }
+  // The packages for Node know the processor only, and use it without asking.
+  if (/fallback to cpu/i.test(errors())) {
+    process.stderr.write(
+      `sherpa-onnx cannot use ${setup.provider}: ${setup.folder} runs on the CPU\n`,
+    )
+  }
+  return {
+    run(task, signal) {
+      const result = last.then(() => perform(task, signal))
+      last = result.catch(() => {})
+      return result
+    },
+    close: () => worker.close(),
+  }
+}
+
+/** The process of a model, when it is ready, and the last that the library wrote. */
+function createWorker(setup: SherpaSetup) {
   let errors = ''
   let problem: string | undefined
   let ready = Promise.withResolvers<void>()
@@ -55,51 +105,7 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
       ready.promise.catch(() => {})
     },
   })
-  let id = 0
-  let last: Promise<unknown> = Promise.resolve()
-
-  async function perform(task: SherpaTask, signal: AbortSignal): Promise<SherpaText> {
-    signal.throwIfAborted()
-    await ready.promise
-    const own = ++id
-    const outcome = await worker.run(
-      { id: own, task },
-      {
-        receive: (message: FromSherpa) =>
-          'id' in message && message.id === own ? message : undefined,
-      },
-    )
-    if ('lost' in outcome) {
-      const { cause } = outcome.lost
-      throw new AppError('engine_failed', `sherpa-onnx ended with ${cause}${lastWords(errors)}`)
-    }
-    if (outcome.answer.type === 'error') {
-      throw new AppError('engine_failed', outcome.answer.problem)
-    }
-    return outcome.answer.result
-  }
-
-  worker.start()
-  try {
-    await ready.promise
-  } catch (error) {
-    await worker.close()
-    throw error
-  }
-  // The packages for Node know the processor only, and use it without asking.
-  if (/fallback to cpu/i.test(errors)) {
-    process.stderr.write(
-      `sherpa-onnx cannot use ${setup.provider}: ${setup.folder} runs on the CPU\n`,
-    )
-  }
-  return {
-    run(task, signal) {
-      const result = last.then(() => perform(task, signal))
-      last = result.catch(() => {})
-      return result
-    },
-    close: () => worker.close(),
-  }
+  return { worker, whenReady: () => ready.promise, errors: () => errors }
 }
 
 /** Returns the last line that the library wrote, without its source location. */

@@ -1,0 +1,105 @@
+import type { StoredModel } from '../../models/install/installed-models.ts'
+import { type SpeechEngineOptions, usualLimits } from '../engine-options.ts'
+import { embeddedRecognizers } from '../engines/embedded-recognizers.ts'
+import { REMOTE } from '../engines/remote/remote-id.ts'
+import { createRemoteRecognizer } from '../engines/remote/remote-recognizer.ts'
+import { createRemoteRunner } from '../engines/remote/remote-runner.ts'
+import { prepackInBackground } from '../models/prepacked/prepack-in-background.ts'
+import { createInstalledRecognizers } from '../routing/installed-recognizers.ts'
+import { type AvailableRecognizers, findMostAccurate } from '../routing/routing.ts'
+import { SEGMENTS_TOGETHER } from '../segmentation/batches.ts'
+import { joinTasks } from './join-tasks.ts'
+import { ModelPools, type ModelUse } from './model-pools.ts'
+import { type TaskRunner, WorkerPool } from './pool.ts'
+import type { WorkerRole } from './protocol.ts'
+
+/**
+ * Starts the batch workers. Processes of installed models start when a task needs them, and the
+ * remote recognizer, if any, is listed like an installed one.
+ */
+export function startRecognizers(options: SpeechEngineOptions) {
+  const { folder, workers, log, recognizers: embedded = embeddedRecognizers } = options
+  const { models: limits = usualLimits } = options
+  const { start, reload } = createPoolStarter(options)
+  const pool = start('batch', workers)
+  const joined = joinTasks(pool, { processes: workers, mostSegments: SEGMENTS_TOGETHER })
+  if (options.prepacks) {
+    prepackInBackground(folder, log, reload)
+  }
+  const installed = createInstalledRecognizers({
+    ...{ folder, embedded, memory: limits.memory },
+    ...(options.describe && { describe: options.describe }),
+    onTooLarge: ({ id, memoryBytes }) => {
+      log.error(
+        { model: id, memoryBytes, ...limits },
+        'model ignored: it exceeds STENO_MODEL_MEMORY',
+      )
+    },
+  })
+  const remote = options.remote && createRemoteRecognizer(options.remote)
+  const available = (how?: { isFresh: boolean }): AvailableRecognizers => {
+    const local = installed.available(how)
+    return remote ? { ...local, finals: [...local.finals, remote.describe()] } : local
+  }
+  const translators = (): AvailableRecognizers => {
+    const { finals, partials } = installed.available()
+    return { finals: finals.filter(({ capabilities }) => capabilities.translates), partials }
+  }
+  const modelPools = new ModelPools({
+    ...{ workers, ...limits },
+    start: (model, _, count) => start('model', count, model),
+  })
+  const isEmbedded = (id: string) => {
+    return [...embedded.finals, ...embedded.partials].some((one) => one.id === id)
+  }
+  /** Returns the processes that have a model, or load it; `usual` have the embedded ones. */
+  const processesOf = (id: string, use: ModelUse, usual: TaskRunner): TaskRunner => {
+    if (isEmbedded(id)) return usual
+    const model = installed.findStored(id) ?? modelPools.find(id)
+    // The pool knows best what to answer when there is no such model.
+    if (!model) return usual
+    return { run: (task, how) => modelPools.run(model, use, { task, options: how }) }
+  }
+  let liveRemote: TaskRunner | undefined
+  const liveProcessesOf = (id: string, usual: WorkerPool): TaskRunner => {
+    if (!remote || id !== REMOTE) return processesOf(id, 'live', usual)
+    const findFallback = (language: string) => {
+      const model = findMostAccurate(language, installed.available())?.id
+      return model ? { model, processes: processesOf(model, 'live', usual) } : undefined
+    }
+    liveRemote ??= createRemoteRunner({ remote, processes: usual, findFallback, log })
+    return liveRemote
+  }
+  return {
+    ...{ start, pool, joined, modelPools, remote, available, translators },
+    ...{ isEmbedded, processesOf, liveProcessesOf },
+  }
+}
+
+/** Starts processes; `reload` has those with the embedded models load them again. */
+function createPoolStarter(options: SpeechEngineOptions) {
+  const { folder, log, metrics, models: limits = usualLimits } = options
+  const { entry = new URL('worker.ts', import.meta.url) } = options
+  const withEmbedded: WorkerPool[] = []
+  const start = (role: WorkerRole, count: number, model?: StoredModel) => {
+    const onLost = () => metrics?.workerRestarts.inc({ role })
+    const isBatch = role === 'batch'
+    const atStart = model ? 1 : isBatch ? options.workersAtStart : undefined
+    const idleSeconds = isBatch ? limits.idleSeconds : undefined
+    const { device = 'cpu' } = limits
+    const args = [folder, role, ...(model ? [JSON.stringify(model), device] : [])]
+    const pool = new WorkerPool({
+      ...{ entry, args, workers: count, atStart, idleSeconds, log, onLost },
+    })
+    pool.start()
+    if (['batch', 'live', 'partials'].includes(role)) withEmbedded.push(pool)
+    return pool
+  }
+  const reload = () => {
+    for (const one of withEmbedded) one.reload()
+  }
+  return { start, reload }
+}
+
+/** The processes of the recognizers, and what is known of those. */
+export type Recognizers = ReturnType<typeof startRecognizers>
