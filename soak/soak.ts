@@ -42,6 +42,14 @@ export type SoakOptions = {
 const DISK = '256m'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
+const settings = {
+  STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
+  STENO_WEBHOOK_SECRETS: `test:${SECRET}`,
+  STENO_MAX_LIVE_SESSIONS: '1000',
+  STENO_LIVE_CONNECT_TIMEOUT_S: '5',
+  FAKE_RETRY_MS: '100',
+}
+
 /** Runs rounds for so many minutes; resolves to the exit code. */
 export async function soak(options: SoakOptions): Promise<number> {
   const { minutes, database, seed, barMs, only } = options
@@ -64,20 +72,12 @@ export async function soak(options: SoakOptions): Promise<number> {
   if (hasDisk) made.defer(() => void spawnSync('umount', [folder]))
   const mirror = await startModelServer()
   made.defer(() => mirror.close())
-  const receivers: UnreliableReceiver[] = []
-  for (let i = 0; i < 2; i++) {
-    receivers.push(await openUnreliable({ secret: SECRET, random }))
-    made.defer(() => receivers[i]!.close())
-  }
+  const receivers = await openReceivers(made, random)
   const postgres = database === 'postgres' ? await startDatabase(made, root) : undefined
   const env = {
+    ...settings,
     STENO_PORT: await freePort(),
-    STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
     STENO_WEBHOOKS: receivers.map(({ url }) => `test=${url}${WEBHOOK_PATH}`).join(','),
-    STENO_WEBHOOK_SECRETS: `test:${SECRET}`,
-    STENO_MAX_LIVE_SESSIONS: '1000',
-    STENO_LIVE_CONNECT_TIMEOUT_S: '5',
-    FAKE_RETRY_MS: '100',
     STENO_MODELS_DIR: models,
     STENO_MODELS_MIRROR: mirror.url,
     ...(postgres && { STENO_DATABASE_URL: postgres.url }),
@@ -97,9 +97,7 @@ export async function soak(options: SoakOptions): Promise<number> {
   for (let round = 1; performance.now() < end; round++) {
     try {
       const report = await runRound({ ...place, round })
-      const { url } = await server.running()
-      await server.collectGarbage()
-      const sample = await sampleOf({ pid: server.pid, url, folder })
+      const sample = await takeSample(server, folder)
       samples.push(sample)
       const { at, ...measured } = sample
       console.log(JSON.stringify({ round, ...report, ...measured }))
@@ -119,6 +117,25 @@ export async function soak(options: SoakOptions): Promise<number> {
 /** Gives the data a disk of its own, which can be filled; false where that is not allowed. */
 function mountDisk(folder: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', folder]).status === 0
+}
+
+async function openReceivers(
+  made: AsyncDisposableStack,
+  random: () => number,
+): Promise<UnreliableReceiver[]> {
+  const receivers: UnreliableReceiver[] = []
+  for (let i = 0; i < 2; i++) {
+    const receiver = await openUnreliable({ secret: SECRET, random })
+    made.defer(() => receiver.close())
+    receivers.push(receiver)
+  }
+  return receivers
+}
+
+async function takeSample(server: SoakedServer, folder: string): Promise<Sample> {
+  const { url } = await server.running()
+  await server.collectGarbage()
+  return sampleOf({ pid: server.pid, url, folder })
 }
 
 async function startDatabase(made: AsyncDisposableStack, root: string): Promise<SlowPostgres> {
