@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { attacks } from './attacks.ts'
 import { ATTACKER_KEY, startIsolated } from './isolated-server.ts'
 import { type Baseline, type Judged, judge } from './outcome.ts'
-import { createVictim } from './victims/victim.ts'
+import { createVictim } from './victim/victim.ts'
 
 /** How a run is made. */
 export type MeasureOptions = {

@@ -1,5 +1,5 @@
 import { percentile } from '../../src/cli/live/live-latency.ts'
-import type { VictimOutcome } from './victims/victim.ts'
+import type { VictimOutcome } from './victim/victim.ts'
 
 /**
  * What the victim must not notice: milliseconds, and bytes beyond the memory of a run without

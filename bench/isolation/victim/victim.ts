@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { wavOf } from '../../wav.ts'
 import { readSamples } from '../attacks/speech.ts'
 import { VICTIM_KEY } from '../isolated-server.ts'
-import { createVictimJobs, type JobsOutcome } from './victim-jobs.ts'
-import { type SessionOutcome, speakLive } from './victim-live.ts'
-import { openVictimReceiver } from './victim-receiver.ts'
-import { createRequests, every } from './victim-requests.ts'
+import { createVictimJobs, type JobsOutcome } from './jobs.ts'
+import { type SessionOutcome, speakLive } from './live.ts'
+import { openVictimReceiver } from './receiver.ts'
+import { createRequests, every } from './requests.ts'
 
 /** What an ordinary life came to. */
 export type VictimOutcome = {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LiveConnection } from '../../../src/cli/live/live-connection.ts'
 import { createLatencyWatch } from '../../../src/cli/live/live-latency.ts'
 import { readSamples } from '../attacks/speech.ts'
-import type { VictimReceiver } from './victim-receiver.ts'
-import { jsonPost, type Requests } from './victim-requests.ts'
+import type { VictimReceiver } from './receiver.ts'
+import { jsonPost, type Requests } from './requests.ts'
 
 /** What came of one session. */
 export type SessionOutcome = {

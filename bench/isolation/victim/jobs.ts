@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { wavOf } from '../../wav.ts'
 import { readSamples } from '../attacks/speech.ts'
-import type { VictimReceiver } from './victim-receiver.ts'
-import { every, jsonPost, type Requests } from './victim-requests.ts'
+import type { VictimReceiver } from './receiver.ts'
+import { every, jsonPost, type Requests } from './requests.ts'
 
 /** Between two jobs with a recording of their own, one sent and the next one fetched. */
 const ORDINARY_MS = 4000
@@ -47,12 +47,10 @@ export async function createVictimJobs(
   const ordinary: { path: string; started: number; id: string | undefined }[] = []
   const problems = new Map<string, number>()
   const note = (problem: string) => void problems.set(problem, (problems.get(problem) ?? 0) + 1)
-  let lastId: string | undefined
 
   function accept({ status, text }: { status: number; text: string }): string | undefined {
     if (status !== 201) return undefined
     const { id } = JSON.parse(text) as { id: string }
-    lastId = id
     ids.push(id)
     return id
   }
@@ -62,53 +60,36 @@ export async function createVictimJobs(
     const path = `/callback/${n}`
     const own = { path, started, id: undefined as string | undefined }
     ordinary.push(own)
-    const sent =
-      n % 2 === 0 ? await upload(requests, wavOf(samples)) : { url: `${receiver.url}/talk.wav` }
+    const isSent = n % 2 === 0
+    const sent = isSent
+      ? await upload(requests, wavOf(samples))
+      : { url: `${receiver.url}/talk.wav` }
     if (sent.url === undefined) return note(`upload: ${sent.problem}`)
-    const callback_config = { url: receiver.url + path }
-    const params = { audio_url: sent.url, callback: true, callback_config }
-    const answer = await requests.request('/v2/pre-recorded', jsonPost(params))
+    const answer = await createJob(requests, { url: sent.url, callback: receiver.url + path })
     own.id = accept(answer)
     if (!own.id) note(`creation: ${answer.status || answer.text}`)
   }
 
-  type Job = { id: string; status: string; error_code: number | null }
-  async function look(): Promise<Map<string, Job> | undefined> {
-    const { status, text } = await requests.request('/v2/pre-recorded?limit=1000')
-    if (status !== 200) return undefined
-    const { items } = JSON.parse(text) as { items: Job[] }
-    return new Map(items.map((job) => [job.id, job]))
-  }
-
   async function settle(ms: number): Promise<JobsOutcome> {
     const deadline = performance.now() + ms
+    const called = ordinary.filter(({ id }) => id)
     let jobs: Map<string, Job> | undefined
     const isOpen = () => {
       const waits = (id: string) => ['queued', 'processing'].includes(jobs?.get(id)?.status ?? '')
-      return (
-        !jobs || ids.some(waits) || ordinary.some(({ id, path }) => id && !receiver.came.has(path))
-      )
+      return !jobs || ids.some(waits) || called.some(({ path }) => !receiver.came.has(path))
     }
     do {
-      jobs = (await look()) ?? jobs
+      jobs = (await listJobs(requests)) ?? jobs
       if (isOpen()) await sleep(LOOK_MS)
     } while (isOpen() && performance.now() < deadline)
     const states = ids.map((id) => jobs?.get(id))
-    for (const job of states) {
-      if (job?.status !== 'done') note(`job: ${job?.status ?? 'gone'} ${job?.error_code ?? ''}`)
-    }
-    const unheard = ordinary.filter(({ id, path }) => id && !receiver.came.has(path))
-    for (const { id } of unheard) if (jobs?.get(id!)?.status === 'done') note('no callback')
-    const done = states.filter((job) => job?.status === 'done').length
+    for (const problem of problemsOf(states)) note(problem)
+    const silent = called.filter(({ path }) => !receiver.came.has(path))
+    for (const { id } of silent) if (jobs?.get(id!)?.status === 'done') note('no callback')
     return {
-      accepted: ids.length,
-      done,
-      lost: states.filter((job) => !job || job.status === 'error').length,
+      ...countStates(states),
       problems: Object.fromEntries(problems),
-      times: ordinary.flatMap(({ path, started }) => {
-        const came = receiver.came.get(path)
-        return came ? [came.at - started] : []
-      }),
+      times: timesOf(ordinary, receiver),
     }
   }
 
@@ -116,11 +97,49 @@ export async function createVictimJobs(
     smallJob: { audio_url: small.url },
     accept,
     get lastId() {
-      return lastId
+      return ids.at(-1)
     },
     live: (end) => every(ORDINARY_MS, end, makeOrdinary),
     settle,
   }
+}
+
+function createJob({ request }: Requests, { url, callback }: { url: string; callback: string }) {
+  const params = { audio_url: url, callback: true, callback_config: { url: callback } }
+  return request('/v2/pre-recorded', jsonPost(params))
+}
+
+function problemsOf(states: readonly (Job | undefined)[]): string[] {
+  const others = states.filter((job) => job?.status !== 'done')
+  return others.map((job) => `job: ${job?.status ?? 'gone'} ${job?.error_code ?? ''}`)
+}
+
+/** Returns how long each callback took. */
+function timesOf(
+  sent: readonly { path: string; started: number }[],
+  { came }: VictimReceiver,
+): number[] {
+  return sent.flatMap(({ path, started }) => {
+    const first = came.get(path)
+    return first ? [first.at - started] : []
+  })
+}
+
+/** Counts jobs by their states; `undefined` are those that are gone. */
+function countStates(states: readonly (Job | undefined)[]) {
+  return {
+    accepted: states.length,
+    done: states.filter((job) => job?.status === 'done').length,
+    lost: states.filter((job) => !job || job.status === 'error').length,
+  }
+}
+
+type Job = { id: string; status: string; error_code: number | null }
+async function listJobs({ request }: Requests): Promise<Map<string, Job> | undefined> {
+  const { status, text } = await request('/v2/pre-recorded?limit=1000')
+  if (status !== 200) return undefined
+  const { items } = JSON.parse(text) as { items: Job[] }
+  return new Map(items.map((job) => [job.id, job]))
 }
 
 async function upload(
