@@ -20,6 +20,7 @@ import {
   multiplyRows,
   readByteMatrix,
   roundRows,
+  scaleMatrix,
 } from './byte-products.ts'
 
 const ROWS = 64
@@ -123,6 +124,20 @@ test('joined matrices keep their scales and zero points', async () => {
   const found = await run((graph) => multiplyRows(graph, roundRows(graph, 'x'), joined), quiet)
   assert.ok(distance(found.subarray(0, COLUMNS), exactProduct(quiet, first)) < 0.02)
   assert.ok(distance(found.subarray(COLUMNS), exactProduct(quiet, second)) < 0.02)
+})
+
+test('a scaled matrix makes scaled products', async () => {
+  const product = (matrix: ByteMatrix) => (graph: Graph) => {
+    return multiplyRows(graph, roundRows(graph, 'x'), matrix)
+  }
+  const plain = await run(product(matrixOf('m', first)), quiet)
+  const scaled = await run(product(scaleMatrix(matrixOf('m', first), 0.25)), quiet)
+  assert.ok(
+    distance(
+      scaled,
+      Array.from(plain, (value) => value / 4),
+    ) < 1e-6,
+  )
 })
 
 /** A product in the form that dynamic quantization writes. */

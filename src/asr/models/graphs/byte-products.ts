@@ -68,6 +68,13 @@ export function joinColumns(matrices: readonly ByteMatrix[], name: string): Byte
   }
 }
 
+/** Multiplies a matrix that has one scale by a number, at no cost for the products. */
+export function scaleMatrix(matrix: ByteMatrix, factor: number): ByteMatrix {
+  const { name } = matrix.scale
+  const scale = floatTensor(`${name}.by.${factor}`, [floatOf(matrix.scale) * factor], [])
+  return { ...matrix, scale }
+}
+
 /**
  * Rounds each row to bytes by its own largest magnitude: the result of a row does not depend on the
  * rows beside it. A row of zeros stays one.
