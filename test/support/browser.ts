@@ -30,24 +30,50 @@ export function whyNotBuilt(): string | undefined {
   return existsSync(PAGE) ? undefined : 'the dashboard is not built'
 }
 
-/** Starts a browser that ends with the test. A sound file becomes its microphone. */
+/** How long the browser stays open for the next test of this process: its start takes seconds. */
+const IDLE_MS = 5000
+
+let shared: Promise<Browser> | undefined
+let idle: NodeJS.Timeout | undefined
+
+/**
+ * Returns a browser whose pages end with the test. A sound file becomes the microphone of a browser
+ * of its own; otherwise the tests of a process, which run one after the other, share one.
+ */
 export async function openBrowser(
   t: Pick<TestContext, 'after'>,
   { microphone }: { microphone?: string } = {},
 ): Promise<Browser> {
-  const fake = microphone
-    ? [
-        '--use-fake-device-for-media-stream',
-        '--use-fake-ui-for-media-stream',
-        `--use-file-for-fake-audio-capture=${microphone}`,
-      ]
-    : []
-  const browser = await chromium.launch({
-    executablePath: program!,
-    args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required', ...fake],
+  if (microphone) {
+    const own = await launch([
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+      `--use-file-for-fake-audio-capture=${microphone}`,
+    ])
+    t.after(() => own.close())
+    return own
+  }
+  clearTimeout(idle)
+  shared ??= launch()
+  const browser = await shared
+  t.after(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+    idle = setTimeout(closeShared, IDLE_MS).unref()
   })
-  t.after(() => browser.close())
   return browser
+}
+
+function launch(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({
+    executablePath: program!,
+    args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required', ...flags],
+  })
+}
+
+function closeShared(): void {
+  const closing = shared
+  shared = undefined
+  void closing?.then((browser) => browser.close())
 }
 
 /** A page with what went wrong in it: errors, and requests to other origins. */
@@ -78,17 +104,19 @@ export async function openPage(
   return { page, problems }
 }
 
+/** What axe checks in each theme: the dark one differs in its colors alone. */
+const RULES = { light: {}, dark: { runOnly: ['color-contrast'] } }
+
 /** Fails if axe finds anything on the page as it is, in either theme. */
 export async function checkPage(page: Page, name: string): Promise<void> {
+  await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8'))
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
-    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8'))
-    const found = await page.evaluate(async () => {
-      const { violations } = await (
-        globalThis as unknown as { axe: { run(): Promise<Found> } }
-      ).axe.run()
+    const found = await page.evaluate(async (rules) => {
+      const { axe } = globalThis as unknown as { axe: { run(rules: object): Promise<Found> } }
+      const { violations } = await axe.run({ resultTypes: ['violations'], ...rules })
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-    })
+    }, RULES[colorScheme])
     assert.deepEqual(found, [], `${name}, ${colorScheme}`)
     if (!pictures) continue
     for (const [size, width, height] of sizes) {

@@ -22,14 +22,14 @@ const hostile = [
   ' {{constructor}}',
 ]
 
-/** Stores a finished job with a long transcript; resolves to its id. */
-async function addLongJob({ app }: TestServer): Promise<string> {
-  const words = Array.from({ length: WORDS }, (_, i) => {
+/** Stores a finished job with so many words; resolves to its id. */
+async function addJob({ app }: TestServer, count: number): Promise<string> {
+  const words = Array.from({ length: count }, (_, i) => {
     const word = i < hostile.length ? hostile[i]! : ` word${i}`
     return { word, start: i / 5, end: i / 5 + 0.1, confidence: (i % 10) / 10 }
   })
   const utterances = []
-  for (let i = 0; i < WORDS; i += WORDS_PER_UTTERANCE) {
+  for (let i = 0; i < count; i += WORDS_PER_UTTERANCE) {
     const part = words.slice(i, i + WORDS_PER_UTTERANCE)
     const text = part
       .map(({ word }) => word)
@@ -49,7 +49,7 @@ async function addLongJob({ app }: TestServer): Promise<string> {
     })
   }
   const metadata = {
-    audio_duration: WORDS / 5,
+    audio_duration: count / 5,
     number_of_distinct_channels: 1,
     billing_time: 1,
     transcription_time: 1,
@@ -89,7 +89,7 @@ test('a hostile transcript of 50,000 words is text, and is scrolled and read', {
 }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
-  const id = await addLongJob(server)
+  const id = await addJob(server, WORDS)
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
   await signIn(page, server.key)
@@ -156,7 +156,7 @@ async function scrollSmoothly(t: TestContext, page: Page): Promise<void> {
 test('a browser of one account does not see the recordings of another', { skip }, async (t) => {
   const server = await startServer()
   t.after(() => server.close())
-  const id = await addLongJob(server)
+  const id = await addJob(server, WORDS_PER_UTTERANCE)
   const browser = await openBrowser(t)
   const { page } = await openPage(browser, server.url)
   await signIn(page, 'other-key')
