@@ -26,9 +26,9 @@ export function report(outcome: Outcome, failure?: { input: string; error: unkno
 }
 
 /**
- * Gives `judge` as many values as the time allows, the same ones for the same seed, and prints one
- * JSON line. The smallest value that it rejects is printed with its error, and the process ends
- * with 1.
+ * Gives `judge` as many values as the time allows, but one at least, the same ones for the same
+ * seed, and prints one JSON line. The smallest value that it rejects is printed with its error, and
+ * the process ends with 1.
  */
 export async function fuzz<T>(
   name: string,
@@ -36,13 +36,13 @@ export async function fuzz<T>(
   judge: (value: T) => Promise<void>,
 ): Promise<void> {
   const { seconds, seed } = readOptions()
-  const found = await fc.check(fc.asyncProperty(values, judge), {
-    seed,
-    numRuns: 1e9,
-    interruptAfterTimeLimit: seconds * 1000,
-    timeout: HANG_MS,
-  })
-  const outcome = { name, seed, runs: found.numRuns }
-  if (!found.failed) return report(outcome)
+  const property = fc.asyncProperty(values, judge)
+  const options = { seed, timeout: HANG_MS }
+  // A busy machine may take the whole time for the first one.
+  const first = await fc.check(property, { ...options, numRuns: 1 })
+  const limits = { numRuns: 1e9, interruptAfterTimeLimit: seconds * 1000 }
+  const found = first.failed ? first : await fc.check(property, { ...options, ...limits })
+  const outcome = { name, seed, runs: Math.max(first.numRuns, found.numRuns) }
+  if (!found.failed || found.interrupted) return report(outcome)
   report(outcome, { input: fc.stringify(found.counterexample), error: found.errorInstance })
 }

@@ -1,14 +1,19 @@
-/** The tests with random inputs, with more of them. */
-import '../../src/api/bodies/validation/validate-fields.test.ts'
-import '../../src/api/openapi/publish-schema.test.ts'
-import '../../src/audio/containers/wav.test.ts'
-import '../../src/audio/resample.test.ts'
-import '../../src/delivery/delivery-order.test.ts'
-import '../../src/live/input/client-frames.test.ts'
-import '../../src/live/input/resume-matcher.test.ts'
-import '../../src/text/edits/edit-properties.test.ts'
-import '../../src/text/formats/subtitle-readers.test.ts'
-import '../../src/text/redaction/redaction-properties.test.ts'
-import '../../src/text/result/steps/retry-property.test.ts'
-import '../../src/text/words/sentences/punctuation.test.ts'
-import '../delivery/api-deliveries-hostile.test.ts'
+/** The tests with random inputs, with more of them; `npm test` makes their short form. */
+import { IS_SHORT } from '../support/rounds.ts'
+
+const files = [
+  '../../src/api/bodies/validation/validate-fields.test.ts',
+  '../../src/api/openapi/publish-schema.test.ts',
+  '../../src/audio/containers/wav.test.ts',
+  '../../src/audio/resample.test.ts',
+  '../../src/delivery/delivery-order.test.ts',
+  '../../src/live/input/client-frames.test.ts',
+  '../../src/live/input/resume-matcher.test.ts',
+  '../../src/text/edits/edit-properties.test.ts',
+  '../../src/text/formats/subtitle-readers.test.ts',
+  '../../src/text/redaction/redaction-properties.test.ts',
+  '../../src/text/result/steps/retry-property.test.ts',
+  '../../src/text/words/sentences/punctuation.test.ts',
+  '../delivery/api-deliveries-hostile.test.ts',
+]
+if (!IS_SHORT) for (const file of files) await import(file)
