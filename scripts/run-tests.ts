@@ -10,6 +10,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, styleText } from 'node:util'
+import { bundleServer, SERVER_BUNDLE } from './test-tools/server-bundle.ts'
 import {
   makePostgresFolder,
   removePostgres,
@@ -65,6 +66,7 @@ const postgresFolder = whyNoPostgres() ? undefined : makePostgresFolder()
 const env = {
   ...process.env,
   ...(postgresFolder && { [SHARED_FOLDER]: postgresFolder }),
+  ...(values.long && { [SERVER_BUNDLE]: await bundleServer() }),
   STENO_TEST_ROUNDS: values.rounds ?? (values.long ? '10' : '1'),
   STENO_TEST_SEED: values.seed,
   ...(values.times && { STENO_TEST_TIMES: 'true' }),

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { SERVER_BUNDLE } from '../../../scripts/test-tools/server-bundle.ts'
 
 /** A whole server in a process of its own, which `server-process.ts` runs. */
 export type ChildServer = {
@@ -13,6 +14,7 @@ export type ChildServer = {
 }
 
 const KEY = 'child-key'
+const PROGRAM = process.env[SERVER_BUNDLE] ?? join(import.meta.dirname, 'server-process.ts')
 
 type Options = {
   env?: Record<string, string>
@@ -41,7 +43,7 @@ export async function startChild(
     STENO_RATE_LIMIT: '0',
   }
   const [execPath, ...words] = [...command, process.execPath]
-  const child = fork(join(import.meta.dirname, 'server-process.ts'), {
+  const child = fork(PROGRAM, {
     env: { ...process.env, ...settings, ...env },
     execPath: execPath!,
     execArgv: [...words, '--disable-warning=ExperimentalWarning', '--expose-gc'],
