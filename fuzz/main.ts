@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
   },
 })
 
-const files = await Array.fromAsync(glob('targets/*.fuzz.ts', { cwd: import.meta.dirname }))
+const files = await Array.fromAsync(glob('targets/*/*.fuzz.ts', { cwd: import.meta.dirname }))
 const targets = files
   .sort()
   .filter((file) => positionals.length === 0 || positionals.includes(basename(file, '.fuzz.ts')))

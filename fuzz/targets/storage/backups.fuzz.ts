@@ -4,14 +4,14 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { openBackupFolder } from '../../src/storage/backup/backup-folder.ts'
-import { checkBackup } from '../../src/storage/backup/check-backup.ts'
-import { openObjectIndex } from '../../src/storage/backup/object-index.ts'
-import { restoreBackup } from '../../src/storage/backup/restore-backup.ts'
-import { takeBackup } from '../../src/storage/backup/take-backup.ts'
-import { fillStore } from '../../test/support/storage/upgrades/filled-store.ts'
-import { failsClearly } from '../fails-clearly.ts'
-import { fuzzBytes } from '../guided.ts'
+import { openBackupFolder } from '../../../src/storage/backup/backup-folder.ts'
+import { checkBackup } from '../../../src/storage/backup/check-backup.ts'
+import { openObjectIndex } from '../../../src/storage/backup/object-index.ts'
+import { restoreBackup } from '../../../src/storage/backup/restore-backup.ts'
+import { takeBackup } from '../../../src/storage/backup/take-backup.ts'
+import { fillStore } from '../../../test/support/storage/upgrades/filled-store.ts'
+import { failsClearly } from '../../fails-clearly.ts'
+import { fuzzBytes } from '../../guided.ts'
 
 const { signal } = new AbortController()
 const root = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readSherpaLayout, readTokens } from '../../src/asr/engines/sherpa/layout.ts'
-import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
-import { openCTranslate2 } from '../../src/asr/engines/whisper/weights/ctranslate2.ts'
-import { describeWhisperModel } from '../../src/asr/engines/whisper/weights/describe.ts'
-import { openSafetensors } from '../../src/asr/engines/whisper/weights/safetensors.ts'
-import type { WeightFile } from '../../src/asr/engines/whisper/weights/weights.ts'
-import { readStoredRecord } from '../../src/models/install/installed-models.ts'
-import { unzipMembers } from '../../src/models/install/unzip.ts'
-import { failsClearly } from '../fails-clearly.ts'
-import { fuzzBytes, type Judge } from '../guided.ts'
+import { readSherpaLayout, readTokens } from '../../../src/asr/engines/sherpa/layout.ts'
+import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
+import { openCTranslate2 } from '../../../src/asr/engines/whisper/weights/ctranslate2.ts'
+import { describeWhisperModel } from '../../../src/asr/engines/whisper/weights/describe.ts'
+import { openSafetensors } from '../../../src/asr/engines/whisper/weights/safetensors.ts'
+import type { WeightFile } from '../../../src/asr/engines/whisper/weights/weights.ts'
+import { readStoredRecord } from '../../../src/models/install/installed-models.ts'
+import { unzipMembers } from '../../../src/models/install/unzip.ts'
+import { failsClearly } from '../../fails-clearly.ts'
+import { fuzzBytes, type Judge } from '../../guided.ts'
 import {
   members,
   smallModel,
@@ -20,7 +20,7 @@ import {
   writeSherpa,
   writeTranslated,
   zipArchive,
-} from '../model-seeds.ts'
+} from '../../model-seeds.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-fuzz-'))
 process.on('exit', () => rmSync(folder, { recursive: true }))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runDecoder } from '../../src/audio/decoder/decoder-client.ts'
-import { AppError } from '../../src/errors.ts'
+import { runDecoder } from '../../../src/audio/decoder/decoder-client.ts'
+import { AppError } from '../../../src/errors.ts'
 import {
   adts,
   flv,
@@ -12,9 +12,9 @@ import {
   matroska,
   mp4,
   ogg,
-} from '../../test/support/audio/hostile-media.ts'
-import { mutated } from '../mutations.ts'
-import { fuzz } from '../run.ts'
+} from '../../../test/support/audio/hostile-media.ts'
+import { mutated } from '../../mutations.ts'
+import { fuzz } from '../../run.ts'
 
 /** Larger fixtures are of no kind that the small ones are not. */
 const MAX_SEED_BYTES = 200_000
@@ -22,7 +22,7 @@ const MAX_SEED_BYTES = 200_000
 const limits = { memoryBytes: 300e6, cpuSeconds: 10, wallSeconds: 15 }
 const maxSeconds = 60
 
-const fixtures = join(import.meta.dirname, '../../test/fixtures')
+const fixtures = join(import.meta.dirname, '../../../test/fixtures')
 const seeds = [
   ...['.', 'encodings', 'films', 'irregular']
     .flatMap((folder) => globSync(`${folder}/*.*`, { cwd: fixtures }))

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { readFields } from '../../src/api/bodies/validation/validate-fields.ts'
-import { preRecordedRequest } from '../../src/api/schemas/jobs/pre-recorded-request.ts'
-import { AppError } from '../../src/errors.ts'
-import { ownHeaders, requestRaw } from '../../test/support/api/hostile-requests.ts'
-import { hum } from '../../test/support/audio/recordings.ts'
-import { upload } from '../../test/support/net/http-client.ts'
-import { startServer } from '../../test/support/server/start-server.ts'
-import { mutated } from '../mutations.ts'
-import { fuzz } from '../run.ts'
+import { readFields } from '../../../src/api/bodies/validation/validate-fields.ts'
+import { preRecordedRequest } from '../../../src/api/schemas/jobs/pre-recorded-request.ts'
+import { AppError } from '../../../src/errors.ts'
+import { ownHeaders, requestRaw } from '../../../test/support/api/hostile-requests.ts'
+import { hum } from '../../../test/support/audio/recordings.ts'
+import { upload } from '../../../test/support/net/http-client.ts'
+import { startServer } from '../../../test/support/server/start-server.ts'
+import { mutated } from '../../mutations.ts'
+import { fuzz } from '../../run.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { SHORT_BYTES } from '../../src/api/bodies/body-reader.ts'
-import { startServer } from '../../test/support/server/start-server.ts'
-import { fuzz } from '../run.ts'
+import { SHORT_BYTES } from '../../../src/api/bodies/body-reader.ts'
+import { startServer } from '../../../test/support/server/start-server.ts'
+import { fuzz } from '../../run.ts'
 
 /**
  * What a request may cost the thread of the loop, in milliseconds of its processor: on a machine

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import fc from 'fast-check'
-import { openSession } from '../../test/support/live/clients/live-client.ts'
-import { opcodes, openRaw, rawFrame } from '../../test/support/live/clients/raw-frames.ts'
-import { call } from '../../test/support/net/http-client.ts'
-import { startServer } from '../../test/support/server/start-server.ts'
-import { mutated } from '../mutations.ts'
-import { fuzz } from '../run.ts'
+import { openSession } from '../../../test/support/live/clients/live-client.ts'
+import { opcodes, openRaw, rawFrame } from '../../../test/support/live/clients/raw-frames.ts'
+import { call } from '../../../test/support/net/http-client.ts'
+import { startServer } from '../../../test/support/server/start-server.ts'
+import { mutated } from '../../mutations.ts'
+import { fuzz } from '../../run.ts'
 
 const server = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '1000' } })
 

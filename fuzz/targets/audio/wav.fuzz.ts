@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { type ByteSource, bytesSource } from '../../src/audio/containers/byte-source.ts'
-import { detectContainer } from '../../src/audio/containers/containers.ts'
-import { describeSamples, readSamples } from '../../src/audio/containers/stored-samples.ts'
-import { readWavLayout } from '../../src/audio/containers/wav.ts'
-import { bytesPerSample } from '../../src/audio/pcm.ts'
-import { AppError } from '../../src/errors.ts'
-import { hum } from '../../test/support/audio/recordings.ts'
-import { fuzzBytes } from '../guided.ts'
+import { type ByteSource, bytesSource } from '../../../src/audio/containers/byte-source.ts'
+import { detectContainer } from '../../../src/audio/containers/containers.ts'
+import { describeSamples, readSamples } from '../../../src/audio/containers/stored-samples.ts'
+import { readWavLayout } from '../../../src/audio/containers/wav.ts'
+import { bytesPerSample } from '../../../src/audio/pcm.ts'
+import { AppError } from '../../../src/errors.ts'
+import { hum } from '../../../test/support/audio/recordings.ts'
+import { fuzzBytes } from '../../guided.ts'
 
 /** What may be read at once, and how often: a header must not make a reader allocate or loop. */
 const [MAX_READ, MAX_READS] = [256 * 1024, 2500]

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { readFields } from '../../src/api/bodies/validation/validate-fields.ts'
-import { RealtimeConnection } from '../../src/api/openai/realtime/realtime-connection.ts'
-import type { toLiveBody } from '../../src/api/openai/realtime/session-settings.ts'
-import { liveRequest } from '../../src/api/schemas/live/live-request.ts'
-import { readConfig } from '../../src/config/config.ts'
-import { readFrame } from '../../src/live/input/client-frames.ts'
-import { fuzzBytes } from '../guided.ts'
+import { readFields } from '../../../src/api/bodies/validation/validate-fields.ts'
+import { RealtimeConnection } from '../../../src/api/openai/realtime/realtime-connection.ts'
+import type { toLiveBody } from '../../../src/api/openai/realtime/session-settings.ts'
+import { liveRequest } from '../../../src/api/schemas/live/live-request.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { readFrame } from '../../../src/live/input/client-frames.ts'
+import { fuzzBytes } from '../../guided.ts'
 
 const audio = Buffer.from(Array.from({ length: 60 }, (_, i) => i)).toString('base64')
 const texts = (...values: unknown[]) => values.map((value) => Buffer.from(JSON.stringify(value)))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { requestRaw } from '../../test/support/api/hostile-requests.ts'
-import { hum } from '../../test/support/audio/recordings.ts'
-import { upload } from '../../test/support/net/http-client.ts'
-import { startServer } from '../../test/support/server/start-server.ts'
-import { mutated } from '../mutations.ts'
-import { fuzz } from '../run.ts'
+import { requestRaw } from '../../../test/support/api/hostile-requests.ts'
+import { hum } from '../../../test/support/audio/recordings.ts'
+import { upload } from '../../../test/support/net/http-client.ts'
+import { startServer } from '../../../test/support/server/start-server.ts'
+import { mutated } from '../../mutations.ts'
+import { fuzz } from '../../run.ts'
 
 const server = await startServer({ env: { STENO_CORS_ORIGINS: 'https://a.example' } })
 const file = new URL(await upload(server, hum(0.1))).pathname

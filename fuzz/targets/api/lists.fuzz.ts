@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { ownHeaders, requestRaw } from '../../test/support/api/hostile-requests.ts'
-import { startServer } from '../../test/support/server/start-server.ts'
-import { mutated } from '../mutations.ts'
-import { fuzz } from '../run.ts'
+import { ownHeaders, requestRaw } from '../../../test/support/api/hostile-requests.ts'
+import { startServer } from '../../../test/support/server/start-server.ts'
+import { mutated } from '../../mutations.ts'
+import { fuzz } from '../../run.ts'
 
 const server = await startServer()
 
