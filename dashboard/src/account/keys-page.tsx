@@ -102,24 +102,30 @@ function NewKey({ make }: { make: (json: object) => Promise<void> }): JSX.Elemen
           </select>
         </label>
       </div>
-      <fieldset class="presets spaced">
-        <legend>{t.may}</legend>
-        {givenScopes().map((scope) => (
-          <label key={scope} class="choice">
-            <input
-              type="checkbox"
-              name="scope"
-              value={scope}
-              defaultChecked={scope !== 'keys' && scope !== 'admin'}
-            />
-            <span>{t.scopes[scope]}</span>
-          </label>
-        ))}
-      </fieldset>
+      <ScopeChoice />
       <button type="submit" class="main" disabled={isBusy}>
         {t.make}
       </button>
     </form>
+  )
+}
+
+function ScopeChoice(): JSX.Element {
+  return (
+    <fieldset class="presets spaced">
+      <legend>{t.may}</legend>
+      {givenScopes().map((scope) => (
+        <label key={scope} class="choice">
+          <input
+            type="checkbox"
+            name="scope"
+            value={scope}
+            defaultChecked={scope !== 'keys' && scope !== 'admin'}
+          />
+          <span>{t.scopes[scope]}</span>
+        </label>
+      ))}
+    </fieldset>
   )
 }
 

@@ -54,30 +54,40 @@ export function NewWebhook({ onMade }: { onMade: () => Promise<void> }): JSX.Ele
             <input type="text" name="name" maxLength={100} />
           </label>
         </div>
-        <details class="spaced">
-          <summary>{t.which}</summary>
-          <fieldset class="grid">
-            <legend class="visually-hidden">{t.which}</legend>
-            {allEvents.map((event) => (
-              <label key={event} class="choice">
-                <input type="checkbox" name="event" value={event} defaultChecked />
-                <span>{t.events[event]}</span>
-              </label>
-            ))}
-          </fieldset>
-        </details>
+        <EventChoice />
         <button type="submit" class="main" disabled={isBusy}>
           {t.make}
         </button>
       </form>
-      {made && (
-        <div role="status">
-          <OneTimeSecret label={t.secret(made.name ?? made.url)} secret={made.secret} />
-          <p class="hint">
-            {t.verify} <a href="guide/webhooks.html">{texts.server.guide}</a>
-          </p>
-        </div>
-      )}
+      {made && <MadeWebhook made={made} />}
     </section>
+  )
+}
+
+function EventChoice(): JSX.Element {
+  return (
+    <details class="spaced">
+      <summary>{t.which}</summary>
+      <fieldset class="grid">
+        <legend class="visually-hidden">{t.which}</legend>
+        {allEvents.map((event) => (
+          <label key={event} class="choice">
+            <input type="checkbox" name="event" value={event} defaultChecked />
+            <span>{t.events[event]}</span>
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  )
+}
+
+function MadeWebhook({ made }: { made: ApiCreatedWebhook }): JSX.Element {
+  return (
+    <div role="status">
+      <OneTimeSecret label={t.secret(made.name ?? made.url)} secret={made.secret} />
+      <p class="hint">
+        {t.verify} <a href="guide/webhooks.html">{texts.server.guide}</a>
+      </p>
+    </div>
   )
 }

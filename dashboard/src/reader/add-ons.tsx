@@ -1,9 +1,11 @@
-import type { JSX } from 'preact'
+import type { JSX, RenderableProps } from 'preact'
 import type {
   ApiAddOnError,
   ApiChapter,
   ApiNamedEntity,
+  ApiPromptResult,
   ApiSentenceSentiment,
+  ApiTranslation,
 } from '../../../src/cli/server/api-types.ts'
 import { type Job, may, request } from '../api.ts'
 import { formatTime, languageName } from '../parts/format.ts'
@@ -22,94 +24,126 @@ export function AddOns({ job, play, reload }: AddOnsProps): JSX.Element {
   const chapters = 'chapters' in result ? result.chapters : undefined
   const prompts = 'audio_to_llm' in result ? result.audio_to_llm : undefined
   const warnings = result.metadata.warnings ?? []
-  const failure = (name: string, title: string, error: ApiAddOnError | null) =>
-    error && <AddOnFailure {...{ job, name, title, error, reload }} />
+  const section = { job, reload }
   return (
     <>
-      {warnings.length > 0 && (
-        <section class="card">
-          <h2>{t.warnings}</h2>
-          {warnings.map((warning) => (
-            <p key={warning} dir="auto">
-              {warning}
-            </p>
-          ))}
-        </section>
-      )}
+      {warnings.length > 0 && <Warnings warnings={warnings} />}
       {summarization && (
-        <section class="card">
-          <h2>{t.summary}</h2>
-          {failure('summarization', t.summary, summarization.error)}
+        <AddOn {...section} name="summarization" title={t.summary} error={summarization.error}>
           <p class="lines" dir="auto">
             {summarization.results}
           </p>
-        </section>
+        </AddOn>
       )}
       {chapters && (
-        <section class="card">
-          <h2>{t.chapters}</h2>
-          {failure('chapters', t.chapters, chapters.error)}
+        <AddOn {...section} name="chapters" title={t.chapters} error={chapters.error}>
           <Chapters chapters={chapters.results ?? []} play={play} />
-        </section>
+        </AddOn>
       )}
       {named_entity_recognition && (
-        <section class="card">
-          <h2>{t.entities}</h2>
-          {failure('named_entity_recognition', t.entities, named_entity_recognition.error)}
+        <AddOn
+          {...section}
+          name="named_entity_recognition"
+          title={t.entities}
+          error={named_entity_recognition.error}
+        >
           <Entities entities={named_entity_recognition.results ?? []} play={play} />
-        </section>
+        </AddOn>
       )}
       {sentiment_analysis && (
-        <section class="card">
-          <h2>{t.sentiment}</h2>
-          {failure('sentiment_analysis', t.sentiment, sentiment_analysis.error)}
-          <SentimentChart
+        <AddOn
+          {...section}
+          name="sentiment_analysis"
+          title={t.sentiment}
+          error={sentiment_analysis.error}
+        >
+          <Sentiments
             sentences={parseSentences(sentiment_analysis.results)}
             seconds={result.metadata.audio_duration}
             play={play}
           />
-          <Sentiments sentences={parseSentences(sentiment_analysis.results)} play={play} />
-        </section>
+        </AddOn>
       )}
       {prompts && (
-        <section class="card">
-          <h2>{t.answers}</h2>
-          {failure('audio_to_llm', t.answers, prompts.error)}
-          {prompts.results?.map(({ results }, i) => (
-            <div key={i}>
-              <h3 dir="auto">{results?.prompt}</h3>
-              <p class="lines" dir="auto">
-                {results?.response}
-              </p>
-            </div>
-          ))}
-        </section>
+        <AddOn {...section} name="audio_to_llm" title={t.answers} error={prompts.error}>
+          <Answers answers={prompts.results} />
+        </AddOn>
       )}
       {translation && (
-        <section class="card">
-          <h2>{t.translations}</h2>
-          {failure('translation', t.translations, translation.error)}
-          {translation.results?.map(({ languages, full_transcript }) => (
-            <details key={languages.join()}>
-              <summary>{languages.map(languageName).join(', ')}</summary>
-              <p class="lines" dir="auto" lang={languages[0]}>
-                {full_transcript}
-              </p>
-            </details>
-          ))}
-        </section>
+        <AddOn {...section} name="translation" title={t.translations} error={translation.error}>
+          <Translations translations={translation.results} />
+        </AddOn>
       )}
     </>
   )
 }
 
-type FailureProps = Pick<AddOnsProps, 'job' | 'reload'> & {
-  name: string
-  title: string
-  error: ApiAddOnError
+type AddOnProps = FailureProps & { error: ApiAddOnError | null }
+
+/** The part of the page for one add-on. */
+function AddOn({ children, ...addOn }: RenderableProps<AddOnProps>): JSX.Element {
+  const { title, error } = addOn
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {error && <AddOnFailure {...addOn} error={error} />}
+      {children}
+    </section>
+  )
 }
 
-function AddOnFailure({ job, name, title, error, reload }: FailureProps): JSX.Element {
+function Warnings({ warnings }: { warnings: readonly string[] }): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{t.warnings}</h2>
+      {warnings.map((warning) => (
+        <p key={warning} dir="auto">
+          {warning}
+        </p>
+      ))}
+    </section>
+  )
+}
+
+function Answers({ answers }: { answers: ApiPromptResult[] | null }): JSX.Element {
+  return (
+    <>
+      {answers?.map(({ results }, i) => (
+        <div key={i}>
+          <h3 dir="auto">{results?.prompt}</h3>
+          <p class="lines" dir="auto">
+            {results?.response}
+          </p>
+        </div>
+      ))}
+    </>
+  )
+}
+
+function Translations({ translations }: { translations: ApiTranslation[] | null }): JSX.Element {
+  return (
+    <>
+      {translations?.map(({ languages, full_transcript }) => (
+        <details key={languages.join()}>
+          <summary>{languages.map(languageName).join(', ')}</summary>
+          <p class="lines" dir="auto" lang={languages[0]}>
+            {full_transcript}
+          </p>
+        </details>
+      ))}
+    </>
+  )
+}
+
+type FailureProps = Pick<AddOnsProps, 'job' | 'reload'> & { name: string; title: string }
+
+function AddOnFailure({
+  job,
+  name,
+  title,
+  error,
+  reload,
+}: FailureProps & { error: ApiAddOnError }): JSX.Element {
   const retry = () =>
     request(`v2/${job.kind}/${job.id}/addons/${name}/retry`, { method: 'POST' }).then(
       reload,
@@ -177,8 +211,17 @@ function Entities({ entities, play }: PlayProps & { entities: ApiNamedEntity[] }
 
 type SentimentsProps = PlayProps & { sentences: ApiSentenceSentiment[] }
 
+function Sentiments({ seconds, ...shown }: SentimentsProps & { seconds: number }): JSX.Element {
+  return (
+    <>
+      <SentimentChart {...shown} seconds={seconds} />
+      <FeltSentences {...shown} />
+    </>
+  )
+}
+
 /** Sentences whose sentiment is not neutral, with their times. */
-function Sentiments({ sentences, play }: SentimentsProps): JSX.Element {
+function FeltSentences({ sentences, play }: SentimentsProps): JSX.Element {
   const felt = sentences.filter(
     ({ sentiment }) => sentiment !== 'neutral' && sentiment !== 'unknown',
   )

@@ -107,7 +107,8 @@ function Field({ field, says, id, value, set }: FieldProps): JSX.Element {
   )
 }
 
-function Control({ field, says, id, value, set }: FieldProps): JSX.Element | null {
+function Control({ field, ...control }: FieldProps): JSX.Element | null {
+  const { id, value, set } = control
   switch (field.kind) {
     case 'number':
       return (
@@ -145,37 +146,47 @@ function Control({ field, says, id, value, set }: FieldProps): JSX.Element | nul
         />
       )
     case 'choice':
-      return (
-        <select
-          id={id}
-          value={(value as string | undefined) ?? field.usual ?? ''}
-          onChange={(event) => set(event.currentTarget.value || undefined)}
-        >
-          {field.usual === undefined && <option value="" />}
-          <Values values={field.values} names={says.values} />
-        </select>
-      )
+      return <Choice {...control} field={field} />
     case 'choices':
-      return (
-        <select
-          id={id}
-          multiple
-          size={Math.min(6, field.values.length)}
-          onChange={({ currentTarget: { selectedOptions } }) => {
-            const chosen = Array.from(selectedOptions, (option) => option.value)
-            set(chosen.length > 0 ? chosen : undefined)
-          }}
-        >
-          <Values
-            values={field.values}
-            names={says.values}
-            chosen={(value as string[] | undefined) ?? []}
-          />
-        </select>
-      )
+      return <Choices {...control} field={field} />
     default:
       return null
   }
+}
+
+type ChoiceProps<Kind> = Omit<FieldProps, 'field'> & { field: Extract<SchemaField, { kind: Kind }> }
+
+function Choice({ field, says, id, value, set }: ChoiceProps<'choice'>): JSX.Element {
+  return (
+    <select
+      id={id}
+      value={(value as string | undefined) ?? field.usual ?? ''}
+      onChange={(event) => set(event.currentTarget.value || undefined)}
+    >
+      {field.usual === undefined && <option value="" />}
+      <Values values={field.values} names={says.values} />
+    </select>
+  )
+}
+
+function Choices({ field, says, id, value, set }: ChoiceProps<'choices'>): JSX.Element {
+  return (
+    <select
+      id={id}
+      multiple
+      size={Math.min(6, field.values.length)}
+      onChange={({ currentTarget: { selectedOptions } }) => {
+        const chosen = Array.from(selectedOptions, (option) => option.value)
+        set(chosen.length > 0 ? chosen : undefined)
+      }}
+    >
+      <Values
+        values={field.values}
+        names={says.values}
+        chosen={(value as string[] | undefined) ?? []}
+      />
+    </select>
+  )
 }
 
 type ValuesProps = {

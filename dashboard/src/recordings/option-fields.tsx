@@ -15,8 +15,8 @@ type FieldsProps = {
 
 /** The options that are more than a switch. */
 export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.Element {
-  const { language, speakers, vocabulary, channelMode, summaryType, switches } = options.value
-  const { translateTo, question, metadata } = options.value
+  const { language, speakers, vocabulary, channelMode, summaryType, switches, metadata } =
+    options.value
   return (
     <div class="fields">
       <label for="language">{t.language}</label>
@@ -57,31 +57,9 @@ export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.
         <Names names={t.summaryTypes} />
       </select>
       {!unavailable.has('translation') && (
-        <>
-          <label for="translation">{t.translateTo}</label>
-          <select
-            id="translation"
-            value={translateTo}
-            onChange={(event) => set({ translateTo: event.currentTarget.value })}
-          >
-            <option value="">{t.noTranslation}</option>
-            <Languages codes={targetsOf(abilities)} />
-          </select>
-        </>
+        <TranslationField targets={targetsOf(abilities)} set={set} />
       )}
-      {!unavailable.has('audio_to_llm') && (
-        <>
-          <label for="question">{t.question}</label>
-          <textarea
-            id="question"
-            rows={2}
-            maxLength={20_000}
-            placeholder={t.questionHint}
-            value={question}
-            onInput={(event) => set({ question: event.currentTarget.value })}
-          />
-        </>
-      )}
+      {!unavailable.has('audio_to_llm') && <QuestionField set={set} />}
       <label for="vocabulary">{t.vocabulary}</label>
       <textarea
         id="vocabulary"
@@ -98,6 +76,41 @@ export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.
         onInput={(event) => set({ metadata: event.currentTarget.value })}
       />
     </div>
+  )
+}
+
+function TranslationField({
+  targets,
+  set,
+}: Pick<FieldsProps, 'set'> & { targets: readonly string[] }): JSX.Element {
+  return (
+    <>
+      <label for="translation">{t.translateTo}</label>
+      <select
+        id="translation"
+        value={options.value.translateTo}
+        onChange={(event) => set({ translateTo: event.currentTarget.value })}
+      >
+        <option value="">{t.noTranslation}</option>
+        <Languages codes={targets} />
+      </select>
+    </>
+  )
+}
+
+function QuestionField({ set }: Pick<FieldsProps, 'set'>): JSX.Element {
+  return (
+    <>
+      <label for="question">{t.question}</label>
+      <textarea
+        id="question"
+        rows={2}
+        maxLength={20_000}
+        placeholder={t.questionHint}
+        value={options.value.question}
+        onInput={(event) => set({ question: event.currentTarget.value })}
+      />
+    </>
   )
 }
 

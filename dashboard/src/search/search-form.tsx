@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import type { JSX, TargetedEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
@@ -16,18 +16,16 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
   const set = (changed: Partial<SearchRequest>) => {
     setWanted((before) => ({ ...before, ...changed }))
   }
+  const submit = (event: TargetedEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    // The fields themselves: the last change may not be in the state yet.
+    const fields = Object.fromEntries(new FormData(event.currentTarget)) as SearchRequest
+    const q = isPhrase ? asPhrase(fields.q) : fields.q.trim()
+    if (q) location.hash = addressOfSearch({ ...fields, q })
+  }
   return (
     <search>
-      <form
-        class="card"
-        onSubmit={(event) => {
-          event.preventDefault()
-          // The fields themselves: the last change may not be in the state yet.
-          const fields = Object.fromEntries(new FormData(event.currentTarget)) as SearchRequest
-          const q = isPhrase ? asPhrase(fields.q) : fields.q.trim()
-          if (q) location.hash = addressOfSearch({ ...fields, q })
-        }}
-      >
+      <form class="card" onSubmit={submit}>
         <div class="row">
           <label class="grow">
             {t.question}
@@ -61,18 +59,7 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
           <summary>{t.filters}</summary>
           <div class="row filters">
             <LanguageField language={wanted.language} set={set} />
-            <label>
-              {t.speaker}
-              <input
-                type="text"
-                name="speaker"
-                dir="auto"
-                maxLength={80}
-                placeholder={t.speakerHint}
-                value={wanted.speaker}
-                onInput={(event) => set({ speaker: event.currentTarget.value })}
-              />
-            </label>
+            <SpeakerField speaker={wanted.speaker} set={set} />
             <JobFilterFields filter={wanted} set={set} />
           </div>
         </details>
@@ -81,9 +68,26 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
   )
 }
 
-type LanguageProps = { language: string; set: (changed: Partial<SearchRequest>) => void }
+type Set = { set: (changed: Partial<SearchRequest>) => void }
 
-function LanguageField({ language, set }: LanguageProps): JSX.Element {
+function SpeakerField({ speaker, set }: Set & { speaker: string }): JSX.Element {
+  return (
+    <label>
+      {t.speaker}
+      <input
+        type="text"
+        name="speaker"
+        dir="auto"
+        maxLength={80}
+        placeholder={t.speakerHint}
+        value={speaker}
+        onInput={(event) => set({ speaker: event.currentTarget.value })}
+      />
+    </label>
+  )
+}
+
+function LanguageField({ language, set }: Set & { language: string }): JSX.Element {
   const [known, setKnown] = useState<readonly string[]>([])
   useEffect(() => {
     // Without the list the other filters still work.
