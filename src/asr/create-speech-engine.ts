@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import { readStoredModels } from '../models/install/installed-models.ts'
 import { suggestModel } from '../models/recommend.ts'
-import { ARRANGE_TIMEOUT_PER_SECOND } from './channels/arrange-channels.ts'
 import { type SpeechEngineOptions, usualLimits } from './engine-options.ts'
 import { REMOTE } from './engines/remote/remote-id.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
@@ -14,6 +13,7 @@ import {
   languagesOf,
   routeRecognition,
 } from './routing/routing.ts'
+import { ARRANGE_TIMEOUT_PER_SECOND } from './segmentation/arrange-channels.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
 import { cutSegments, fileSegments } from './segmentation/segments.ts'

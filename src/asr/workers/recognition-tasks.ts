@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts'
-import { arrangeChannels } from '../channels/arrange-channels.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../engines/recognizer.ts'
 import { identifyStretches } from '../languages/language-stretches.ts'
 import { measureFinals, measurePartial } from '../live/capacity.ts'
@@ -7,6 +6,7 @@ import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
 import { recognizeWithRepair } from '../recognition/recognize-with-repair.ts'
+import { arrangeChannels } from '../segmentation/arrange-channels.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { NOISE_REACH } from '../segmentation/noise.ts'
 import { pausesOf } from '../segmentation/pauses.ts'

@@ -19,11 +19,11 @@ import {
 } from '../../audio/channels/scene.ts'
 import { SPECTRUM_SAMPLES } from '../../audio/channels/spectra.ts'
 import type { Planes } from '../../audio/pcm.ts'
-import { normalizeLevel } from '../segmentation/gain.ts'
-import { readSamples } from '../segmentation/read-samples.ts'
-import type { VoiceDetector } from '../segmentation/vad.ts'
-import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'
+import { normalizeLevel } from './gain.ts'
+import { readSamples } from './read-samples.ts'
+import type { VoiceDetector } from './vad.ts'
+import { VAD_FRAME } from './vad-frames.ts'
 
 /** Samples of one excerpt of a recording: 16 s. */
 const EXCERPT = 4 * WINDOW_SAMPLES
