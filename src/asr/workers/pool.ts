@@ -54,6 +54,12 @@ const MEMORY_SETTINGS = {
   MALLOC_ARENA_MAX: '1',
 }
 
+/**
+ * Collects short-lived objects each megabyte, at 0.3 ms: the arrays of calls die with them. With
+ * the default of V8, they pile up outside its heap until it collects everything.
+ */
+const NODE_OPTIONS = ['--max-semi-space-size=1']
+
 /** Seconds within which a worker must load its models. */
 const LOAD_TIMEOUT = 120
 /**
@@ -163,6 +169,7 @@ export class WorkerPool {
     const { entry, args, log } = this.#options
     const start = processes(() => {
       const child = fork(entry, args, {
+        execArgv: [...process.execArgv, ...NODE_OPTIONS],
         env: { ...bareEnvironment(), ...MEMORY_SETTINGS },
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
