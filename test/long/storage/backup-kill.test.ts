@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runSteno, startSteno } from '../../support/cli/run-steno.ts'
+import { IS_SHORT } from '../../support/rounds.ts'
 import { makeFolder } from '../../support/storage/test-storage.ts'
 import { checkMoved, fillStore } from '../../support/storage/upgrades/filled-store.ts'
 
 const FILLING = { jobs: 200, objects: 300 }
-const KILLS = 12
+const KILLS = IS_SHORT ? 6 : 12
+/** When the last kill comes, after the start. */
+const LAST_MS = 480
 
 /** Runs a command and kills it after a while; returns whether it had ended by then. */
 async function runAndKill(args: string[], env: Record<string, string>, ms: number) {
@@ -36,7 +39,7 @@ test('a backup and a restoration that are killed again and again end as if they 
     await runAndKill([args[0]!, '--help'], env, 60_000)
     const startMs = performance.now() - startedAt
     for (let n = 0; n < KILLS; n++) {
-      if (await runAndKill(args, env, startMs + n * 40)) break
+      if (await runAndKill(args, env, startMs + (n * LAST_MS) / KILLS)) break
     }
     if ((await readdir(restored)).includes('steno.sqlite')) break
     const { code, stderr } = await runSteno(args, { env })

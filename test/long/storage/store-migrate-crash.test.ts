@@ -16,7 +16,7 @@ import { fillStore, hashFolder } from '../../support/storage/upgrades/filled-sto
 const JOBS = 4000
 const OBJECTS = 300
 /** Kills until it may end. */
-const KILLS = Math.min(rounds(8), 24)
+const KILLS = Math.min(rounds(4), 24)
 
 test('a move that is killed again and again ends with everything moved once', {
   skip: noPostgres || noS3,

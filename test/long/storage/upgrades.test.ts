@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { databaseFile } from '../../../src/storage/data-folder.ts'
 import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
 import { SQLITE_VERSION } from '../../../src/storage/database/sqlite/migrate.ts'
-import { rounds } from '../../support/rounds.ts'
+import { IS_SHORT, rounds } from '../../support/rounds.ts'
 import { startServer } from '../../support/server/start-server.ts'
 import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
 import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
@@ -22,6 +22,8 @@ import {
 /** The oldest one, and about how many statements bring it to this version. */
 const OLDEST = 'sqlite-1.tgz'
 const STATEMENTS = 90
+/** Kills of a migration at least. */
+const KILLS = IS_SHORT ? 6 : 12
 const killed = join(import.meta.dirname, '../../support/storage/upgrades/killed-migration.ts')
 
 /** Migrates a database in a process that is killed before a statement, unless it has fewer. */
@@ -31,25 +33,30 @@ function migrate(data: string, statement: number) {
 }
 
 describe('data folders', () => {
+  let schema: ReturnType<typeof sqliteSchema>
+  before(async () => {
+    const fresh = await startServer()
+    schema = sqliteSchema(fresh.folder)
+    await fresh.close()
+  })
+
   for (const name of storeNames.filter((name) => name.startsWith('sqlite-'))) {
     test(name, { timeout: 300_000 }, async (t) => {
       const { data, expected } = await unpackStore(t, name)
       const server = await startUpgraded(t, expected, { STENO_DATA_DIR: data })
       await checkUpgraded(server, expected)
-      const fresh = await startServer()
-      t.after(() => fresh.close())
-      assert.deepEqual(sqliteSchema(data), sqliteSchema(fresh.folder))
+      assert.deepEqual(sqliteSchema(data), schema)
     })
   }
 
   test('a migration that is killed at any statement goes on', async (t) => {
     const { data, expected } = await unpackStore(t, OLDEST)
-    const step = Math.max(1, Math.floor(STATEMENTS / rounds(12)))
+    const step = Math.max(1, Math.floor(STATEMENTS / rounds(KILLS)))
     let kills = 0
     for (let statement = 0; migrate(data, statement).signal === 'SIGKILL'; statement += step) {
       kills++
     }
-    assert.ok(kills >= 12, `${kills} kills`)
+    assert.ok(kills >= KILLS, `${kills} kills`)
     await checkUpgraded(await startUpgraded(t, expected, { STENO_DATA_DIR: data }), expected)
   })
 
