@@ -1,7 +1,7 @@
 import { parseArguments, readChoice, UsageError } from '../arguments.ts'
 import { serverOptions } from '../server/server-url.ts'
 import { type Format, formats } from '../transcribe/formats.ts'
-import { completeOptions, readTranslation, readWritten } from '../transcribe/job-params.ts'
+import { completeOptions, readTranslation, readWritten } from '../transcribe/options/job-params.ts'
 import { planOutputs } from '../transcribe/results.ts'
 import type { LiveFormat } from './live-api-types.ts'
 import type { AudioSource } from './live-audio.ts'

@@ -10,12 +10,12 @@ import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, retriableAddOns } from './add-on-text.ts'
 import { checkLimits } from './check-limits.ts'
 import { type Format, formatResult, refuseTerminal } from './formats.ts'
+import { readTranscribeOptions, type Task, transcribeHelp } from './options/transcribe-options.ts'
 import { bytesOf, countBytes, findProblem, openRecording, type Recording } from './recordings.ts'
 import { createResultWriter, type ResultWriter } from './result-writer.ts'
 import { explainWriting, prepareOutputs, refuseExisting } from './results.ts'
 import { runAhead } from './run-ahead.ts'
 import { stageName } from './stage-names.ts'
-import { readTranscribeOptions, type Task, transcribeHelp } from './transcribe-options.ts'
 
 /**
  * `steno transcribe`: a client of the HTTP API that starts a server of its own when there is none.

@@ -1,7 +1,9 @@
-import type { SubtitleFormat } from '../../text/formats/subtitles.ts'
-import { parseArguments, readChoice, UsageError } from '../arguments.ts'
-import { serverHelp, serverOptions } from '../server/server-url.ts'
-import { type Format, formats } from './formats.ts'
+import type { SubtitleFormat } from '../../../text/formats/subtitles.ts'
+import { parseArguments, readChoice, UsageError } from '../../arguments.ts'
+import { serverHelp, serverOptions } from '../../server/server-url.ts'
+import { type Format, formats } from '../formats.ts'
+import { expandFolders, type Recording, readRecording } from '../recordings.ts'
+import { planOutputs, planSideFiles, type SideFile } from '../results.ts'
 import {
   addOnHelp,
   addOnOptions,
@@ -9,8 +11,6 @@ import {
   readJobParams,
   readSubtitleFormats,
 } from './job-params.ts'
-import { expandFolders, type Recording, readRecording } from './recordings.ts'
-import { planOutputs, planSideFiles, type SideFile } from './results.ts'
 
 /** The text of `steno transcribe --help`. */
 export const transcribeHelp = `Usage: steno transcribe FILE|URL... [options]

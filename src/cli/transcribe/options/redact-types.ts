@@ -1,5 +1,5 @@
-import { piiTypes } from '../../api/schemas/jobs/pii-types.ts'
-import { UsageError } from '../arguments.ts'
+import { piiTypes } from '../../../api/schemas/jobs/pii-types.ts'
+import { UsageError } from '../../arguments.ts'
 
 /** Short names for the most common requests; the API's own names work as well. */
 const shortNames: Record<string, readonly string[]> = {

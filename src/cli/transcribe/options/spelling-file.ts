@@ -1,5 +1,5 @@
-import { UsageError } from '../arguments.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { UsageError } from '../../arguments.ts'
+import { sanitize } from '../../terminal/sanitize-terminal.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
 const wanted = 'must map each spelling to a list of the words it replaces'

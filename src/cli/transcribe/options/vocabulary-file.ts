@@ -1,5 +1,5 @@
-import { UsageError } from '../arguments.ts'
-import { sanitize } from '../terminal/sanitize-terminal.ts'
+import { UsageError } from '../../arguments.ts'
+import { sanitize } from '../../terminal/sanitize-terminal.ts'
 import { isObject, isStrings, readJsonFile } from './json-file.ts'
 
 type Check = { wanted: string; holds(value: unknown): boolean }
