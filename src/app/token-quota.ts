@@ -1,7 +1,7 @@
 import { wallNow } from '../clock.ts'
 import { LlmFailure, type Usage } from '../llm/chat-client.ts'
+import { readMonthTokens } from '../storage/accounts/usage/month-tokens.ts'
 import type { Db } from '../storage/database/db.ts'
-import { readMonthTokens } from '../storage/usage/month-tokens.ts'
 
 /**
  * On whose behalf a model is asked: the job or session is where its tokens are counted at its end.

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Counter, Histogram } from 'prom-client'
 import type { App } from '../../app/server-parts.ts'
 import { wallNow } from '../../clock.ts'
-import { countActiveJobs, countPendingDeliveries } from '../../storage/usage/counts.ts'
+import { countActiveJobs, countPendingDeliveries } from '../../storage/accounts/usage/counts.ts'
 import { type Bucket, bucketsSince, quantileOf } from './bucket-quantile.ts'
 
 /** How often the load is noted, and how much of it is kept: half an hour. */

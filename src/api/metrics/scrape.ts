@@ -3,12 +3,12 @@ import type { Gauge } from 'prom-client'
 import type { App } from '../../app/server-parts.ts'
 import { type Role, roles } from '../../config/node.ts'
 import { deliveryKinds, endpointKinds, jobKinds } from '../../observability/metrics.ts'
-import { listNodes } from '../../storage/nodes/nodes.ts'
 import {
   countActiveJobs,
   countDisabledEndpoints,
   countPendingDeliveries,
-} from '../../storage/usage/counts.ts'
+} from '../../storage/accounts/usage/counts.ts'
+import { listNodes } from '../../storage/nodes/nodes.ts'
 
 /** The sources of metrics. */
 export type ScrapeParts = Pick<App, 'metrics' | 'storage' | 'live'>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { recordJobUsage, usageColumns } from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { endedJobColumns, queueJobEnd } from '../deliveries/delivery-outbox.ts'
-import { recordJobUsage, usageColumns } from '../usage/usage.ts'
 import { ended, type JobFailure } from './end-job.ts'
 import type { JobId } from './jobs.ts'
 

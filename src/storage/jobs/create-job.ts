@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { AppError } from '../../errors.ts'
+import { findSpentQuota } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
 import { findFile } from '../recordings/recordings.ts'
-import { findSpentQuota } from '../usage/month-quota.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
 
 /** What a client sends so that a repeated request is recognized (contract 1.8). */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { wallNow } from '../../clock.ts'
+import { type LlmUsage, recordTokenUsage } from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import { storageError } from '../database/sqlite/storage-error.ts'
 import type { JobRow } from '../database/tables.ts'
-import { type LlmUsage, recordTokenUsage } from '../usage/usage.ts'
 
 /** The result of a job as the API returns it. To this module it is only a JSON value. */
 export type JobResult = Record<string, unknown>

@@ -1,4 +1,10 @@
 import { sql } from 'kysely'
+import {
+  type JobUsage,
+  type LlmUsage,
+  recordJobUsage,
+  usageColumns,
+} from '../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { JobRow } from '../database/tables.ts'
 import {
@@ -15,7 +21,6 @@ import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { isAbandoned } from '../nodes/owners.ts'
 import { insertFile } from '../recordings/recordings.ts'
-import { type JobUsage, type LlmUsage, recordJobUsage, usageColumns } from '../usage/usage.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { deleteBatches } from './session-batches.ts'
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { AppError } from '../../../src/errors.ts'
+import { readMonthUsage } from '../../../src/storage/accounts/usage/month-quota.ts'
+import { readMonthTokens } from '../../../src/storage/accounts/usage/month-tokens.ts'
+import {
+  reportUsage as sumAll,
+  type UsageGroup,
+} from '../../../src/storage/accounts/usage/usage-report.ts'
 import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
 import { cancelRecordedJob } from '../../../src/storage/jobs/cancel-job.ts'
 import { createJobWriter } from '../../../src/storage/jobs/create-job.ts'
@@ -10,9 +16,6 @@ import { enqueueJob } from '../../../src/storage/jobs/queue/queue.ts'
 import { failOverdueJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { readResult, replaceResult } from '../../../src/storage/jobs/results.ts'
 import { failLiveJob, finishLiveJob } from '../../../src/storage/live/live-jobs.ts'
-import { readMonthUsage } from '../../../src/storage/usage/month-quota.ts'
-import { readMonthTokens } from '../../../src/storage/usage/month-tokens.ts'
-import { reportUsage as sumAll, type UsageGroup } from '../../../src/storage/usage/usage-report.ts'
 import { addFile, addJob, claim } from '../../support/jobs/test-jobs.ts'
 import { beginNewLiveJob, newLiveJob } from '../../support/live/sessions/test-live-jobs.ts'
 import { createSuite } from './suite.ts'

@@ -1,8 +1,13 @@
 import { type SqlBool, sql } from 'kysely'
+import {
+  recordJobUsage,
+  startOfDay,
+  type UsageJob,
+  usageColumns,
+} from '../../accounts/usage/usage.ts'
 import { type Db, inTransaction } from '../../database/db.ts'
 import { type EndedJob, endedJobColumns, queueJobEnd } from '../../deliveries/delivery-outbox.ts'
 import { isAbandoned } from '../../nodes/owners.ts'
-import { recordJobUsage, startOfDay, type UsageJob, usageColumns } from '../../usage/usage.ts'
 import type { JobFailure } from '../end-job.ts'
 import { MAX_INTERRUPTIONS } from './queue.ts'
 

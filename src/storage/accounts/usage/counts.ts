@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../database/db.ts'
-import type { DeliveryRow, EndpointRow, JobRow } from '../database/tables.ts'
+import type { Db } from '../../database/db.ts'
+import type { DeliveryRow, EndpointRow, JobRow } from '../../database/tables.ts'
 
 /** The number of jobs of a kind that are waiting or running. */
 export type JobCount = { kind: JobRow['kind']; state: JobRow['status']; count: number }

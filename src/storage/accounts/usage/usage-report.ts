@@ -1,5 +1,5 @@
-import type { Db } from '../database/db.ts'
-import type { JobKind } from '../jobs/jobs.ts'
+import type { Db } from '../../database/db.ts'
+import type { JobKind } from '../../jobs/jobs.ts'
 import { ADD_ON, type LlmUsage } from './usage.ts'
 
 /** By what usage is grouped. */

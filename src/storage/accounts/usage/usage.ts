@@ -1,5 +1,5 @@
-import type { Db } from '../database/db.ts'
-import type { JobRow } from '../database/tables.ts'
+import type { Db } from '../../database/db.ts'
+import type { JobRow } from '../../database/tables.ts'
 
 /** What language models took, as their providers count it. */
 export type LlmUsage = { requests: number; prompt_tokens: number; completion_tokens: number }

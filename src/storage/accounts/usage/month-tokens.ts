@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../database/db.ts'
+import type { Db } from '../../database/db.ts'
 import { monthOf } from './month-quota.ts'
 
 /** What language models took for an account this month. */

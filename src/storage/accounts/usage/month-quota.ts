@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { AppError } from '../../errors.ts'
-import type { Db } from '../database/db.ts'
+import { AppError } from '../../../errors.ts'
+import type { Db } from '../../database/db.ts'
 
 /** What an account used this month, in seconds of audio times channels. */
 export type MonthUsage = {
