@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
   },
 })
 
-const files = await Array.fromAsync(glob('*/*.bench.ts', { cwd: import.meta.dirname }))
+const files = await Array.fromAsync(glob('**/*.bench.ts', { cwd: import.meta.dirname }))
 const benches = new Map(files.sort().map((file) => [basename(file, '.bench.ts'), file]))
 
 if (values.help) {
@@ -37,7 +37,7 @@ if (values.help) {
   console.log(`Benchmarks: ${[...benches.keys()].join(', ')}`)
   console.log('npm run bench -- language-model [--task NAME]…')
   console.log('npm run bench -- cluster needs PostgreSQL with pg_stat_statements')
-  console.log('A corpus is a folder with manifest.json: see bench/corpus.ts')
+  console.log('A corpus is a folder with manifest.json: see bench/support/corpus.ts')
   process.exit()
 }
 

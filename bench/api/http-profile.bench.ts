@@ -8,9 +8,9 @@ import { once } from 'node:events'
 import { glob, mkdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { type LoadRequest, load } from '../load.ts'
-import { report } from '../report.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { type LoadRequest, load } from '../support/load.ts'
+import { report } from '../support/report.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type CpuProfile, shareByPart } from './profile-parts.ts'
 
 const SECONDS = 10
@@ -39,7 +39,7 @@ process.exit()
 async function profile(what: string): Promise<void> {
   const own = join(folder, what)
   await mkdir(join(own, 'profiles'), { recursive: true })
-  const server = fork(new URL('../server-process.ts', import.meta.url), {
+  const server = fork(new URL('../support/server-process.ts', import.meta.url), {
     execArgv: [...process.execArgv, '--cpu-prof', `--cpu-prof-dir=${join(own, 'profiles')}`],
     env: {
       ...process.env,

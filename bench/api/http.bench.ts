@@ -7,10 +7,10 @@
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { type LoadOptions, type LoadRequest, type LoadResult, load } from '../load.ts'
-import { report } from '../report.ts'
-import { processorTime, type Served, serve, serveSteno } from '../served.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { type LoadOptions, type LoadRequest, type LoadResult, load } from '../support/load.ts'
+import { report } from '../support/report.ts'
+import { processorTime, type Served, serve, serveSteno } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SECONDS = 5
 const CONNECTIONS = [1, 32]

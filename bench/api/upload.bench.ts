@@ -4,10 +4,10 @@
  */
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { report } from '../report.ts'
-import { peakMemory, serveSteno } from '../served.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { wavHeader } from '../wav.ts'
+import { report } from '../support/report.ts'
+import { peakMemory, serveSteno } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wavHeader } from '../support/wav.ts'
 
 const BYTES = 999_000_000
 const PART = Buffer.alloc(64 * 1024)

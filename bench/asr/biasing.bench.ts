@@ -12,8 +12,8 @@ import { normalizeLevel } from '../../src/asr/segmentation/gain.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import { SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
-import { decodeCorpus, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
+import { decodeCorpus, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
 
 /** The longest recordings that are heard in one call, in seconds. */
 const LONGEST = 16

@@ -18,8 +18,8 @@ import {
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { decodeCorpus, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
+import { decodeCorpus, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
 import { judge } from './judge.ts'
 import { reliability } from './reliability.ts'
 

@@ -20,9 +20,9 @@ import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
-import { decodeCorpus, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { decodeCorpus, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** So many recordings of each group are taken, of at most so many seconds. */
 const PER_GROUP = 10

@@ -1,6 +1,6 @@
 import type { Word } from '../../src/transcript/transcript.ts'
 import { alignWords, comparableWords } from '../../test/support/asr/word-errors.ts'
-import type { Recording } from '../corpus.ts'
+import type { Recording } from '../support/corpus.ts'
 
 /**
  * What a word list got right: which words, and how far the starts of right words lie from the truth

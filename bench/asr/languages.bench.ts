@@ -23,9 +23,9 @@ import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
-import { decodeCorpus, type Recording, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { decodeCorpus, type Recording, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { judge } from './judge.ts'
 
 /** So many recordings of each language and group are taken, of at most so many seconds. */

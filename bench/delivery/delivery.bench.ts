@@ -6,9 +6,9 @@
  */
 import { rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { report } from '../report.ts'
-import { peakMemory } from '../served.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { report } from '../support/report.ts'
+import { peakMemory } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { ACCOUNT, addWebhook, endNewJob, fillStore, queueSession } from './fill.ts'
 import { type Outcome, outcomeOf, readQueued } from './outcome.ts'
 import { startSpeaking } from './processes.ts'

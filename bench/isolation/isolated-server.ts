@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type MemoryWatch, watchMemory } from './process-tree.ts'
 
 /** What an attack needs of the machine around the server. */

@@ -6,7 +6,7 @@
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { report } from '../report.ts'
+import { report } from '../support/report.ts'
 import { attacks } from './attacks.ts'
 import { type Measured, measure } from './measure.ts'
 

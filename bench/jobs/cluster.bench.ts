@@ -14,10 +14,10 @@ import {
   startPostgres,
 } from '../../scripts/test-tools/test-postgres.ts'
 import { openPostgres } from '../../src/storage/database/postgres/postgres.ts'
-import { report } from '../report.ts'
-import { type Served, serveSteno } from '../served.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { wavHeader } from '../wav.ts'
+import { report } from '../support/report.ts'
+import { type Served, serveSteno } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wavHeader } from '../support/wav.ts'
 
 const WORKERS = [1, 2, 4]
 const JOBS = 60

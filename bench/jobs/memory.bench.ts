@@ -10,10 +10,10 @@ import { pipeline } from 'node:stream/promises'
 import { createApp } from '../../src/app/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { decodeCorpus, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { wavHeader } from '../wav.ts'
+import { decodeCorpus, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wavHeader } from '../support/wav.ts'
 
 const LENGTHS = [600, 3600, 10_800]
 

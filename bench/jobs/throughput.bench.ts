@@ -15,10 +15,10 @@ import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/observability/log.ts'
 import type { BareTask } from '../asr/bare-loop.ts'
-import { decodeCorpus, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
-import { wavOf } from '../wav.ts'
+import { decodeCorpus, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { wavOf } from '../support/wav.ts'
 
 const ROUNDS = 3
 const MIN_SECONDS = 600

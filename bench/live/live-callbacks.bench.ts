@@ -4,8 +4,8 @@
  */
 import { percentile } from '../../src/cli/live/live-latency.ts'
 import { createRandom } from '../../test/support/random.ts'
-import { report } from '../report.ts'
-import { serve } from '../served.ts'
+import { report } from '../support/report.ts'
+import { serve } from '../support/served.ts'
 import { startLiveServer } from './live-server.ts'
 import { readSpeech } from './speech.ts'
 import { type Streamed, streamSpeech } from './stream.ts'

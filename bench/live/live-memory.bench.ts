@@ -2,7 +2,7 @@
  * Memory of the server and of all its processes over an hour of sound in live sessions, several at
  * a time, as fast as they are taken: it must not grow. Linux only (/proc).
  */
-import { report } from '../report.ts'
+import { report } from '../support/report.ts'
 import { startLiveServer } from './live-server.ts'
 import { residentOf } from './resident.ts'
 import { readSpeech, seconds } from './speech.ts'

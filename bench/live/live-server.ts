@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { type Client, createClient } from '../../src/cli/server/client.ts'
-import { serve } from '../served.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { serve } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A server with the real models, in a process of its own on a folder of its own. */
 export type LiveBenchServer = { client: Client; pid: number; stop(): Promise<void> }

@@ -20,8 +20,8 @@ import {
   textsToTranslate,
 } from '../../test/support/llm/chat-provider.ts'
 import { createRandom } from '../../test/support/random.ts'
-import { report } from '../report.ts'
-import { wavOf } from '../wav.ts'
+import { report } from '../support/report.ts'
+import { wavOf } from '../support/wav.ts'
 import { type LiveBenchServer, startLiveServer } from './live-server.ts'
 import { type ProcessorTime, readProcessorTime, usedPerSecond } from './processor-time.ts'
 import { readSpeech, type Speech, seconds } from './speech.ts'

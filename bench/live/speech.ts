@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRandom } from '../../test/support/random.ts'
-import { decodeCorpus, type Recording, type ReferenceWord, readCorpus } from '../corpus.ts'
+import { decodeCorpus, type Recording, type ReferenceWord, readCorpus } from '../support/corpus.ts'
 
 /** About a minute of somebody speaking: 16-bit samples at 16 kHz, and what is said. */
 export type Speech = {

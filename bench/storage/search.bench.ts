@@ -17,9 +17,9 @@ import {
 } from '../../scripts/test-tools/test-postgres.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { openStorage } from '../../src/storage/storage.ts'
-import { report } from '../report.ts'
-import { type Served, serveSteno } from '../served.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { report } from '../support/report.ts'
+import { type Served, serveSteno } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { fillSearchStore } from './search-store.ts'
 
 const JOBS = Number(process.env.STENO_BENCH_JOBS ?? 10_000)

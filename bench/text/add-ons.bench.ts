@@ -13,8 +13,8 @@ import { buildResult } from '../../src/text/result/build-result.ts'
 import { transforms } from '../../src/text/transforms/transforms.ts'
 import type { Transcript } from '../../src/transcript/transcript.ts'
 import { transcribe } from '../asr/transcribe.ts'
-import { decodeCorpus, type Recording, readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
+import { decodeCorpus, type Recording, readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
 
 const HOUR = 3600
 /** What people say in an hour when they hardly pause. */

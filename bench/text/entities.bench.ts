@@ -5,7 +5,7 @@
 import { findEntities } from '../../src/text/entities/find-entities.ts'
 import { scoreFinder, totals } from '../../test/support/text/labeled-entities/score.ts'
 import { labeledSentences } from '../../test/support/text/labeled-entities/sentences.ts'
-import { report } from '../report.ts'
+import { report } from '../support/report.ts'
 
 for (const file of ['frozen', 'tuning', 'calls-frozen', 'calls-tuning'] as const) {
   const sentences = labeledSentences(file)

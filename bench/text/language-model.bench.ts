@@ -11,7 +11,7 @@ import { openChatModel } from '../../src/app/language-model.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { ChatModel } from '../../src/llm/chat-client.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { report } from '../report.ts'
+import { report } from '../support/report.ts'
 import { judgeModel } from './language-model-checks.ts'
 import { readSet, selectTasks, TASKS } from './language-model-set.ts'
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { judge } from '../../src/text/add-ons/sentiment/judge.ts'
-import { report } from '../report.ts'
+import { report } from '../support/report.ts'
 
 judge('The lists are read on first use.')
 for (const half of ['tuned', 'frozen']) {

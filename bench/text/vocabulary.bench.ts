@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs'
 import { lettersOf } from '../../src/text/vocabulary/entries.ts'
 import { applyVocabulary } from '../../src/text/vocabulary/vocabulary.ts'
 import type { Utterance, Word } from '../../src/transcript/transcript.ts'
-import { readCorpus } from '../corpus.ts'
-import { report } from '../report.ts'
+import { readCorpus } from '../support/corpus.ts'
+import { report } from '../support/report.ts'
 
 type Misrecognition = [sentence: string, value: string]
 type Labeled = { tuning: Misrecognition[]; frozen: Misrecognition[]; ordinary: string[] }

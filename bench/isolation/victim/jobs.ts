@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { wavOf } from '../../wav.ts'
+import { wavOf } from '../../support/wav.ts'
 import { readSamples } from '../attacks/speech.ts'
 import type { VictimReceiver } from './receiver.ts'
 import { every, jsonPost, type Requests } from './requests.ts'

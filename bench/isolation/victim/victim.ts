@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { wavOf } from '../../wav.ts'
+import { wavOf } from '../../support/wav.ts'
 import { readSamples } from '../attacks/speech.ts'
 import { VICTIM_KEY } from '../isolated-server.ts'
 import { createVictimJobs, type JobsOutcome } from './jobs.ts'

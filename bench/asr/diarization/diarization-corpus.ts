@@ -29,7 +29,7 @@ type ManifestItem = {
  */
 export async function readConversations(): Promise<Conversation[]> {
   const { values } = parseArgs({ options: { corpus: { type: 'string' } } })
-  const folder = resolve(values.corpus ?? join(import.meta.dirname, '../../test/fixtures'))
+  const folder = resolve(values.corpus ?? join(import.meta.dirname, '../../../test/fixtures'))
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as {
     items: ManifestItem[]
   }

@@ -1,4 +1,4 @@
-import { comparableWords, wordErrors } from '../../test/support/asr/word-errors.ts'
+import { comparableWords, wordErrors } from '../../../test/support/asr/word-errors.ts'
 import { assign } from './assignment.ts'
 
 /** Who speaks when, in seconds. */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { PcmFile } from '../src/asr/speech-engine.ts'
-import { decodeMedia } from '../src/audio/media.ts'
+import type { PcmFile } from '../../src/asr/speech-engine.ts'
+import { decodeMedia } from '../../src/audio/media.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A word of a reference, with its times in seconds. */
@@ -46,7 +46,7 @@ export async function readCorpus({
 } = {}): Promise<{ name: string; recordings: Recording[] }> {
   const { values } = parseArgs({ strict: false, options: { corpus: { type: 'string' } } })
   const { corpus } = values as { corpus?: string }
-  const folder = resolve(corpus ?? join(import.meta.dirname, '../test/fixtures'))
+  const folder = resolve(corpus ?? join(import.meta.dirname, '../../test/fixtures'))
   const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as {
     items: ManifestItem[]
   }
