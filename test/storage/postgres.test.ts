@@ -9,7 +9,7 @@ import { nodeTests } from './suites/nodes.ts'
 import { searchTests } from './suites/search.ts'
 import { usageTests } from './suites/usage.ts'
 
-// What depends most on the database; `test/long/storage/postgres.test.ts` runs all suites.
+// What depends most on the database; `test/long/storage/postgres/postgres.test.ts` runs all suites.
 describe('PostgreSQL', { concurrency: 4, skip: noPostgres }, () => {
   const live = [liveJobTests, nodeTests]
   const counted = [usageTests, zeroRetentionTests]

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { wavHeader } from '../../src/audio/containers/wav-header.ts'
-import { chunksOf, draw, interleave } from '../support/audio/draw-audio.ts'
-import { connect, type LiveClient, openSession } from '../support/live/clients/live-client.ts'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { wavHeader } from '../../../src/audio/containers/wav-header.ts'
+import { chunksOf, draw, interleave } from '../../support/audio/draw-audio.ts'
+import { connect, type LiveClient, openSession } from '../../support/live/clients/live-client.ts'
 import {
   ackedRanges,
   finalsOf,
   type LiveMessage,
   ofType,
-} from '../support/live/clients/live-messages.ts'
-import { allFlags as all } from '../support/live/sessions/live-flags.ts'
-import { call } from '../support/net/http-client.ts'
-import { startServer, type TestServer } from '../support/server/start-server.ts'
+} from '../../support/live/clients/live-messages.ts'
+import { allFlags as all } from '../../support/live/sessions/live-flags.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { startServer, type TestServer } from '../../support/server/start-server.ts'
+import { openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import { startServer, type TestServer } from '../../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
 const WORDS = 50_000

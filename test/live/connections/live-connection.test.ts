@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { connect, openSession } from '../support/live/clients/live-client.ts'
-import { jobOf, jobThat, speech, withServer } from '../support/live/sessions/live-session-jobs.ts'
-import { call, sendRaw } from '../support/net/http-client.ts'
-import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import {
+  jobOf,
+  jobThat,
+  speech,
+  withServer,
+} from '../../support/live/sessions/live-session-jobs.ts'
+import { call, sendRaw } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -3,10 +3,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { insertKey, type Scope } from '../../src/storage/accounts/keys.ts'
-import { call } from '../support/net/http-client.ts'
-import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { insertKey, type Scope } from '../../../src/storage/accounts/keys.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 type Secret = { value: string; expires_at: number; session: { id: string; type: string } }
 type OpenAiError = { error: { message: string; code: string | null } }

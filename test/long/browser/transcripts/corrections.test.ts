@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { hum } from '../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../support/browser.ts'
-import { addDoneJob } from '../../support/jobs/done-job.ts'
-import { call, upload } from '../../support/net/http-client.ts'
-import { startServer, type TestServer } from '../../support/server/start-server.ts'
-import { utteranceOf } from '../../support/text/utterance-of.ts'
+import { hum } from '../../../support/audio/recordings.ts'
+import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import { addDoneJob } from '../../../support/jobs/done-job.ts'
+import { call, upload } from '../../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../../support/server/start-server.ts'
+import { utteranceOf } from '../../../support/text/utterance-of.ts'
 
 const skip = whyNoBrowser() ?? false
 

@@ -8,22 +8,22 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { createRandom } from '../../support/random.ts'
-import { SEED } from '../../support/rounds.ts'
-import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { makeFolder } from '../../support/storage/test-storage.ts'
-import { checkUpgraded, startUpgraded } from '../../support/storage/upgrades/check-upgraded.ts'
+import { createRandom } from '../../../support/random.ts'
+import { SEED } from '../../../support/rounds.ts'
+import { createDatabase, noPostgres } from '../../../support/storage/test-postgres.ts'
+import { makeFolder } from '../../../support/storage/test-storage.ts'
+import { checkUpgraded, startUpgraded } from '../../../support/storage/upgrades/check-upgraded.ts'
 import {
   type EarlierCommit,
   findCommits,
   lastOfEachStore,
   makeStore,
-} from '../../support/storage/upgrades/earlier-commits.ts'
+} from '../../../support/storage/upgrades/earlier-commits.ts'
 import {
   connectClient,
   loadDump,
   unpackStore,
-} from '../../support/storage/upgrades/upgrade-stores.ts'
+} from '../../../support/storage/upgrades/upgrade-stores.ts'
 
 const wanted = process.env.STENO_TEST_COMMITS ?? ''
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, type TestContext, test } from 'node:test'
 import { WebSocket } from 'ws'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { call } from '../support/net/http-client.ts'
-import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { call } from '../../support/net/http-client.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 type Event = { type: string; event_id: string; item_id?: string; delta?: string } & Record<
   string,

@@ -4,10 +4,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { runSteno, startSteno } from '../../support/cli/run-steno.ts'
-import { IS_SHORT } from '../../support/rounds.ts'
-import { makeFolder } from '../../support/storage/test-storage.ts'
-import { checkMoved, fillStore } from '../../support/storage/upgrades/filled-store.ts'
+import { runSteno, startSteno } from '../../../support/cli/run-steno.ts'
+import { IS_SHORT } from '../../../support/rounds.ts'
+import { makeFolder } from '../../../support/storage/test-storage.ts'
+import { checkMoved, fillStore } from '../../../support/storage/upgrades/filled-store.ts'
 
 const FILLING = { jobs: 200, objects: 300 }
 const KILLS = IS_SHORT ? 6 : 12

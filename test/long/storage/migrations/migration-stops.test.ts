@@ -6,21 +6,21 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import type { Client } from 'pg'
-import { databaseFile } from '../../../src/storage/data-folder.ts'
-import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
-import { SQLITE_VERSION } from '../../../src/storage/database/sqlite/migrate.ts'
-import { type ConnectSqlite, openSqlite } from '../../../src/storage/database/sqlite/sqlite.ts'
-import { openCutPostgres } from '../../support/storage/cut-postgres.ts'
-import { connectInProcess } from '../../support/storage/in-process-sqlite.ts'
-import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
-import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { makeFolder } from '../../support/storage/test-storage.ts'
+import { databaseFile } from '../../../../src/storage/data-folder.ts'
+import { openPostgres } from '../../../../src/storage/database/postgres/postgres.ts'
+import { SQLITE_VERSION } from '../../../../src/storage/database/sqlite/migrate.ts'
+import { type ConnectSqlite, openSqlite } from '../../../../src/storage/database/sqlite/sqlite.ts'
+import { openCutPostgres } from '../../../support/storage/cut-postgres.ts'
+import { connectInProcess } from '../../../support/storage/in-process-sqlite.ts'
+import { sqliteSchema } from '../../../support/storage/sqlite-schema.ts'
+import { createDatabase, noPostgres } from '../../../support/storage/test-postgres.ts'
+import { makeFolder } from '../../../support/storage/test-storage.ts'
 import {
   connectClient,
   loadDump,
   postgresSchema,
   unpackStore,
-} from '../../support/storage/upgrades/upgrade-stores.ts'
+} from '../../../support/storage/upgrades/upgrade-stores.ts'
 
 /** The first versions, so that every later migration runs. */
 const OLDEST_SQLITE = 'sqlite-1.tgz'

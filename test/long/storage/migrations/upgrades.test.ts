@@ -3,28 +3,28 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
-import { databaseFile } from '../../../src/storage/data-folder.ts'
-import { openPostgres } from '../../../src/storage/database/postgres/postgres.ts'
-import { SQLITE_VERSION } from '../../../src/storage/database/sqlite/migrate.ts'
-import { IS_SHORT, rounds } from '../../support/rounds.ts'
-import { startServer } from '../../support/server/start-server.ts'
-import { sqliteSchema } from '../../support/storage/sqlite-schema.ts'
-import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { checkUpgraded, startUpgraded } from '../../support/storage/upgrades/check-upgraded.ts'
+import { databaseFile } from '../../../../src/storage/data-folder.ts'
+import { openPostgres } from '../../../../src/storage/database/postgres/postgres.ts'
+import { SQLITE_VERSION } from '../../../../src/storage/database/sqlite/migrate.ts'
+import { IS_SHORT, rounds } from '../../../support/rounds.ts'
+import { startServer } from '../../../support/server/start-server.ts'
+import { sqliteSchema } from '../../../support/storage/sqlite-schema.ts'
+import { createDatabase, noPostgres } from '../../../support/storage/test-postgres.ts'
+import { checkUpgraded, startUpgraded } from '../../../support/storage/upgrades/check-upgraded.ts'
 import {
   connectClient,
   loadDump,
   postgresSchema,
   storeNames,
   unpackStore,
-} from '../../support/storage/upgrades/upgrade-stores.ts'
+} from '../../../support/storage/upgrades/upgrade-stores.ts'
 
 /** The oldest one, and about how many statements bring it to this version. */
 const OLDEST = 'sqlite-1.tgz'
 const STATEMENTS = 90
 /** Kills of a migration at least. */
 const KILLS = IS_SHORT ? 6 : 12
-const killed = join(import.meta.dirname, '../../support/storage/upgrades/killed-migration.ts')
+const killed = join(import.meta.dirname, '../../../support/storage/upgrades/killed-migration.ts')
 
 /** Migrates a database in a process that is killed before a statement, unless it has fewer. */
 function migrate(data: string, statement: number) {

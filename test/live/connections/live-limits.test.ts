@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { chunksOf, draw } from '../support/audio/draw-audio.ts'
-import { holdTimeouts } from '../support/held-timeouts.ts'
-import { connect, openSession } from '../support/live/clients/live-client.ts'
-import { ackedRanges, ofType } from '../support/live/clients/live-messages.ts'
-import { jobOf, jobThat, speech, withServer } from '../support/live/sessions/live-session-jobs.ts'
-import { call } from '../support/net/http-client.ts'
-import { OTHER_KEY, startServer, type TestServer } from '../support/server/start-server.ts'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
+import { holdTimeouts } from '../../support/held-timeouts.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
+import {
+  jobOf,
+  jobThat,
+  speech,
+  withServer,
+} from '../../support/live/sessions/live-session-jobs.ts'
+import { call } from '../../support/net/http-client.ts'
+import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createFakeSpeechEngine } from '../../src/asr/engines/fake.ts'
-import { connect, openSession } from '../support/live/clients/live-client.ts'
-import { ackedRanges, finalsOf, ofType } from '../support/live/clients/live-messages.ts'
-import { jobOf, speech } from '../support/live/sessions/live-session-jobs.ts'
-import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { ackedRanges, finalsOf, ofType } from '../../support/live/clients/live-messages.ts'
+import { jobOf, speech } from '../../support/live/sessions/live-session-jobs.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

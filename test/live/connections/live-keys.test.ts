@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { generateKey } from '../../src/api/auth/generate-key.ts'
-import { deleteKey } from '../../src/storage/accounts/keys.ts'
-import { connect, openSession } from '../support/live/clients/live-client.ts'
-import { jobThat, speech } from '../support/live/sessions/live-session-jobs.ts'
-import { startServer, type TestServer } from '../support/server/start-server.ts'
+import { generateKey } from '../../../src/api/auth/generate-key.ts'
+import { deleteKey } from '../../../src/storage/accounts/keys.ts'
+import { connect, openSession } from '../../support/live/clients/live-client.ts'
+import { jobThat, speech } from '../../support/live/sessions/live-session-jobs.ts'
+import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
 let server: TestServer
 before(async () => {

@@ -11,21 +11,21 @@ import {
   postgresUrl,
   removePostgres,
   startPostgres,
-} from '../../../scripts/test-tools/test-postgres.ts'
-import { createLog } from '../../../src/observability/log.ts'
-import { inTransaction } from '../../../src/storage/database/db.ts'
-import { finishJob } from '../../../src/storage/jobs/end-job.ts'
-import { type Lease, renewLease } from '../../../src/storage/jobs/queue/lease.ts'
-import type { JobResult } from '../../../src/storage/jobs/results.ts'
-import { openStorage } from '../../../src/storage/storage.ts'
-import { addJob, claim } from '../../support/jobs/test-jobs.ts'
+} from '../../../../scripts/test-tools/test-postgres.ts'
+import { createLog } from '../../../../src/observability/log.ts'
+import { inTransaction } from '../../../../src/storage/database/db.ts'
+import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
+import { type Lease, renewLease } from '../../../../src/storage/jobs/queue/lease.ts'
+import type { JobResult } from '../../../../src/storage/jobs/results.ts'
+import { openStorage } from '../../../../src/storage/storage.ts'
+import { addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import {
   createDatabase,
   noPostgres,
   openTestPostgres,
   testSettings,
-} from '../../support/storage/test-postgres.ts'
-import { makeFolder } from '../../support/storage/test-storage.ts'
+} from '../../../support/storage/test-postgres.ts'
+import { makeFolder } from '../../../support/storage/test-storage.ts'
 
 const QUEUE = 'jobs'
 
