@@ -144,7 +144,7 @@ const longFunctions = {
   'src/api/schemas/jobs/add-on-configs.ts: addOnConfigs': 'one schema, a property per add-on',
 }
 
-test('no function has more than 100 lines, but those that read best in one piece', () => {
+test('no function has more than 70 lines, but those that read best in one piece', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'))
   const long = files.flatMap((file) => {
     const lines = readFileSync(join(root, file), 'utf8').split('\n')
@@ -153,8 +153,9 @@ test('no function has more than 100 lines, but those that read best in one piece
         /^()(?:export )?(?:async )?function\*? ?(\w+)/.exec(line) ??
         /^( {2})(?:(?:static|async|get|set) )*\*?([#\w]+)[(<][^;]*[{(]$/.exec(line) ??
         []
-      const end = name ? lines.indexOf(`${indent}}`, i) : i
-      return end - i + 1 > 100 ? [`${file}: ${name}`] : []
+      const closing = new RegExp(`^${indent}\\}(?:,|\\).*[^{])?$`)
+      const end = name ? lines.findIndex((line, at) => at > i && closing.test(line)) : i
+      return end - i + 1 > 70 ? [`${file}: ${name}`] : []
     })
   })
   assert.deepEqual(long.sort(), Object.keys(longFunctions).sort())

@@ -69,6 +69,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const finals = options.start('live', workers)
   const partials = options.start('partials', Math.ceil(workers / 2))
   const vadPool = options.start('vad', 1)
+  const pools = [finals, partials, vadPool]
   const meter = createLoadMeter(cores)
   const closing = new AbortController()
   let capacity: number | undefined
@@ -76,11 +77,8 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   let isUsed = false
 
   async function measure(): Promise<void> {
-    const { signal } = closing
-    const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
-    const measuring = [finals, partials].map((pool) => pool.run({ kind: 'measure' }, how))
     const interval = partialInterval * BUSY_PARTIAL_INTERVALS
-    const costs = joinCosts(await Promise.all(measuring), interval)
+    const costs = await measureCosts([finals, partials], interval, closing.signal)
     const fit = capacityOf(costs, cores)
     capacity = fit.sessions
     withoutPartials = fit.withoutPartials
@@ -118,27 +116,39 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     recognizePartial(utterance, requested) {
       const { signal, draft = [], isFirst = false, isBehind = false } = requested
-      const usual = isFirst ? priority.firstPartial : priority.partial
-      const rank = isBehind ? priority.partialBehind : usual
-      const how = {
-        ...{ signal, timeout: timeoutFor(utterance), priority: rank },
-        isPreemptible: isBehind,
-      }
+      const own = partialPriority({ isFirst, isBehind })
+      const timeout = timeoutFor(utterance)
+      const how = { signal, timeout, priority: own, isPreemptible: isBehind }
       const open = { utterance, draft, isFirst }
       const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
       return counted(options.processesOf(task.model, partials).run(task, how), { isBehind })
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }
-      const pools = [finals, partials, vadPool]
       await Promise.all(pools.map((pool) => pool.run({ kind: 'check' }, how)))
     },
     async close() {
       closing.abort()
-      const pools = [finals, partials, vadPool]
       await Promise.all([...pools.map((pool) => pool.close()), measured])
     },
   }
+}
+
+async function measureCosts(
+  pools: readonly WorkerPool[],
+  interval: number,
+  signal: AbortSignal,
+): Promise<ReturnType<typeof joinCosts>> {
+  const how = { signal, timeout: RECOGNIZE_TIMEOUT, priority: priority.measure }
+  return joinCosts(
+    await Promise.all(pools.map((pool) => pool.run({ kind: 'measure' }, how))),
+    interval,
+  )
+}
+
+function partialPriority({ isFirst, isBehind }: { isFirst: boolean; isBehind: boolean }): number {
+  if (isBehind) return priority.partialBehind
+  return isFirst ? priority.firstPartial : priority.partial
 }
 
 type Finals = {

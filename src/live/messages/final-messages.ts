@@ -102,17 +102,8 @@ export async function sendFinalMessages(
   }
   const total = work + (diarized?.seconds ?? 0)
   const confidences = spokenUtterances.flatMap(({ confidences }) => confidences)
-  const warnings = [
-    ...(await readWarnings(readLog)),
-    ...options.text.warnings(),
-    ...collected.warnings,
-    ...warnOfLowConfidence({ confidences }),
-  ]
-  if ((await measureMessages(readLog, options)).isCut) {
-    const warning = warningTexts.unstored
-    options.log.warn({ warning }, 'messages of a live session were dropped from its result')
-    warnings.push(warning)
-  }
+  const unsure = warnOfLowConfidence({ confidences })
+  const warnings = await collectWarnings([...collected.warnings, ...unsure], options)
   const usage = sumUsage([collected.usage, summaryUsage, promptUsage])
   const metadata = { duration, channels, work: total, warnings, usage }
   const built = buildLiveResult(transcription, { ...metadata, addOns })
@@ -140,6 +131,21 @@ export async function sendFinalMessages(
     await Promise.all(last.map((send) => send()))
   }
   return { outcome, end }
+}
+
+/** Returns the warnings of the whole session; `ofResult` are those of its result. */
+async function collectWarnings(
+  ofResult: readonly string[],
+  options: FinalMessagesOptions,
+): Promise<string[]> {
+  const { readLog, text, log } = options
+  const warnings = [...(await readWarnings(readLog)), ...text.warnings(), ...ofResult]
+  if ((await measureMessages(readLog, options)).isCut) {
+    const warning = warningTexts.unstored
+    log.warn({ warning }, 'messages of a live session were dropped from its result')
+    warnings.push(warning)
+  }
+  return warnings
 }
 
 function writeFailure(error: AddOnError, { seconds }: { seconds: number }): string {
