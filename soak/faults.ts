@@ -48,12 +48,20 @@ const MAX_MS = 6000
 const MAX_SLOW_MS = 3000
 
 /**
- * Returns the fault of a round; the first has none, and what this machine does not allow is none.
+ * Returns what chooses the fault of each round: none first, then each that this machine allows,
+ * in a random order, and then any at random.
  */
-export function chooseFault(round: number, { random, fillDisk, only }: FaultPlace): Fault {
-  if (round === 1 && !only) return 'none'
-  const fault = only ?? faults[Math.floor(random() * faults.length)]!
-  return fault === 'full disk' && !fillDisk ? 'none' : fault
+export function createFaultChoice({
+  random,
+  fillDisk,
+  only,
+}: Pick<FaultPlace, 'random' | 'fillDisk' | 'only'>): () => Fault {
+  const isAllowed = (fault: Fault) => fault !== 'full disk' || fillDisk !== undefined
+  const allowed = faults.filter(isAllowed)
+  const harmful = new Set(allowed.filter((fault) => fault !== 'none'))
+  const order = [...harmful].map((fault) => ({ fault, at: random() })).sort((a, b) => a.at - b.at)
+  const first: Fault[] = ['none', ...order.map(({ fault }) => fault)]
+  return () => only ?? first.shift() ?? allowed[Math.floor(random() * allowed.length)]!
 }
 
 /** Causes a fault some times within so many milliseconds. */

@@ -16,7 +16,7 @@ Options:
   --bar MS                     what 95 % of the small requests may take in rounds without a fault of the
                                server (default: 2000, for a machine that others use as well)
   --fault NAME                 none, away, stall, pause, "slow database", "full disk", stop or kill in each round
-                               (default: one at random)
+                               (default: each once, then one at random)
   --seed N                     what the random numbers start with (default: a new one, which is printed)`
 
 const { values } = parseArgs({

@@ -12,20 +12,14 @@ import { runHere } from '../test/support/cli/run-here.ts'
 import { within } from '../test/support/live/live-chance.ts'
 import { call } from '../test/support/net/http-client.ts'
 import type { ChildServer } from '../test/support/server/child-server.ts'
-import {
-  causeFaults,
-  chooseFault,
-  type Fault,
-  type FaultPlace,
-  HARMLESS,
-  REFUSING,
-} from './faults.ts'
+import { causeFaults, type Fault, type FaultPlace, HARMLESS, REFUSING } from './faults.ts'
 import { checkModels, type ModelPlace } from './models.ts'
 import type { SoakedServer } from './soaked-server.ts'
 
 /** Where a round happens. */
 export type RoundOptions = FaultPlace & {
   round: number
+  fault: Fault
   /** Most milliseconds of 95 % of the small requests, in rounds without a fault of the server. */
   barMs: number
   /** Where models are. */
@@ -56,10 +50,9 @@ const ROUNDS_PER_PULL = 3
 
 /** Runs load with one kind of fault; throws when something is lost, doubled or out of order. */
 export async function runRound(options: RoundOptions): Promise<RoundReport> {
-  const { round, server, receivers, models, random, barMs } = options
+  const { round, fault, server, receivers, models, random, barMs } = options
   const account = createBusyAccount({ receivers, random, maxSessions: SESSIONS, isVaried: true })
   const before = receivers.map(({ arrivals }) => arrivals.length)
-  const fault = chooseFault(round, options)
   await server.running()
   const over = AbortSignal.timeout(ROUND_MS)
   const [, times] = await Promise.all([

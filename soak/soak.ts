@@ -18,6 +18,7 @@ import {
 import { freePort } from '../test/support/net/free-port.ts'
 import { createRandom } from '../test/support/random.ts'
 import {
+  createFaultChoice,
   type Fault,
   fillFolder,
   lockSqlite,
@@ -91,12 +92,13 @@ export async function soak(options: SoakOptions): Promise<number> {
     slowDatabase: (ms: number) => postgres?.slow(ms) ?? lockSqlite(folder, ms),
     fillDisk: hasDisk ? (ms: number) => fillFolder(folder, ms) : undefined,
   }
+  const chooseFault = createFaultChoice(place)
   const samples: Sample[] = []
   const end = performance.now() + minutes * 60_000
   let failures = 0
   for (let round = 1; performance.now() < end; round++) {
     try {
-      const report = await runRound({ ...place, round })
+      const report = await runRound({ ...place, round, fault: chooseFault() })
       const sample = await takeSample(server, folder)
       samples.push(sample)
       const { at, ...measured } = sample
