@@ -20,7 +20,7 @@ export function wallNow(): number {
  * Returns milliseconds since 1970, read when the process started and counted up from there. Leases
  * and delays use it, so setting the system clock neither ends nor extends one.
  */
-export function steadyNow(): number {
+export function monotonicNow(): number {
   return Math.round(ownSteady()) + correction.steady
 }
 
@@ -32,7 +32,7 @@ export async function followClock(ask: () => Promise<number>): Promise<number> {
   if (answeredAt - askedAt > MAX_ANSWER_MS) return correction.wall
   const theirs = Math.round(answer + (answeredAt - askedAt) / 2)
   if (Math.abs(theirs - wallNow()) > TOLERATED_MS) correction.wall = theirs - Date.now()
-  if (Math.abs(theirs - steadyNow()) > TOLERATED_MS) {
+  if (Math.abs(theirs - monotonicNow()) > TOLERATED_MS) {
     correction.steady = theirs - Math.round(answeredAt)
   }
   return correction.wall

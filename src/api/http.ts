@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { App } from '../app/server-parts.ts'
 import { FrameScheduler } from '../live/input/frame-scheduler.ts'
 import { addRoutes } from './add-routes.ts'
-import { createAdmission } from './auth/admission.ts'
 import type { Key } from './auth/auth.ts'
+import { createAuthenticator } from './auth/authenticator.ts'
 import { requireScope } from './auth/scopes.ts'
 import { BodyReader } from './bodies/body-reader.ts'
 import { createFastify } from './fastify.ts'
@@ -86,14 +86,14 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
   await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
   await addRoutes(http, healthRoutes(app), metricsRoutes(app))
-  const admission = createAdmission(app)
+  const admission = createAuthenticator(app)
   const clientSecrets = createClientSecrets(app)
   const captions = new CaptionStreams(app)
   http.addHook('preClose', async () => captions.close())
   if (roles.includes('api')) {
     await registerApi(http, { ...app, clientSecrets, captions }, admission)
   } else if (roles.includes('live')) {
-    // Other nodes pass on to this one who watches its sessions.
+    // Other nodes forward the viewers of this node's sessions here.
     await http.register(sharedRoutes(app, captions))
     await http.register(async (guarded) => {
       guard(guarded, admission)
@@ -112,7 +112,7 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
 async function registerApi(
   http: FastifyInstance,
   app: HttpParts & { bodies: BodyReader; clientSecrets: ClientSecrets; captions: CaptionStreams },
-  admission: ReturnType<typeof createAdmission>,
+  admission: ReturnType<typeof createAuthenticator>,
 ): Promise<void> {
   await addRoutes(http, openApiRoutes(app), homeRoute(app), dashboardRoutes(app), guideRoutes())
   await http.register(sharedRoutes(app, app.captions))
@@ -148,7 +148,7 @@ async function registerApi(
 }
 
 /** Admits only requests with a key, or the cookie of one, that may do what they ask for. */
-function guard(http: FastifyInstance, admission: ReturnType<typeof createAdmission>): void {
+function guard(http: FastifyInstance, admission: ReturnType<typeof createAuthenticator>): void {
   http.decorateRequest('account', '')
   http.decorateRequest('scopes')
   http.decorateRequest('keyHash', '')

@@ -1,6 +1,6 @@
 import { bytesPerSample, type SampleEncoding } from './pcm.ts'
 
-/** The sample format of a live session: raw, little endian, channels interleaved (contract 5.3). */
+/** The sample format of a live session: raw, little endian, channels interleaved. */
 export type AudioFormat = { encoding: SampleEncoding; sampleRate: number; channels: number }
 
 /** Returns the bytes of one sample of every channel. */

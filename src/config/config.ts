@@ -136,7 +136,7 @@ export type Config = {
     maxTokensPerMonth: number
     fetchTimeout: number
   }
-  /** How sentiments and sentences are serialized (contract 4.5): as strings, or as native JSON. */
+  /** How sentiments and sentences are serialized: as strings, or as native JSON. */
   addOnResults: 'string' | 'native'
   network: {
     /** Private hosts and CIDR ranges that may be reached; 'all' lifts the guard. */

@@ -41,9 +41,9 @@ export function readObjectStore(
   return undefined
 }
 
-type Place = Omit<ObjectStoreConfig, 'cacheBytes' | 'startSeconds'>
+type BucketLocation = Omit<ObjectStoreConfig, 'cacheBytes' | 'startSeconds'>
 
-function parse(value: string, env: Record<string, string | undefined>): Place | undefined {
+function parse(value: string, env: Record<string, string | undefined>): BucketLocation | undefined {
   if (!value.startsWith('s3://') || !URL.canParse(value)) return undefined
   const { hostname: bucket, pathname, searchParams, username, port } = new URL(value)
   if (bucket === '' || username || port) return undefined

@@ -1,10 +1,10 @@
 import type { Db } from '../storage/database/db.ts'
 import {
-  bringForward,
   correctDueTimes,
   type DueEndpoint,
   findDueEndpoints,
   MAX_DUE_ENDPOINTS,
+  shiftDueTimes,
 } from '../storage/deliveries/deliveries.ts'
 import type { Clock } from './system-clock.ts'
 
@@ -100,7 +100,7 @@ export class DuePoller {
     const { db } = this.#options
     if (this.#lastReadingAt === undefined)
       await correctDueTimes(db, { now, latest: now + FAR_AHEAD_MS })
-    else await bringForward(db, { now, by: this.#lastReadingAt - now })
+    else await shiftDueTimes(db, { now, by: this.#lastReadingAt - now })
     this.#lastReadingAt = now
   }
 

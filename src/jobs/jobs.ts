@@ -10,7 +10,7 @@ import { JobWaiters } from './job-waiters.ts'
 import type { MediaTools, PipelineTools } from './pipeline/pipeline-tools.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
 import { JobRunner } from './queue/runner.ts'
-import { JobSubmission } from './submission/job-submission.ts'
+import { JobService } from './submission/job-service.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {
@@ -41,7 +41,7 @@ export type JobsOptions = Observers & {
  * queued jobs.
  */
 export class Jobs {
-  readonly submission: JobSubmission
+  readonly submission: JobService
   /** Undefined in a process that runs no jobs. */
   readonly runner: JobRunner | undefined
 
@@ -62,7 +62,7 @@ export class Jobs {
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },
     }
     this.runner = isWorker ? new JobRunner({ ...options, onEvents, tools, log }) : undefined
-    this.submission = new JobSubmission({
+    this.submission = new JobService({
       tools,
       runner: this.runner,
       waiters,

@@ -28,7 +28,7 @@ const sessionEnds: ReadonlySet<number | undefined> = new Set([1000, 4408])
 
 /** Partials are dropped while this many bytes wait. */
 const BUSY_BYTES = 256 * 1024
-/** With this many bytes waiting, the client is considered not to read (contract 5.11). */
+/** With this many bytes waiting, the client is considered not to read. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /** The callbacks and properties of a connection. */

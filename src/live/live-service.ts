@@ -144,7 +144,7 @@ export class LiveService {
   }
 
   /**
-   * Connects a client to the session of its token. Resolves to a close code of contract 5.11 when
+   * Connects a client to the session of its token. Resolves to a close code of the API when
    * that is not possible, and to another node if the client has to go on there.
    */
   async connect(

@@ -10,7 +10,7 @@ import type { CallbackFeed } from './callbacks/callback-feed.ts'
 import { AudioInput } from './input/audio-input.ts'
 import { formatOf } from './input/format-params.ts'
 import type { CaptionFeed } from './messages/caption-feed.ts'
-import type { Outcome } from './messages/final-messages.ts'
+import type { Outcome } from './messages/closing-messages.ts'
 import { MessageEmitter } from './messages/message-emitter.ts'
 import { MessageOutbox } from './messages/message-outbox.ts'
 import { PartialTranslations } from './messages/partial-translations.ts'
@@ -41,7 +41,7 @@ export type SessionOptions = {
   audioFile: { path: string; start: number }
   /** The files to which the samples of each channel are written. */
   channelPaths: readonly string[]
-  models: LiveEngine
+  engine: LiveEngine
   /** Chooses the recognizers, and diarizes the session when all audio is recognized. */
   speech: Pick<SpeechEngine, 'languages' | 'route' | 'diarize'>
   /** Counts what its clients have not read. */
@@ -159,7 +159,7 @@ function createRecognition(
   const { params, config, earlier } = options
   const loop = {
     ...running,
-    models: options.models,
+    engine: options.engine,
     route: options.speech.route(requestOf(params)),
     audio: {
       ...options.audioFile,
@@ -172,7 +172,7 @@ function createRecognition(
       installed: options.speech.languages,
       decided: earlier?.snapshot?.language ?? null,
     }),
-    change: options.text.change,
+    change: options.text.applyTransforms,
     speakers: wantsSpeakers(params)
       ? countsOf(params.realtime_processing.diarization_config)
       : undefined,

@@ -108,7 +108,7 @@ test('a session that is left stores no result, and tells clients to come again',
   connection.receive(second, true)
   await session.leave()
   assert.equal(connection.closeCode, 1012)
-  assert.equal(await ended, 'left')
+  assert.equal(await ended, 'suspended')
   assert.deepEqual(outcomes, [])
   assert.equal(await session.connect(), 1012)
 })
@@ -127,7 +127,7 @@ test('a lost engine fails the session, and its clients get an error', async (t) 
   const onLive = () => {
     throw new TypeError('a mistake in the engine')
   }
-  const { session, ended, sent } = await open(t, { engine: { onLive } })
+  const { session, ended, sent } = await open(t, { fake: { onLive } })
   const connection = await connect(session)
   connection.receive(second, true)
   const types = await typesUntilEnd(connection)
@@ -146,7 +146,7 @@ test('a session that fails tells nothing any more while its end is stored', asyn
     failing.resolve()
     return failed.promise
   }
-  const { session, ended, files } = await open(t, { engine: { onLive }, fail })
+  const { session, ended, files } = await open(t, { fake: { onLive }, fail })
   const connection = await connect(session)
   connection.receive(second, true)
   await failing.promise
@@ -169,7 +169,7 @@ test('a session that another server has taken stops at once, and writes no more'
   const { audioBytes, logBytes } = files
   assert.equal(connection.closeCode, 1012)
   connection.receive(second, true)
-  assert.equal(await ended, 'lost')
+  assert.equal(await ended, 'lease_lost')
   await files.sync()
   assert.deepEqual([files.audioBytes, files.logBytes, sent], [audioBytes, logBytes, []])
   assert.equal(await session.connect(), 1012)
@@ -180,7 +180,7 @@ test('a session whose end finds that another server has taken it sends no error'
   const { session, ended, sent, files } = await open(t, { finish })
   const connection = await connect(session)
   connection.receive(Buffer.from('{"type":"stop_recording"}'), false)
-  assert.equal(await ended, 'lost')
+  assert.equal(await ended, 'lease_lost')
   assert.equal(connection.closeCode, 1012)
   assert.deepEqual(sent, [])
   const lines = (await Array.fromAsync(files.readLines())).flat()
@@ -196,7 +196,7 @@ test('a disk that fails leads out of the process, not to a failed job', async (t
   connection.receive(second, true)
   await typesUntilEnd(connection)
   assert.equal(connection.closeCode, 1011)
-  assert.equal(await ended, 'left')
+  assert.equal(await ended, 'suspended')
   assert.deepEqual(sent, [])
   assert.equal(await session.connect(), 1011)
 })
@@ -285,19 +285,19 @@ test('a session whose log is full ends as after a stop, and says so', async (t) 
 })
 
 test('the model, the language and the vocabulary reach every call, warnings the result', async (t) => {
-  const engine = {
+  const fake = {
     model: 'other',
     languages: ['fr', 'de'],
     capabilities: { vocabulary: true },
     warnings: ['of the model'],
   }
-  const speech = createFakeSpeechEngine('oui', engine)
+  const speech = createFakeSpeechEngine('oui', fake)
   const calls = new Set<string>()
   const { recognizeFinal, recognizePartial } = speech.live!
   const note = (kind: string, { model, language, vocabulary }: RecognitionSettings) => {
     calls.add(`${kind} ${model} ${language} ${vocabulary}`)
   }
-  const models: LiveEngine = {
+  const engine: LiveEngine = {
     ...speech.live!,
     recognizeFinal(utterance, options) {
       note('final', options)
@@ -319,7 +319,7 @@ test('the model, the language and the vocabulary reach every call, warnings the 
     messages_config: { ...flags, receive_partial_transcripts: true },
     language_config: { languages: ['en', 'fr'], code_switching: false },
   }
-  const { session, ended, outcomes } = await open(t, { speech, models, params: requested })
+  const { session, ended, outcomes } = await open(t, { speech, engine, params: requested })
   const connection = await connect(session)
   connection.receive(utterance, true)
   connection.receive(utterance, true)

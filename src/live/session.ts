@@ -6,7 +6,7 @@ import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
 import { ClientInput } from './input/client-input.ts'
 import { formatOf } from './input/format-params.ts'
-import { sendFinalMessages } from './messages/final-messages.ts'
+import { sendClosingMessages } from './messages/closing-messages.ts'
 import { stopAcknowledgment } from './messages/lifecycle-messages.ts'
 import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
@@ -19,13 +19,13 @@ import { SessionLeaseLostError } from './result/finish-live-job.ts'
 import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
 
-type State = 'open' | 'stopping' | 'closing' | 'over' | 'left'
+type State = 'open' | 'stopping' | 'closing' | 'over' | 'suspended'
 
 /**
  * How a session ended: for good; or only in this process, so that it can be resumed from its files,
- * `lost` when another server has resumed it.
+ * `lease_lost` when another server has resumed it.
  */
-export type SessionEnd = 'done' | 'failed' | 'left' | 'lost'
+export type SessionEnd = 'done' | 'failed' | 'suspended' | 'lease_lost'
 
 /** Maximum audio that may wait for the disk before the server stops reading the socket. */
 const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
@@ -141,8 +141,8 @@ export class LiveSession {
       return 'done'
     } catch (error) {
       if (error instanceof SessionLeaseLostError) this.#lose()
-      if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lost'
-      if (this.#leaving.signal.aborted) return 'left'
+      if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lease_lost'
+      if (this.#leaving.signal.aborted) return 'suspended'
       this.#log.error({ err: error }, 'live session failed')
       return await this.#fail()
     } finally {
@@ -194,7 +194,7 @@ export class LiveSession {
    */
   async leave(): Promise<void> {
     if (this.#state === 'over') return
-    this.#enter('left', 1012)
+    this.#enter('suspended', 1012)
     this.#audioInput.forget()
     await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
     this.#outbox.drop(1012)
@@ -205,7 +205,7 @@ export class LiveSession {
   #lose(): void {
     if (this.#state === 'over') return
     this.#leaving.abort()
-    this.#enter('left', 1012)
+    this.#enter('suspended', 1012)
     this.#audioInput.forget()
     this.#outbox.drop(1012)
   }
@@ -304,7 +304,7 @@ export class LiveSession {
     this.#enter('closing')
     const { id, params, files, text, services, form, config, finish } = this.#options
     const { signal } = this.#leaving
-    const { outcome, end } = await sendFinalMessages({
+    const { outcome, end } = await sendClosingMessages({
       sessionId: id,
       params,
       format: formatOf(params),
@@ -344,9 +344,9 @@ export class LiveSession {
     // built.
     this.#leaving.abort()
     if (isStored) await this.#options.fail()
-    this.#enter(isStored ? 'over' : 'left', isStored ? 4410 : 1011)
+    this.#enter(isStored ? 'over' : 'suspended', isStored ? 4410 : 1011)
     this.#outbox.drop(isStored ? 4500 : 1011)
-    return isStored ? 'failed' : 'left'
+    return isStored ? 'failed' : 'suspended'
   }
 
   /** A client has answered the end of the session, so it has read what came before. */

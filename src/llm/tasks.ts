@@ -2,7 +2,7 @@ import { type AskOptions, askAboutTranscript, readJson } from './ask.ts'
 import { type ChatAnswer, LlmFailure, type Usage } from './chat-client.ts'
 import { estimateTokens } from './tokens.ts'
 
-/** Styles of a summary (contract 2.3.1). */
+/** Styles of a summary. */
 export type SummaryStyle = 'general' | 'bullet_points' | 'concise'
 
 const styles: Record<SummaryStyle, string> = {

@@ -2,7 +2,7 @@ import { roundTo } from './rounding.ts'
 import { separatorOf } from './separators.ts'
 import type { Utterance, Word } from './transcript.ts'
 
-/** An utterance as live messages and results show it (contract 4.4). */
+/** An utterance as live messages and results show it. */
 export type UtteranceView = {
   start: number
   end: number

@@ -18,7 +18,7 @@ export function requireScope(
 }
 
 function scopesOf(method: string, route: string): Scope[] {
-  // What a webhook receives tells of all jobs: a key that only writes must not read so.
+  // A webhook reveals every job: a key that may only write must not create one.
   if (method === 'POST' && route === '/v2/endpoints') return ['read', 'write']
   return [scopeOf(method, route)]
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../errors.ts'
 import { MAX_IDEMPOTENCY_KEY_CHARS } from '../schemas/common/limits.ts'
 
-/** Returns the idempotency key of a request (contract 1.8); undefined when it has none. */
+/** Returns the idempotency key of a request; undefined when it has none. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined

@@ -8,7 +8,7 @@ export const DAY_MS = 86_400_000
 
 /**
  * Parses an ISO 8601 date or date-time: milliseconds since 1970, or undefined when it is neither. A
- * date means its midnight; without a time zone, UTC applies (contract 2.4).
+ * date means its midnight; without a time zone, UTC applies.
  */
 export function parseDateTime(text: string): number | undefined {
   const day = DAY.exec(text)

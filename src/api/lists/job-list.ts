@@ -1,9 +1,9 @@
-import type { Place } from '../../storage/jobs/job-lists.ts'
+import type { ListCursor } from '../../storage/jobs/job-lists.ts'
 import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
 /** Whether more follows a page, and the positions of its items, where a list knows them. */
-type Page = { more: boolean; places?: readonly Place[] }
+type Page = { more: boolean; places?: readonly ListCursor[] }
 
 /**
  * Returns the URLs of the first, the current and the next page of a list; the last page has no next
@@ -52,7 +52,7 @@ export async function* writeList(
   for await (const items of batches) {
     for (const open of items) {
       const opened = open()
-      // To wait for what is there takes longer than to write it.
+      // Awaiting a value that is already there would cost more than writing it.
       const item = opened instanceof Promise ? await opened : opened
       if (item === undefined) continue
       piece += separator

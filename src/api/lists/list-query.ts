@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
-import type { JobFilter, Part, Place } from '../../storage/jobs/job-lists.ts'
+import type { JobFilter, ListCursor, Part } from '../../storage/jobs/job-lists.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import type { ListQuery } from '../schemas/common/list-query.ts'
 import { DAY_MS, parseDateTime } from './date-time.ts'
@@ -56,7 +56,7 @@ export function toPart({ cursor, offset }: ListQuery, limit: number): Part {
  * Returns the end of a page, for the URL of the next one: jobs that arrive meanwhile then shift
  * nothing. It is valid for one offset, which is included for people and for clients that count.
  */
-export function formatCursor({ createdAt, id }: Place, offset: number): string {
+export function formatCursor({ createdAt, id }: ListCursor, offset: number): string {
   return `${offset}.${createdAt}.${id}`
 }
 
@@ -65,7 +65,7 @@ export function isCursor(text: string): boolean {
   return parseCursor(text) !== undefined
 }
 
-function parseCursor(text: string): (Place & { offset: number }) | undefined {
+function parseCursor(text: string): (ListCursor & { offset: number }) | undefined {
   const [, offset, createdAt, id] = /^(\d{1,15})\.(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
   if (id === undefined) return undefined
   return { offset: Number(offset), createdAt: Number(createdAt), id }

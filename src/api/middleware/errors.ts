@@ -7,7 +7,7 @@ import { AppError, type ErrorCode } from '../../errors.ts'
 import { isOpenAiPath, openAiStatusOf, toOpenAiError } from '../openai/errors.ts'
 import { newRequestId } from './request-id.ts'
 
-/** The body of every unsuccessful response (contract 1.9). */
+/** The body of every unsuccessful response. */
 export type ErrorBody = {
   timestamp: string
   path: string

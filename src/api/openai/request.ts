@@ -9,7 +9,7 @@ const formats = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] 
 
 /** What a request wants: the job to create and the form of its response. */
 export type TranscriptionRequest = {
-  /** The body of a creation (contract 2.3), without the recording. */
+  /** The body of a creation, without the recording. */
   creation: Record<string, unknown>
   format: 'openai' | 'srt' | 'vtt'
   form: OpenAiForm

@@ -87,7 +87,7 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 /**
- * Returns the view of contract 3.1, without its closing brace: every key is present, and null while
+ * Returns the view of the API, without its closing brace: every key is present, and null while
  * it has no value.
  */
 function viewWithoutResult(job: Job): string {

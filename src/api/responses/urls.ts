@@ -10,7 +10,7 @@ const MAX_HOST = 259
 
 /**
  * Returns the absolute base, without a trailing slash, of every URL in the response to `request`
- * (contract 1.1).
+ *.
  */
 export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): string {
   return settings.publicBaseUrl ?? originOf(request, settings)

@@ -4,7 +4,7 @@ import type { Connection } from '../../live/connection.ts'
 import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
 
 /**
- * Interval of pings; a client that does not answer one for as long is disconnected (contract 5.11).
+ * Interval of pings; a client that does not answer one for as long is disconnected.
  */
 const PING_MS = 20_000
 /** With more unsent bytes than this, the next message waits. */

@@ -31,7 +31,7 @@ export function joinRecognitions(recognitions: readonly FusionInput[]): Word[] {
   const [first, ...others] = recognitions
   if (!first) return []
   if (others.length === 0) return [...first.words]
-  let places: Place[] = first.words.map((word) => [[word]])
+  let places: AlignmentSlot[] = first.words.map((word) => [[word]])
   for (const [i, { words }] of others.entries()) places = addReadings(places, words, i + 1)
   const writesWell = recognitions.map(({ words }) => words.some(isWrittenOut))
   const joined = joinRuns(places, isNumberMismatch)
@@ -59,12 +59,16 @@ export function joinSegments(
  * A place in the text: the words that each recognizer has there, in the order of the recognizers.
  * No words stand for silence.
  */
-type Place = (readonly Word[])[]
+type AlignmentSlot = (readonly Word[])[]
 
 /** Aligns one more recognizer with the places so far. */
-function addReadings(places: readonly Place[], words: readonly Word[], count: number): Place[] {
+function addReadings(
+  places: readonly AlignmentSlot[],
+  words: readonly Word[],
+  count: number,
+): AlignmentSlot[] {
   const steps = align(places, words)
-  const result: Place[] = []
+  const result: AlignmentSlot[] = []
   let [place, word] = [places.length, words.length]
   while (place > 0 || word > 0) {
     const { places: taken, words: own } = steps[place * (words.length + 1) + word]!
@@ -82,7 +86,7 @@ function addReadings(places: readonly Place[], words: readonly Word[], count: nu
 type Step = { places: number; words: number }
 
 /** Returns the cheapest last step for each pair of a number of places and a number of words. */
-function align(places: readonly Place[], words: readonly Word[]): Step[] {
+function align(places: readonly AlignmentSlot[], words: readonly Word[]): Step[] {
   const width = words.length + 1
   const placeKeys = places.map((place) => place.map((reading) => keyOf(reading)))
   const wordKeys = words.map((word) => keyOf([word]))
@@ -140,9 +144,12 @@ function equalSplits(
 }
 
 /** Joins neighboring places that disagree, where the run as a whole is to be voted on. */
-function joinRuns(places: readonly Place[], isOneRun: (run: readonly Place[]) => boolean): Place[] {
-  const result: Place[] = []
-  let run: Place[] = []
+function joinRuns(
+  places: readonly AlignmentSlot[],
+  isOneRun: (run: readonly AlignmentSlot[]) => boolean,
+): AlignmentSlot[] {
+  const result: AlignmentSlot[] = []
+  let run: AlignmentSlot[] = []
   const close = () => {
     if (run.length > 1 && isOneRun(run))
       result.push(run[0]!.map((_, i) => run.flatMap((place) => place[i]!)))
@@ -160,23 +167,23 @@ function joinRuns(places: readonly Place[], isOneRun: (run: readonly Place[]) =>
 }
 
 /** "23" and "twenty three": voted on one by one, they would give "23 three". */
-function isNumberMismatch(run: readonly Place[]): boolean {
+function isNumberMismatch(run: readonly AlignmentSlot[]): boolean {
   const hasDigits = run[0]!.map((_, i) => run.some((place) => /\p{N}/u.test(keyOf(place[i]!))))
   return new Set(hasDigits).size > 1
 }
 
 /** Several words that only some recognizers have: a sentence stays whole or goes. */
-function isOneSided(run: readonly Place[]): boolean {
+function isOneSided(run: readonly AlignmentSlot[]): boolean {
   const silent = run.map((place) => place.map((reading) => reading.length === 0).join())
   return silent[0]!.includes('true') && new Set(silent).size === 1 && !hasThreeReadings(run)
 }
 
-function hasThreeReadings(run: readonly Place[]): boolean {
+function hasThreeReadings(run: readonly AlignmentSlot[]): boolean {
   return run.some((place) => new Set(place.map(keyOf)).size > 2)
 }
 
 /** Returns the words of the reading with the most votes; none when it is silence. */
-function vote(place: Place, writesWell: readonly boolean[]): Word[] {
+function vote(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
   const voters = new Map<string, number[]>()
   for (const [i, reading] of place.entries()) {
     const key = keyOf(reading)

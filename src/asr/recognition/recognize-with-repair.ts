@@ -257,7 +257,7 @@ async function repairHole(
 /**
  * Returns the spans between words, and between them and the edges of the piece, that are long or
  * hold crammed words. A phrase that was aligned with a few frames leaves a gap where it was spoken:
- * its words and the gap are one span, lest the phrase be recognized twice.
+ * its words and the gap are one span, so that the phrase is not recognized twice.
  */
 function findHoles(words: readonly Word[], seconds: number): Hole[] {
   if (words.length === 0) return []

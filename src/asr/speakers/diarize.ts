@@ -60,7 +60,7 @@ function diarizeOneRoom(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
 ): ChannelEmbeddings {
-  const found = findSpeakers(layBehind(channels))
+  const found = findSpeakers(concatenateInTime(channels))
   const [count] = chooseSpeakerCounts([found], { start: [found.count], counts })
   return channels.map(() => found.directions(count!))
 }
@@ -69,7 +69,7 @@ function diarizeOneRoom(
  * Returns the windows of all channels as if they were played one after the other, so that none
  * count as neighbors.
  */
-function layBehind(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWindow[] {
+function concatenateInTime(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWindow[] {
   let late = 0
   return channels.flatMap((windows) => {
     const own = windows.map((window) => {

@@ -20,7 +20,7 @@ export type FilteredChunk = {
 }
 
 /**
- * Removes WAV headers from the chunks of a live session (contract 5.3): bytes at the start of a
+ * Removes WAV headers from the chunks of a live session: bytes at the start of a
  * chunk from `RIFF????WAVE` up to and including the header of its `data` chunk. A header may be
  * split over chunks.
  */

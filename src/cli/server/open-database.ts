@@ -1,7 +1,7 @@
 import {
+  type DatabaseLocation,
   type OfflineDatabase,
   openOffline,
-  type Place,
 } from '../../storage/database/offline-access.ts'
 import type { MigrationProgress } from '../../storage/database/sqlite/migration-progress.ts'
 import type { Output, Terminal } from '../terminal/terminal.ts'
@@ -17,7 +17,7 @@ type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> 
  * missing one. An older one is migrated first, which the terminal shows and can interrupt.
  */
 export async function openDatabase(
-  place: Place,
+  place: DatabaseLocation,
   { create, terminal: { signal, stderr } }: Options,
 ): Promise<OpenDatabase> {
   makeFilesPrivate()
@@ -26,7 +26,7 @@ export async function openDatabase(
 }
 
 /** Names the database of the settings for messages, without its password. */
-export function nameOf({ folder, database }: Place): string {
+export function nameOf({ folder, database }: DatabaseLocation): string {
   if (!database) return folder
   const { hostname, pathname } = new URL(database.url)
   return `the database ${pathname.slice(1)} at ${hostname || 'localhost'}`

@@ -1,5 +1,5 @@
+import { speakerLabelsOf } from '../../text/formats/speaker-labels.ts'
 import { formatWithVoices, type SubtitleFormat } from '../../text/formats/subtitles.ts'
-import { voicesOf } from '../../text/formats/voices.ts'
 import { formatWordDocument } from '../../text/formats/word-document.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { UsageError } from '../arguments.ts'
@@ -32,7 +32,7 @@ export function formatResult(result: ApiPreRecordedResult, format: Format): stri
 }
 
 function documentOf({ transcription: { utterances } }: ApiPreRecordedResult): Uint8Array {
-  const voiceOf = voicesOf(utterances)
+  const voiceOf = speakerLabelsOf(utterances)
   const paragraphs = utterances.map((utterance) => {
     const { start, language, text } = utterance
     return { start, language, text: text.trim(), voice: voiceOf(utterance) }
@@ -62,7 +62,7 @@ function formatText({ transcription, sentences }: ApiPreRecordedResult): string 
 
 /** Puts the speaker before an utterance that has one, else the channel where there are several. */
 function linesOf(utterances: readonly ApiUtterance[]): string[] {
-  const voiceOf = voicesOf(utterances)
+  const voiceOf = speakerLabelsOf(utterances)
   return utterances.map((utterance) => {
     const { speaker, text } = utterance
     const voice = speaker === undefined ? voiceOf(utterance) : `Speaker ${speaker + 1}`

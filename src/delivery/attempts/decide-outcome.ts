@@ -12,7 +12,7 @@ export type Decision =
 export const HTTP_GONE = 410
 
 /**
- * Decides the outcome of an attempt (contract 6.4). Any 2xx is a success. A receiver that is gone
+ * Decides the outcome of an attempt. Any 2xx is a success. A receiver that is gone
  * gets nothing more. Anything else is retried until the attempts are used up, after the delay that
  * the receiver asks for or the default one.
  */

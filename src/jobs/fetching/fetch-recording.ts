@@ -28,7 +28,7 @@ export async function provideRecording(
   const fetched = { id, epoch, account: job.account, source, signal, intake }
   const { size } = await fetchRecording(tools, fetched)
   try {
-    await recordRecording(tools, job, { size, signal })
+    await saveRecording(tools, job, { size, signal })
   } catch (error) {
     // A newer attempt that took over the job stores the recording under the same id.
     if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id, { epoch })
@@ -62,7 +62,7 @@ export function fetchRecording(
   return fetchAudio(source, store, { ...limits, resolve, account })
 }
 
-async function recordRecording(
+async function saveRecording(
   { db, media, config }: RecordingTools,
   { account, file, lease }: ClaimedJob,
   { size, signal }: { size: number; signal: AbortSignal },

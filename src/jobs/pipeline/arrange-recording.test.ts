@@ -13,13 +13,13 @@ async function taskOf(sameAs: readonly (number | null)[]): Promise<ArrangeTask |
     },
   }
   const space = { plan: async () => ({ [Symbol.dispose]() {} }) }
-  const stages = { arrange: <T>(run: (folder: string) => Promise<T>) => run('folder') }
+  const checkpoints = { arrange: <T>(run: (folder: string) => Promise<T>) => run('folder') }
   const channels = sameAs.map((same, channel) => {
     return { channel, path: `${channel}`, samples: 16_000, sameAs: same }
   })
   const tools = { speech, space } as unknown as Parameters<typeof arrangeRecording>[0]
   const signal = new AbortController().signal
-  await arrangeRecording(tools, { duration: 1, channels }, { params: {}, stages, signal })
+  await arrangeRecording(tools, { duration: 1, channels }, { params: {}, checkpoints, signal })
   return task
 }
 

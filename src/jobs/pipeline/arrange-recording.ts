@@ -10,7 +10,7 @@ export type Arranged = { channels: RecognizedChannel[]; mode: 'mix' | 'separate'
 
 type Options = {
   params: Readonly<Record<string, unknown>>
-  stages: Pick<Checkpoints, 'arrange'>
+  checkpoints: Pick<Checkpoints, 'arrange'>
   signal: AbortSignal
 }
 
@@ -21,7 +21,7 @@ type Options = {
 export async function arrangeRecording(
   { speech, space }: Pick<PipelineTools, 'speech' | 'space'>,
   { channels }: DecodedMedia,
-  { params, stages, signal }: Options,
+  { params, checkpoints, signal }: Options,
 ): Promise<Arranged> {
   const { channel_mode: requested = 'auto' } = params as { channel_mode?: ChannelMode }
   const distinct = channels.filter(({ sameAs }) => sameAs === null)
@@ -31,7 +31,7 @@ export async function arrangeRecording(
     const only = { ...first!, sourceChannels: [first!.channel] }
     return { channels: [only], mode: isMix ? 'mix' : 'separate' }
   }
-  const arranged = await stages.arrange(async (folder) => {
+  const arranged = await checkpoints.arrange(async (folder) => {
     using _ = await space.plan(distinct.length * first!.samples * bytesPerSample('s16'))
     const task = { channels: distinct, mode: requested, center: centerOf(channels), folder }
     return speech.arrangeChannels(task, { signal })

@@ -41,23 +41,23 @@ test('a decoded recording is used again, also after its folder was moved', async
 test('a recording whose samples are not all there is decoded again', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
-  await using stages = await openCheckpoints(home, 'job')
-  const { channels } = await stages.decode(decoder.work)
+  await using checkpoints = await openCheckpoints(home, 'job')
+  const { channels } = await checkpoints.decode(decoder.work)
   await truncate(channels[0]!.path, 1998)
-  await stages.decode(decoder.work)
+  await checkpoints.decode(decoder.work)
   assert.equal(decoder.runs, 2)
 })
 
 test('a decoding that was cut off before its end counts for nothing', async (t) => {
   const home = await makeFolder(t)
   const decoder = createDecoder()
-  await using stages = await openCheckpoints(home, 'job')
-  const cutOff = stages.decode(async (folder) => {
+  await using checkpoints = await openCheckpoints(home, 'job')
+  const cutOff = checkpoints.decode(async (folder) => {
     await writeFile(join(folder, 'ch0.pcm'), 'half')
     throw new Error('killed')
   })
   await assert.rejects(cutOff, /killed/)
-  await stages.decode(decoder.work)
+  await checkpoints.decode(decoder.work)
   assert.equal(decoder.runs, 1)
 })
 
@@ -65,19 +65,19 @@ test('found speech is used again, for each channel and length its own', async (t
   const home = await makeFolder(t)
   const found = [{ start: 0, end: 9 }]
   const part = { channel: 1, maxSeconds: 15 }
-  await using stages = await openCheckpoints(home, 'job')
-  assert.deepEqual(await stages.keepSpeech(part, async () => found), found)
-  assert.deepEqual(await stages.keepSpeech(part, async () => []), found)
-  assert.deepEqual(await stages.keepSpeech({ ...part, channel: 0 }, async () => []), [])
-  assert.deepEqual(await stages.keepSpeech({ ...part, maxSeconds: 30 }, async () => []), [])
+  await using checkpoints = await openCheckpoints(home, 'job')
+  assert.deepEqual(await checkpoints.keepSpeech(part, async () => found), found)
+  assert.deepEqual(await checkpoints.keepSpeech(part, async () => []), found)
+  assert.deepEqual(await checkpoints.keepSpeech({ ...part, channel: 0 }, async () => []), [])
+  assert.deepEqual(await checkpoints.keepSpeech({ ...part, maxSeconds: 30 }, async () => []), [])
 })
 
 test('embeddings are used again by the model that made them, and no other', async (t) => {
   const home = await makeFolder(t)
-  await using stages = await openCheckpoints(home, 'job')
+  await using checkpoints = await openCheckpoints(home, 'job')
   const recognized: string[] = []
   const embed = (model: string, part = 0) => {
-    return stages.keepEmbeddings({ channel: 1, part, model }, async (file) => {
+    return checkpoints.keepEmbeddings({ channel: 1, part, model }, async (file) => {
       recognized.push(`${part} ${model}`)
       await writeFile(file, model)
     })
@@ -91,11 +91,11 @@ test('embeddings are used again by the model that made them, and no other', asyn
 
 test('what the file system refuses is reported in the words of the error table', async (t) => {
   const home = await makeFolder(t)
-  await using stages = await openCheckpoints(home, 'job')
+  await using checkpoints = await openCheckpoints(home, 'job')
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   const failing = async () => Promise.reject(full)
-  await assert.rejects(stages.decode(failing), { code: 'storage_full' })
-  await assert.rejects(stages.keepSpeech({ channel: 0, maxSeconds: 15 }, failing), {
+  await assert.rejects(checkpoints.decode(failing), { code: 'storage_full' })
+  await assert.rejects(checkpoints.keepSpeech({ channel: 0, maxSeconds: 15 }, failing), {
     code: 'storage_full',
   })
 })

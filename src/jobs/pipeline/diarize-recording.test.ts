@@ -19,7 +19,7 @@ function diarized(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOp
   return diarizeRecording(transcript, {
     speech: { ...createFakeSpeechEngine('hi'), ...engine },
     channels,
-    stages: {
+    checkpoints: {
       async keepEmbeddings({ channel, part, model }, embed) {
         const file = `v${channel}-${part}-${model}`
         await embed(file)

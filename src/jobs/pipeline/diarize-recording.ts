@@ -15,7 +15,7 @@ import type { Checkpoints } from './checkpoints.ts'
 export type DiarizeOptions = EngineOptions & {
   speech: Pick<SpeechEngine, 'diarize'>
   channels: readonly ChannelPcm[]
-  stages: Pick<Checkpoints, 'keepEmbeddings'>
+  checkpoints: Pick<Checkpoints, 'keepEmbeddings'>
   params: Readonly<Record<string, unknown>>
   log: Log
   /** Milliseconds. */
@@ -68,10 +68,10 @@ function unsure({ speakerConfidence: _, ...utterance }: Utterance): Utterance {
 
 function diarize(
   transcript: Transcript,
-  { speech, channels, stages, params, signal, onProgress }: DiarizeOptions,
+  { speech, channels, checkpoints, params, signal, onProgress }: DiarizeOptions,
 ): Promise<SpeakerUtterance[]> {
   const counts = countsOf(configOf(params))
-  const { keepEmbeddings } = stages
+  const { keepEmbeddings } = checkpoints
   const options = onProgress ? { signal, onProgress } : { signal }
   return speech.diarize({ transcript, channels, counts, keepEmbeddings }, options)
 }

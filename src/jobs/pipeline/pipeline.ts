@@ -76,10 +76,10 @@ export async function transcribe(
   const fetchedAt = performance.now()
   await meter.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
-  await using stages = await openCheckpoints(tools.workFolder, job.id)
+  await using checkpoints = await openCheckpoints(tools.workFolder, job.id)
 
   progress.enter('decode')
-  const step = { stages, progress, signal }
+  const step = { checkpoints, progress, signal }
   const decoded = await meter.stage('decode', () => decode(tools, job, step))
   slot.decoded(decoded.duration * decoded.channels.length)
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
@@ -157,12 +157,12 @@ async function planBatches(
   { params }: ClaimedJob,
   { decoded, route: { finals, maxSeconds }, ...step }: Step & Decoded,
 ) {
-  const { signal, progress, stages } = step
+  const { signal, progress, checkpoints } = step
   const arranged = await arrangeRecording(tools, decoded, { ...step, params })
   const planning = {
     signal,
     onProgress: progress.advance,
-    keepSpeech: stages.keepSpeech,
+    keepSpeech: checkpoints.keepSpeech,
     maxSeconds,
   }
   const found = await tools.speech.planRecognition(arranged.channels, finals, planning)
@@ -175,17 +175,17 @@ type Found = { route: RecognitionRoute; meter: AttemptMetrics }
 async function identifyLanguages(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { route: { identification }, meter, stages, progress, signal }: Step & Found,
+  { route: { identification }, meter, checkpoints, progress, signal }: Step & Found,
 ): Promise<readonly Batch[]> {
   if (!identification) return batches
   progress.enter('identify languages')
-  const options = { signal, onProgress: progress.advance, keepLanguages: stages.keepLanguages }
+  const options = { signal, onProgress: progress.advance, keepLanguages: checkpoints.keepLanguages }
   return meter.stage('identify languages', () => {
     return speech.identifyLanguages(batches, identification, options)
   })
 }
 
-type Step = { stages: Checkpoints; progress: Progress; signal: AbortSignal }
+type Step = { checkpoints: Checkpoints; progress: Progress; signal: AbortSignal }
 
 type Recognized = {
   recognized: RecognizedBatch[]
@@ -197,12 +197,12 @@ type Recognized = {
 async function diarizeChannels(
   { speech, config, log }: PipelineTools,
   { id, params }: ClaimedJob,
-  { recognized, channels, meter, stages, progress, signal }: Step & Recognized,
+  { recognized, channels, meter, checkpoints, progress, signal }: Step & Recognized,
 ): Promise<Diarized> {
   const transcript = assembleTranscript(recognized, { namesModels: config.models.inResults })
   if (params.diarization !== true) return { transcript }
   progress.enter('diarize')
-  const tools = { speech, stages, log: log.child({ jobId: id }) }
+  const tools = { speech, checkpoints, log: log.child({ jobId: id }) }
   const onProgress = progress.advance
   return meter.stage('diarize', () => {
     return diarizeRecording(transcript, { ...tools, channels, params, signal, onProgress })
@@ -265,7 +265,7 @@ async function callFor(
     channels: audio,
     slot,
     meter,
-    stages,
+    checkpoints,
     progress,
     signal,
   }: Step & Calling & { prepared: readonly Prepared[] },
@@ -273,7 +273,7 @@ async function callFor(
   progress.enter('call services')
   slot.leave()
   return meter.stage('call services', async () => {
-    const answers = await stages.openAnswers()
+    const answers = await checkpoints.openAnswers()
     try {
       const options = { account, job: id, signal, audio, answers, log: log.child({ jobId: id }) }
       const { advance: onProgress } = progress
@@ -291,9 +291,9 @@ function answersOf(answered: readonly Answered[]): unknown[] {
 function decode(
   { db, space, media, config }: PipelineTools,
   { account, file }: ClaimedJob,
-  { stages, progress, signal }: Step,
+  { checkpoints, progress, signal }: Step,
 ) {
-  return stages.decode(async (folder) => {
+  return checkpoints.decode(async (folder) => {
     await using recording = await db.objects.materialize(file.id, { signal })
     const stored = await findFile(db, { id: file.id, account })
     using _ = await space.plan(decodedBytes(stored, config.media))
@@ -324,24 +324,24 @@ function decodedBytes(file: StoredFile | undefined, { maxAudio }: Config['media'
 async function recognize(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { stages, progress, signal }: Step,
+  { checkpoints, progress, signal }: Step,
 ): Promise<RecognizedBatch[]> {
   const total = sum(batches.map(length))
-  const left = batches.filter((batch) => !stages.findRecognized(batch))
+  const left = batches.filter((batch) => !checkpoints.findRecognized(batch))
   let done = total - sum(left.map(length))
   const fraction = () => (total > 0 ? done / total : 1)
   progress.enter('recognize', fraction())
   await inParallel(
     left,
     async (batch, signal) => {
-      await stages.saveRecognized(batch, await speech.runBatch(batch, { signal }))
+      await checkpoints.saveRecognized(batch, await speech.runBatch(batch, { signal }))
       done += length(batch)
       progress.advance(fraction())
     },
     { limit: speech.workers + 1, signal },
   )
   return batches.map((batch) => {
-    return { channel: batch.channel, segments: stages.findRecognized(batch)! }
+    return { channel: batch.channel, segments: checkpoints.findRecognized(batch)! }
   })
 }
 

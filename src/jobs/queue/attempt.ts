@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { steadyNow, wallNow } from '../../clock.ts'
+import { monotonicNow, wallNow } from '../../clock.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -25,7 +25,7 @@ const RETRY_PAUSE_MS = 1000
  */
 const FETCH_PAUSE_MS = 5000
 /**
- * Delay of a job while no worker process becomes ready, or what it needs to read or write is away.
+ * Delay of a job while no worker process becomes ready, or a store is unavailable.
  */
 const PAUSES: ReadonlyMap<ErrorCode, number> = new Map<ErrorCode, number>([
   ['engine_unavailable', 30_000],
@@ -161,13 +161,13 @@ async function settleFailure(
     return log.info('attempt ended: the job was canceled')
   }
   if (code === 'server_stopping') {
-    await releaseJob(db, job.lease, { runAfter: steadyNow() })
+    await releaseJob(db, job.lease, { runAfter: monotonicNow() })
     return log.info('job returned to the queue: the server stops')
   }
   const pause = PAUSES.get(code)
   if (pause !== undefined) {
     // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
-    const write = () => releaseJob(db, job.lease, { runAfter: steadyNow() + pause })
+    const write = () => releaseJob(db, job.lease, { runAfter: monotonicNow() + pause })
     await untilWritten(tools, write)
     return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
   }
@@ -197,7 +197,7 @@ async function settleFailure(
  */
 async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Promise<boolean> {
   const { db, log, spacePauseMs = SPACE_PAUSE_MS } = tools
-  const now = steadyNow()
+  const now = monotonicNow()
   const since = job.spaceWaitSince ?? now
   if (now - since > MAX_SPACE_WAIT_MS) return false
   await discard(tools, job.id)
@@ -227,7 +227,7 @@ async function discard({ log, discard }: AttemptTools, jobId: string): Promise<v
 
 function nextRun(attempt: number, firstPauseMs: number): number {
   const pause = firstPauseMs * 2 ** (attempt - 1)
-  return steadyNow() + pause + Math.round((Math.random() * pause) / 2)
+  return monotonicNow() + pause + Math.round((Math.random() * pause) / 2)
 }
 
 function describeFailure(error: unknown, attempts: number): JobFailure {

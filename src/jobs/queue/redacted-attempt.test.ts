@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { oneChunk } from '../../../test/support/audio/fake-media.ts'
 import { addFile, addJob, claim, returnLost } from '../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { steadyNow } from '../../clock.ts'
+import { monotonicNow } from '../../clock.ts'
 import { AppError } from '../../errors.ts'
 import { createLog } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
@@ -35,7 +35,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
   const fileId = await addFile(db)
   await store(fileId)
   await addJob(db, { fileId })
-  const job = (await claim(db, { now: steadyNow() }))!
+  const job = (await claim(db, { now: monotonicNow() }))!
   if (isShared) await addJob(db, { fileId })
   const object = randomUUID()
   const keptWhen: Record<string, string[]> = {}
@@ -79,8 +79,8 @@ test('an original that another job uses is kept', async (t) => {
 test('a redacted recording is deleted when the job went to another owner', async (t) => {
   const { job, keptWhen } = await attempt(t, {
     async before(db) {
-      await returnLost(db, { now: steadyNow() + 60_000 })
-      await claim(db, { now: steadyNow() + 60_000 })
+      await returnLost(db, { now: monotonicNow() + 60_000 })
+      await claim(db, { now: monotonicNow() + 60_000 })
     },
   })
   assert.equal(job.status, 'processing')

@@ -31,7 +31,7 @@ export type CallbackFeedOptions = SelectionOptions & {
 }
 
 /** The position of a feed in the log: everything before it is queued. */
-type Place = {
+type FeedPosition = {
   /** In bytes, at the start of a line. */
   offset: number
   /** Of the next message. */
@@ -64,7 +64,7 @@ export class CallbackFeed {
   readonly #options: CallbackFeedOptions
   readonly #select: (line: string, before: ChunkRecord) => LogReading
   readonly #closing = new AbortController()
-  #place: Place = {
+  #place: FeedPosition = {
     offset: 0,
     number: 0,
     before: { at: 0, received: 0, audio: 0 },
@@ -163,7 +163,7 @@ export class CallbackFeed {
   }
 
   /** Once this resolves, everything before `place` is queued. */
-  async #queue(messages: readonly Numbered[], place: Place): Promise<void> {
+  async #queue(messages: readonly Numbered[], place: FeedPosition): Promise<void> {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {

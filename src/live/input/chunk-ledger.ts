@@ -198,8 +198,8 @@ function firstBehind(chunks: readonly ChunkRecord[], byte: number): number {
 const nothing: ChunkRecord = { at: 0, received: 0, audio: 0 }
 
 /**
- * Rebuilds the bytes of chunks as the client sent them, with headers; `readSound` reads stored
- * audio between two of its bytes.
+ * Rebuilds the bytes of chunks as the client sent them, with headers; `readAudio(from, to)`
+ * reads stored audio by byte offset.
  */
 export async function readChunks(
   { from, chunks }: { from: ChunkRecord; chunks: readonly ChunkRecord[] },

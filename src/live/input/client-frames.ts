@@ -1,4 +1,4 @@
-/** The content of one client frame (contract 5.4). */
+/** The content of one client frame. */
 export type ClientFrame =
   | { type: 'audio'; bytes: Uint8Array }
   | { type: 'stop' }

@@ -10,7 +10,7 @@ export type StoredBytes = {
   boundaries: readonly number[]
 }
 
-/** Finds which bytes of the lost connection a resumed one repeats (contract 5.10). */
+/** Finds which bytes of the lost connection a resumed one repeats. */
 export type ResumeMatcher = {
   /**
    * Processes arriving bytes. Returns the session byte at which the first arrived byte belongs (the

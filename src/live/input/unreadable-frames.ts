@@ -1,6 +1,6 @@
 import { TokenBucket } from './token-bucket.ts'
 
-/** Unreadable frames in a row before a client is considered broken (contract 5.4). */
+/** Unreadable frames in a row before a client is considered broken. */
 const MAX_IN_A_ROW = 20
 /** Limit of unreadable frames with others between them; one more is allowed each second. */
 const MAX_SCATTERED = 100

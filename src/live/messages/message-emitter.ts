@@ -43,7 +43,7 @@ export type MessageEmitterOptions = {
 /** Makes what comes at the end of a session, if it was requested. */
 type MakeAtEnd = (remember: Remember) => Promise<ServiceEnvelope | undefined>
 
-/** The causes of `error` messages (contract 5.5). */
+/** The causes of `error` messages. */
 const errors = {
   invalid_message: { status_code: 400, exception: 'InvalidMessage' },
   session_timeout: { status_code: 408, exception: 'SessionTimeout' },

@@ -58,7 +58,7 @@ export type RealtimeHook = {
 /** Returns the add-ons that a session requested, to be run on each of its final utterances. */
 export function realtimeHooks(
   { realtime_processing: requested }: AddOnParams,
-  text: Pick<SessionText, 'find'>,
+  text: Pick<SessionText, 'runAddOn'>,
   services?: Pick<SessionServices, 'translate'>,
 ): RealtimeHook[] {
   const config = requested.translation_config ?? { target_languages: [] }
@@ -77,11 +77,11 @@ type FoundResults = Extract<AddOnData, { results: unknown }>['results']
 /** Answers every utterance, even without a finding: a client that waits for an answer gets one. */
 function finding(
   type: 'named_entity_recognition' | 'sentiment_analysis',
-  text: Pick<SessionText, 'find'>,
+  text: Pick<SessionText, 'runAddOn'>,
 ): RealtimeHook {
   return {
     ...{ type, group: 'own' },
-    run: ({ utterance, signal }) => text.find(type, JSON.stringify([utterance]), { signal }),
+    run: ({ utterance, signal }) => text.runAddOn(type, JSON.stringify([utterance]), { signal }),
     messages(envelope, { id, utterance }) {
       const { error, results } = envelope!
       if (error) return [{ type, error, data: null }]

@@ -1,6 +1,6 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
-/** The reason for a failure, as messages report it (contract 5.5). */
+/** The reason for a failure, as messages report it. */
 export type MessageError = { status_code: number; exception: string; message: string }
 
 type Named = { entity_type: string; text: string; start: number; end: number }
@@ -24,7 +24,7 @@ export type AddOnData = {
 /** The add-ons that process each final transcript. */
 export type RealtimeAddOn = 'translation' | 'named_entity_recognition' | 'sentiment_analysis'
 
-/** Every message from server to client, without the common fields (contract 5.5). */
+/** Every message from server to client, without the common fields. */
 export type ServerMessage =
   | { type: 'start_session' | 'start_recording' | 'end_session' }
   | { type: 'end_recording'; data: { recording_duration: number } }
@@ -104,7 +104,7 @@ export function isSentAtEnd({ type }: MessageHead): boolean {
   return endTypes.has(type)
 }
 
-/** Which messages go where: `messages_config` or `callback_config` (contract 5.1). */
+/** Which messages go where: `messages_config` or `callback_config`. */
 export type MessageFlags = Record<FlagName, boolean>
 
 const flagNames = [

@@ -68,7 +68,12 @@ export function createSessionServices(
     { signal, remember, seconds }: CallOptions & { seconds: number },
   ): Promise<ServiceEnvelope> {
     const { name } = addOn
-    const options = { params, form: 'native', given: {}, now: () => performance.now() } as const
+    const options = {
+      params,
+      form: 'native',
+      failedSteps: {},
+      now: () => performance.now(),
+    } as const
     const prepared = prepareServiceAddOn(addOn, transcript, options)
     if ('error' in prepared) return failedEnvelope(name, prepared.error)
     const startedAt = performance.now()

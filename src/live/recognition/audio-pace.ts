@@ -1,4 +1,4 @@
-/** Sound cards and clients that send a little faster than real time are no matter. */
+/** Sound cards and clients may send a little faster than real time. */
 const TOLERANCE = 1.1
 
 /**

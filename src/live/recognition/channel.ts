@@ -50,12 +50,12 @@ export type ChannelOptions = {
   channel: number
   /** The file with its samples. */
   path: string
-  models: LiveEngine
+  engine: LiveEngine
   route: RecognitionRoute
   endpointer: ReturnType<typeof createEndpointer>
   language: SessionLanguage
   /** Applies the customer's spelling to words. */
-  change: SessionText['change']
+  change: SessionText['applyTransforms']
   order: FinalOrder
   /** Labels speakers, if requested; then `order` must be shared by all channels. */
   speakers?: SessionSpeakers | undefined
@@ -89,7 +89,7 @@ const MAX_ENDED = 8
 const EMBEDDING_ATTEMPTS = 2
 
 type EarlyFinal = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
-type LastPartial = { number: number; text: string; draft: DraftText; embedding: number }
+type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech: number }
 
 /**
  * One channel of a session: its endpointer, the partials of the open utterance, and the finals of
@@ -179,18 +179,18 @@ export class Channel {
     const { phase, from, frame, number, lastSpeech } = this.#endpoint
     const last = this.#last?.number === number ? this.#last : undefined
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
-    if (this.#partial || last?.embedding === lastSpeech) return
+    if (this.#partial || last?.lastSpeech === lastSpeech) return
     if (isBehind && this.#ended.length > 0) return
     const began = performance.now()
     if (began < this.#nextPartialAt) return
     const stop = new AbortController()
     this.#partial = stop
     try {
-      const { models, route, language, change } = this.#options
+      const { engine, route, language, change } = this.#options
       const { channel, signal, partialIntervalMs, emit } = this.#options
       const { segment } = this.#piecesOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
-      const recognized = await models.recognizePartial(utterance, {
+      const recognized = await engine.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
         isBehind,
         ...settingsFor(route, 'partials', language.current ?? this.#recentLanguage),
@@ -212,9 +212,9 @@ export class Channel {
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { model: recognized.model, tokens: recognized.draft }
-      this.#last = { number, text: view.text, draft, embedding: lastSpeech }
+      this.#last = { number, text: view.text, draft, lastSpeech: lastSpeech }
       if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
-      const interval = partialIntervalMs * partialIntervals(models.load)
+      const interval = partialIntervalMs * partialIntervals(engine.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
       if (view.words.length === 0 || view.text === last?.text) return
       while (this.#ended.length > 0) await this.#options.order.last
@@ -242,7 +242,7 @@ export class Channel {
         emit({ type: event.type, time: frameTime(event.frame), channel })
         break
       case 'pause':
-        if (!isBehind && beginsEarly(this.#options.models.load)) this.#beginEarly(event.utterance)
+        if (!isBehind && beginsEarly(this.#options.engine.load)) this.#beginEarly(event.utterance)
         break
       case 'utterance':
         this.#end(event.utterance, isBehind)
@@ -344,7 +344,7 @@ export class Channel {
     ended: EndedUtterance,
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
   ): Promise<Final> {
-    const { models, route, speakers, log, onWork } = this.#options
+    const { engine, route, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
     // A partial begins with its utterance, a final with what comes before.
     const isDrafted = isAlone(ended) && this.#last?.number === ended.span.number
@@ -363,7 +363,7 @@ export class Channel {
       () => {
         const wantsSpeaker = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
         const current = this.#options.language.current ?? decided
-        return models.recognizeFinal(utterance, {
+        return engine.recognizeFinal(utterance, {
           ...{ signal, isBehind, wantsSpeaker, draft, ...settingsFor(route, 'finals', current) },
           identification: current === undefined ? route.identification : undefined,
           languageBefore: () => before,

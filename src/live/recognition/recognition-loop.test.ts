@@ -232,7 +232,7 @@ const finalsIn = (all: readonly string[]) => all.filter((what) => what.startsWit
 
 /** Marks every word; those of finals wait for `final`, those of partials for `partial`. */
 function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<void> }) {
-  const change: SessionText['change'] = async ({ words }, { isPartial }) => {
+  const change: SessionText['applyTransforms'] = async ({ words }, { isPartial }) => {
     await (isPartial ? partial : final)
     return words.map((word) => ({ ...word, text: `${word.text}!` }))
   }

@@ -17,13 +17,13 @@ import { SpeechLoad } from './speech-load.ts'
 
 /** Options of the recognition loop. */
 export type RecognitionLoopOptions = {
-  models: LiveEngine
+  engine: LiveEngine
   /** The recognizers of the session. */
   route: RecognitionRoute
   audio: LiveAudio
   endpointing: EndpointingOptions
   language: SessionLanguage
-  change: SessionText['change']
+  change: SessionText['applyTransforms']
   /** Requests speaker labels, with the number of speakers as the client states it. */
   speakers?: SpeakerCounts | undefined
   /** Finals name their model. */
@@ -91,7 +91,7 @@ export class RecognitionLoop {
 
   constructor(options: RecognitionLoopOptions, from?: Snapshot) {
     this.#options = options
-    const { models, route, audio, language, change, speakers, log, signal } = options
+    const { engine, route, audio, language, change, speakers, log, signal } = options
     const { warn, partialIntervalMs, namesModels } = options
     // One listener for the whole session: one for each wait would be a hundred thousand.
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
@@ -105,7 +105,7 @@ export class RecognitionLoop {
     this.#speakers = sessionSpeakers
     const oneOrder = createFinalOrder()
     const shared = {
-      ...{ models, route, endpointer, language, change, speakers: sessionSpeakers },
+      ...{ engine, route, endpointer, language, change, speakers: sessionSpeakers },
       ...{ emit: (event: ChannelEvent) => this.#events.push(event), warn, partialIntervalMs },
       ...{ onWork, log, signal, namesModels },
     }
@@ -127,8 +127,8 @@ export class RecognitionLoop {
 
   /** The load of the session on the machine now: 1 = continuous speech with partials. */
   get weight(): number {
-    const { wantsPartials, models } = this.#options
-    return this.#speechLoad.weight * (wantsPartials() ? 1 : models.withoutPartials)
+    const { wantsPartials, engine } = this.#options
+    return this.#speechLoad.weight * (wantsPartials() ? 1 : engine.withoutPartials)
   }
 
   /** Seconds of audio processed. */
@@ -207,12 +207,12 @@ export class RecognitionLoop {
    * Rewrites the samples of some frames, as far as they exist; returns the frame after the last.
    */
   async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<number> {
-    const { models, audio, log } = this.#options
+    const { engine, audio, log } = this.#options
     let at = from
     while (at < to) {
       const request = { from: at, frames: this.#frames, isEnd }
       const { levels } = await retryEngineCall(
-        () => models.detectSpeech(audio, request, { signal }),
+        () => engine.detectSpeech(audio, request, { signal }),
         {
           signal,
           log,
@@ -229,12 +229,12 @@ export class RecognitionLoop {
    * no audio for a frame.
    */
   async #advance(there: { frames: number; isEnd: boolean }): Promise<number> {
-    const { models, audio, log, signal, endpointing } = this.#options
+    const { engine, audio, log, signal, endpointing } = this.#options
     const request = { from: this.#position, ...there }
     const isBehind = this.#isBehind()
     const began = performance.now()
     const { probabilities, levels } = await retryEngineCall(
-      () => models.detectSpeech(audio, request, { signal, isBehind }),
+      () => engine.detectSpeech(audio, request, { signal, isBehind }),
       { signal, log },
     )
     const frames = probabilities[0]!.length

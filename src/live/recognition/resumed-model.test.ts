@@ -41,7 +41,7 @@ test('a session resumes with another model, in a language that this one knows', 
   const finals: unknown[] = []
   const loop = new RecognitionLoop(
     {
-      models: {
+      engine: {
         ...speech.live!,
         recognizeFinal(utterance, options) {
           models.push(`${options.model} ${options.language}`)
@@ -55,7 +55,7 @@ test('a session resumes with another model, in a language that this one knows', 
       },
       endpointing: { threshold: 0.6, hangover: 0.25, endpointing: 0.05, maxSeconds: 5 },
       language: createSessionLanguage(config, { installed, decided: snapshot.language }),
-      change: plainText.change,
+      change: plainText.applyTransforms,
       partialIntervalMs: 0,
       warn: assert.fail,
       wantsPartials: () => false,

@@ -3,7 +3,7 @@ import { chooseLanguage } from '../../asr/languages/languages.ts'
 /** `language_config` of a session. */
 export type LanguageConfig = { languages: readonly string[]; code_switching: boolean }
 
-/** The language of a session, shared by all its channels (contract 5.8). */
+/** The language of a session, shared by all its channels. */
 export type SessionLanguage = {
   /** The language to recognize in; undefined leaves it to the recognizer. */
   readonly current: string | undefined

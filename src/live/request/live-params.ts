@@ -11,7 +11,7 @@ import type { EndpointingOptions } from '../recognition/endpointing.ts'
 import type { LanguageConfig } from '../recognition/session-language.ts'
 import type { DiarizationParams } from './diarization-params.ts'
 
-/** `request_params` of a live session (contract 5.1). */
+/** `request_params` of a live session. */
 export type LiveParams = FormatParams &
   AddOnParams &
   DiarizationParams & {

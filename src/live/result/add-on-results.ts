@@ -39,7 +39,7 @@ type CollectedResults = {
 
 /**
  * Returns the answers of the realtime add-ons in the result of a session: what was sent for each
- * utterance, by start (contract 4.7). An add-on failed only if it failed on every utterance.
+ * utterance, by start. An add-on failed only if it failed on every utterance.
  */
 export async function collectAddOnResults(
   readLog: ReadLog,

@@ -19,7 +19,7 @@ import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { type CallbackFeed, dropBodies } from '../callbacks/callback-feed.ts'
 import { formatOf, secondsOf } from '../input/format-params.ts'
-import type { Outcome } from '../messages/final-messages.ts'
+import type { Outcome } from '../messages/closing-messages.ts'
 import { endMessage } from '../messages/lifecycle-messages.ts'
 import type { LiveParams } from '../request/live-params.ts'
 
@@ -53,7 +53,7 @@ export type FinishLiveJobOptions = {
  * Ends the job of a session, done or failed, and retries for as long as that cannot be stored. A
  * job that the session no longer owns is left as it is.
  */
-export class FinishLiveJob {
+export class LiveJobFinisher {
   readonly #options: FinishLiveJobOptions
   readonly #session: ActiveSession & { feed?: Feed | undefined }
   #isLost = false

@@ -41,7 +41,7 @@ export async function buildTranscription(readLog: ReadLog): Promise<Transcriptio
   return { transcription, utterances, spokenUtterances, diarized }
 }
 
-/** Builds the result of a session as JSON text (contract 4.1), without its messages. */
+/** Builds the result of a session as JSON text, without its messages. */
 export function buildLiveResult(
   transcription: string,
   { duration, channels, work, warnings, usage, addOns }: ResultOptions,

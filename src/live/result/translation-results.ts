@@ -17,7 +17,7 @@ type Target = {
   error: AddOnError | null
 }
 
-/** Collects the translations that a session sent, as its result shows them (contract 4.6). */
+/** Collects the translations that a session sent, as its result shows them. */
 export class TranslationResults {
   readonly #targets: Target[]
   readonly #speakerAt: SpeakerAt

@@ -31,10 +31,10 @@ import { UnreadMessages, type UnreadShare } from '../messages/unread-bytes.ts'
 import { audioAfter } from '../recovery/session-log.ts'
 import { type RecoveredSession, recoverSession } from '../recovery/session-recovery.ts'
 import { type LiveParams, textOf } from '../request/live-params.ts'
-import { FinishLiveJob } from '../result/finish-live-job.ts'
+import { LiveJobFinisher } from '../result/finish-live-job.ts'
 import { LiveSession, type SessionEnd } from '../session.ts'
 import type { Load } from './capacity-shares.ts'
-import { failSession } from './live-disabled.ts'
+import { failSession } from './fail-session.ts'
 import { type HeldLease, LiveLeases } from './live-leases.ts'
 import { createSessionMetrics } from './session-metrics.ts'
 
@@ -85,7 +85,7 @@ export type OpenSessionOptions = { onlyIfFree?: boolean }
 type Parts = {
   lease: Lease
   session: LiveSession
-  ending: FinishLiveJob
+  ending: LiveJobFinisher
   feed: CallbackFeed | undefined
   text: SessionText
   files: DiskSessionStore
@@ -210,7 +210,7 @@ export class ActiveSessions {
         const opened = await opening
         if (opened === 'ended' || opened === 'elsewhere') return
         if (opened !== 'unopened') {
-          if ((await opened.ended) !== 'left') return
+          if ((await opened.ended) !== 'suspended') return
           pause = FIRST_PAUSE_MS
         }
         await delay(pause, undefined, { signal })
@@ -251,13 +251,13 @@ export class ActiveSessions {
     const lease = await take()
     if (!lease) return onlyIfFree && (await findLiveOwner(db, job.id)) ? 'elsewhere' : 'ended'
     this.#options.onEvents?.()
-    return this.#start(job, { lease, models: speech.live })
+    return this.#start(job, { lease, engine: speech.live })
   }
 
   /** Starts a session under its lease, or restarts one from its files. */
   async #start(
     job: LiveJob,
-    { lease, models }: { lease: Lease; models: LiveEngine },
+    { lease, engine }: { lease: Lease; engine: LiveEngine },
   ): Promise<SessionHandle> {
     const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
     const held = this.#leases.hold(lease)
@@ -270,7 +270,7 @@ export class ActiveSessions {
       const earlier = opened.isNew ? undefined : await this.#recover(files, params)
       const feed = await this.#openFeed({ job, lease, files })
       const ended = { job, lease, files, feed }
-      const ending = new FinishLiveJob({ storage, log: this.#log, metrics, signal }, ended)
+      const ending = new LiveJobFinisher({ storage, log: this.#log, metrics, signal }, ended)
       text = liveText.open({
         id: job.id,
         account: job.account,
@@ -280,7 +280,7 @@ export class ActiveSessions {
       const captions = this.#captions.get(job.id) ?? new CaptionFeed()
       this.#captions.set(job.id, captions)
       const session = new LiveSession({
-        ...this.#sessionOptions(job, models),
+        ...this.#sessionOptions(job, engine),
         ...{ files, unread, text, earlier, feed, captions, lost: held.lost },
         audioFile: { path: files.audioPath, start: files.audioStart },
         finish(outcome, signal) {
@@ -306,7 +306,7 @@ export class ActiveSessions {
   }
 
   /** Returns the options that do not depend on what is opened for a session. */
-  #sessionOptions(job: LiveJob, models: LiveEngine) {
+  #sessionOptions(job: LiveJob, engine: LiveEngine) {
     const { config, speech, services, isOverShare, onDelivered } = this.#options
     const { id, account, createdAt } = job
     const params = job.params as LiveParams
@@ -314,7 +314,7 @@ export class ActiveSessions {
     const channels = Array.from({ length: params.channels }, (_, i) => i)
     const folder = this.#sessionFiles.folderOf(id)
     return {
-      ...{ id, account, createdAt, params, models, speech },
+      ...{ id, account, createdAt, params, engine, speech },
       services: services && createSessionServices(services, served),
       channelPaths: channels.map((channel) => join(folder, `channel-${channel}`)),
       onDelivered: () => void onDelivered?.({ id, account }),
@@ -342,7 +342,7 @@ export class ActiveSessions {
     job: LiveJob,
     { lease, session, ending, feed, text, files, held, span, unread }: Parts,
   ): Promise<SessionEnd> {
-    let end: SessionEnd = 'left'
+    let end: SessionEnd = 'suspended'
     this.#live.add(session)
     this.#loads.set(job.id, { account: job.account, session })
     try {
@@ -364,11 +364,11 @@ export class ActiveSessions {
       if (isOver && !ending.isLost) await files.delete()
       // Clients of a server that stops reconnect to another one at once.
       const { signal, storage } = this.#options
-      if (end === 'left' && signal.aborted) await releaseLiveJob(storage.db, lease)
+      if (end === 'suspended' && signal.aborted) await releaseLiveJob(storage.db, lease)
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot clean up after a live session')
     }
-    if (end === 'left' || end === 'lost') return end
+    if (end === 'suspended' || end === 'lease_lost') return end
     const seconds = (wallNow() - job.createdAt) / 1000
     this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
     return end

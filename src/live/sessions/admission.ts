@@ -85,7 +85,7 @@ export class Admission {
     const refusal = this.#isHere ? await this.findRefusal(account) : undefined
     if (this.#isHere && !refusal) return
     if (this.isShared && (await this.#findOther())) return
-    // The server may offer it after another start: when is unknown.
+    // A restart may enable live sessions, but nobody knows when.
     if (!refusal) {
       throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
     }

@@ -8,14 +8,14 @@ import { openSqlite } from './sqlite/sqlite.ts'
 import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 
 /** Where the rows are: in a data folder, or in the shared database. */
-export type Place = { folder: string; database?: DatabaseConfig | undefined }
+export type DatabaseLocation = { folder: string; database?: DatabaseConfig | undefined }
 
 /** An open database for statements that end soon. */
 export type OfflineDatabase = Pick<Database, 'sql' | 'dialect'> & { close(): Promise<void> }
 
 /** Opens the shared database if there is one, otherwise that of the data folder. */
 export async function openOffline(
-  { folder, database }: Place,
+  { folder, database }: DatabaseLocation,
   options: { create: boolean } & MigrateOptions,
 ): Promise<OfflineDatabase> {
   if (!database) {

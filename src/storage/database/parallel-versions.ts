@@ -1,10 +1,10 @@
-type Place = { table: string; column: string }
+type Column = { table: string; column: string }
 
 /**
  * Versions that were made side by side: databases of those hours have some of them in another
  * order, and so under other numbers. What only one of them adds shows which a database has.
  */
-const parallel = new Map<number, Place>([
+const parallel = new Map<number, Column>([
   [13, { table: 'owners', column: 'url' }],
   [14, { table: 'search_queue', column: 'job_id' }],
   [15, { table: 'usage', column: 'amount' }],
@@ -20,7 +20,7 @@ export async function missingVersions({
 }: {
   current: number
   newest: number
-  hasColumn: (place: Place) => Promise<boolean>
+  hasColumn: (place: Column) => Promise<boolean>
 }): Promise<number[]> {
   const missing: number[] = []
   for (let version = 1; version <= newest; version++) {

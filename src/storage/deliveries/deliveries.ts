@@ -1,7 +1,7 @@
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryRow } from '../database/tables.ts'
-import { isPending, lockLane, promote } from './delivery-outbox.ts'
+import { isPending, lockLane, makeNextDue } from './delivery-outbox.ts'
 
 /**
  * The delivery of one event to one endpoint: pending, delivered or failed. Times are milliseconds
@@ -108,7 +108,7 @@ export async function correctDueTimes(
  * Moves future due times forward by as much as the clock was turned back, so that every delivery
  * waits as long as intended. What was already due before is due now.
  */
-export async function bringForward(
+export async function shiftDueTimes(
   db: Db,
   { now, by }: { now: number; by: number },
 ): Promise<void> {
@@ -189,7 +189,7 @@ async function settle(tx: Db, settlement: Settlement): Promise<void> {
       .where(isPending)
       .execute()
   } else {
-    await promote(tx, { jobId, endpointId }, { at: endedAt })
+    await makeNextDue(tx, { jobId, endpointId }, { at: endedAt })
   }
 }
 

@@ -12,7 +12,7 @@ export type DeliveryBody = {
 
 /**
  * Returns what a delivery sends; undefined if the delivery, or the job that it is built from, was
- * deleted. The body of a callback of recorded audio is the stored result of the job (contract 6.1).
+ * deleted. The body of a callback of recorded audio is the stored result of the job.
  */
 export async function openDeliveryBody(
   db: Db,

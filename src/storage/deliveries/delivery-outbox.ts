@@ -4,7 +4,7 @@ import { type Db, RowDeletedError } from '../database/db.ts'
 import type { DeliveryRow, JobRow } from '../database/tables.ts'
 import { endpointIdOf } from './endpoints/endpoint-id.ts'
 
-/** The events that an account webhook can receive (contract 6.3). */
+/** The events that an account webhook can receive. */
 export const webhookEvents = [
   'transcription.created',
   'transcription.success',
@@ -98,7 +98,7 @@ export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number })
 
 /**
  * Returns the callback body of a live session. `message` is the JSON text that a client receives
- * (contract 6.2).
+ *.
  */
 export function liveCallbackBody({
   id,
@@ -234,7 +234,7 @@ async function queue(
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
-  if (reason === null) await promote(tx, lane, { at })
+  if (reason === null) await makeNextDue(tx, lane, { at })
 }
 
 /**
@@ -278,7 +278,7 @@ export async function lockLane(
 }
 
 /** Makes the first waiting delivery of a lane due, unless one already is. */
-export async function promote(
+export async function makeNextDue(
   tx: Db,
   { jobId, endpointId }: Pick<Lane, 'jobId' | 'endpointId'>,
   { at }: { at: number },

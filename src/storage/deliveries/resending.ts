@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, inTransaction } from '../database/db.ts'
 import type { DeliveryId } from './delivery-log.ts'
-import { lockLane, promote } from './delivery-outbox.ts'
+import { lockLane, makeNextDue } from './delivery-outbox.ts'
 
 /**
  * Resends a delivery, starting over with the first attempt of its schedule; one that waits for a
@@ -39,7 +39,7 @@ export function resendDelivery(
       .set({ state: isAlone ? 'due' : 'waiting', next_at: isAlone ? at : null })
       .set({ tries: 0, reason: null, ended_at: null })
       .execute()
-    if (!isAlone) await promote(tx, { jobId, endpointId }, { at })
+    if (!isAlone) await makeNextDue(tx, { jobId, endpointId }, { at })
     return 'queued'
   })
 }
@@ -119,7 +119,7 @@ async function resendRows(
     tx.sql,
   )
   for (const { job_id, endpoint_id } of lanes.values()) {
-    await promote(tx, { jobId: job_id, endpointId: endpoint_id }, { at })
+    await makeNextDue(tx, { jobId: job_id, endpointId: endpoint_id }, { at })
   }
   return Number(numAffectedRows ?? 0)
 }

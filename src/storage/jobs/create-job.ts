@@ -6,7 +6,7 @@ import { createGroupCommit } from '../database/group-commit.ts'
 import { findFile } from '../recordings/recordings.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
 
-/** What a client sends so that a repeated request is recognized (contract 1.8). */
+/** What a client sends so that a repeated request is recognized. */
 export type IdempotencyKey = {
   account: string
   key: string
@@ -81,7 +81,7 @@ export function createJobWriter(db: Db): CreateJob {
   }
 }
 
-/** Refusals are no errors of the transaction, which other creations share. */
+/** A refusal must not roll back the transaction: other creations share it. */
 type Written = Creation | { quotaError: AppError }
 
 async function create(

@@ -25,7 +25,7 @@ export type JobFilter = {
 }
 
 /** The position of a job in every list: newest first, then by id. */
-export type Place = { createdAt: number; id: string }
+export type ListCursor = { createdAt: number; id: string }
 
 /**
  * Which part of a list: what follows a position, or otherwise what follows an offset; `withJobs`
@@ -34,12 +34,12 @@ export type Place = { createdAt: number; id: string }
 export type Part = {
   offset: number
   limit: number
-  after?: Place | undefined
+  after?: ListCursor | undefined
   withJobs?: boolean | undefined
 }
 
 /** A job on a page, and the bytes of the texts in its row; with the job if it was read along. */
-export type ListedJob = Place & { bytes: number; job: Job | undefined }
+export type ListedJob = ListCursor & { bytes: number; job: Job | undefined }
 
 /** The jobs on one page, and whether more follow. */
 export type JobPage = { places: ListedJob[]; more: boolean }

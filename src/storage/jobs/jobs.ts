@@ -7,7 +7,7 @@ import { type StoredResult, storedResult } from './results.ts'
 
 /** Recorded audio or a live session. */
 export type JobKind = 'pre-recorded' | 'live'
-/** The state of a job in its life cycle (contract 3.2). */
+/** The state of a job in its life cycle. */
 export type JobStatus = 'queued' | 'processing' | 'done' | 'error'
 
 /** The recording of a job, as far as it is known. */

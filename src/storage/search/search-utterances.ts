@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/db.ts'
 import type { FoundUtterances } from '../database/dialect.ts'
-import { hasMetadata, type JobFilter, listJobs, type Place } from '../jobs/job-lists.ts'
+import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import type { TermQuery } from './term-query.ts'
 import { ownerOf } from './utterances.ts'
@@ -70,7 +70,7 @@ async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): P
   }
   const ids: number[] = []
   let toSkip = offset
-  let after: Place | undefined
+  let after: ListCursor | undefined
   for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS)) {
     const part = { offset: 0, limit: jobs, after }
     const { places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
@@ -95,7 +95,7 @@ async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): P
 async function selectHeard(
   db: Db,
   { speaker, language }: SearchFilter,
-  jobs: readonly Place[],
+  jobs: readonly ListCursor[],
 ): Promise<string[]> {
   const ids = jobs.map(({ id }) => id)
   const isHeard = [

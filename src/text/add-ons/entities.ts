@@ -7,7 +7,7 @@ import { markers } from '../redaction/markers.ts'
 export { languages } from '../entities/entity-types.ts'
 
 /**
- * An entity in the form of the API (contract 4.7): its text, and the seconds of its first and last
+ * An entity in the form of the API: its text, and the seconds of its first and last
  * word.
  */
 export type NamedEntity = { entity_type: string; text: string; start: number; end: number }

@@ -3,7 +3,7 @@ import { type UtteranceView, viewUtterance } from '../../transcript/utterance-vi
 import { cutSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 
-/** The sentences of a transcript in time order, as strings or with their words (contract 4.8). */
+/** The sentences of a transcript in time order, as strings or with their words. */
 export const sentences: AddOn = {
   name: 'sentences',
   languages: 'all',
@@ -17,14 +17,14 @@ export const sentences: AddOn = {
 }
 
 /**
- * A sentence with its words (contract 4.8, native form): the keys of an utterance, with its text as
+ * A sentence with its words: the keys of an utterance, with its text as
  * `sentence`.
  */
 export type NativeSentence = { sentence: string } & Omit<UtteranceView, 'text'>
 
 /**
  * Returns the sentences of a transcript in time order, each with its words, in the key order of
- * contract 4.8.
+ * the API.
  */
 export function nativeSentences(transcript: Transcript): NativeSentence[] {
   return cutSentences(transcript).map((sentence) => {

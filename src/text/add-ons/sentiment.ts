@@ -3,7 +3,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
 import { type Judgment, judge } from './sentiment/judge.ts'
 
-/** The sentiment of one sentence (contract 4.7). Times are seconds. */
+/** The sentiment of one sentence. Times are seconds. */
 export type SentenceSentiment = Judgment & {
   text: string
   start: number

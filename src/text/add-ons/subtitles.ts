@@ -3,7 +3,7 @@ import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/capt
 import { formatSubtitles, formatWithVoices, type SubtitleFormat } from '../formats/subtitles.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 
-/** The fields of `subtitles_config` (contract 2.3.1). Durations are seconds. */
+/** The fields of `subtitles_config`. Durations are seconds. */
 export type SubtitlesConfig = {
   formats?: readonly SubtitleFormat[]
   minimum_duration?: number
@@ -24,7 +24,7 @@ const MAX_CHARACTERS = 16_000_000
 export type Subtitle = { format: SubtitleFormat; subtitles: string }
 
 /**
- * Writes a transcript as one subtitle file for each of `formats`, in their order (contract 4.8).
+ * Writes a transcript as one subtitle file for each of `formats`, in their order.
  * The style `compliance` overrides other settings: at most two rows of 42 characters (a longer word
  * is split), 0.08 s between captions, 0.833 s each where the next allows, and lines that end with
  * `\r\n`.

@@ -5,7 +5,7 @@ import { cueWeight, isGreeting } from './summary/cues.ts'
 import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from './summary/lexrank.ts'
 import { termsOf } from './summary/terms.ts'
 
-/** The styles of contract 2.3.1. */
+/** The styles of the API. */
 export type SummaryType = 'general' | 'bullet_points' | 'concise'
 
 /**

@@ -1,4 +1,4 @@
-/** Every single entity type, by its name in the API (contract 2.3.1). */
+/** Every single entity type, by its name in the API. */
 export const entityTypes = [
   ...(['ACCOUNT_NUMBER', 'AGE', 'BANK_ACCOUNT', 'BLOOD_TYPE', 'CONDITION'] as const),
   ...(['CORPORATE_ACTION', 'CREDIT_CARD', 'CREDIT_CARD_EXPIRATION', 'CVV', 'DATE'] as const),
@@ -40,7 +40,7 @@ const health: Types = ['BLOOD_TYPE', 'CONDITION', 'DRUG', 'INJURY', 'MEDICAL_PRO
 const beliefs: Types = ['POLITICAL_AFFILIATION', 'RELIGION', 'SEXUALITY']
 const employer: Types = ['OCCUPATION', 'ORGANIZATION', 'ORGANIZATION_MEDICAL_FACILITY']
 
-/** The types behind each group name (contract 4.9). */
+/** The types behind each group name. */
 export const entityGroups: Readonly<Record<string, Types>> = {
   APPI: [
     ...(['AGE', 'DOB', 'PASSWORD', 'VEHICLE_ID', 'DRUG'] as const),

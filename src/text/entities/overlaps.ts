@@ -5,7 +5,7 @@ const general = new Set<EntityType>(['NAME', 'LOCATION_ADDRESS', 'LOCATION'])
 
 /**
  * Resolves overlaps, and returns the remaining entities by place: the longest one, of equally long
- * ones the more general type (contract 4.9), then the one with the higher score.
+ * ones the more general type, then the one with the higher score.
  */
 export function resolveOverlaps(entities: readonly Entity[]): Entity[] {
   const kept: Entity[] = []

@@ -1,6 +1,6 @@
 import type { Utterance } from '../../transcript/transcript.ts'
 import { type Caption, type CaptionLimits, cutCaptions } from './captions.ts'
-import { type VoiceNames, voicesOf, withVoices } from './voices.ts'
+import { speakerLabelsOf, type VoiceNames, withSpeakerLabels } from './speaker-labels.ts'
 
 /** SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
@@ -23,8 +23,8 @@ export function formatWithVoices(
 ): string {
   const captions =
     format === 'vtt'
-      ? cutCaptions(utterances, limits, voicesOf(utterances, names))
-      : cutCaptions(withVoices(utterances, names), limits)
+      ? cutCaptions(utterances, limits, speakerLabelsOf(utterances, names))
+      : cutCaptions(withSpeakerLabels(utterances, names), limits)
   return formatSubtitles(captions, format, options)
 }
 

@@ -39,7 +39,7 @@ function utterances(text: string) {
 }
 
 async function changed(text: SessionText, words: string, isPartial = false): Promise<string> {
-  const written = await text.change(utterances(words), { signal, isPartial })
+  const written = await text.applyTransforms(utterances(words), { signal, isPartial })
   return written.map(({ text }) => text).join(' ')
 }
 
@@ -84,7 +84,7 @@ test('threads start before the client of a session comes, without what is its ow
   const opened = 'preparation of custom_vocabulary, custom_spelling in en'
   assert.equal(await changed(open(both), 'who'), `${opened} a!`)
   texts.prepare({ params: { summarization: true }, language: 'en' })
-  const { results } = await open({}, 'b').find('summarization', 'who', { signal })
+  const { results } = await open({}, 'b').runAddOn('summarization', 'who', { signal })
   assert.equal(results, 'preparation of summarization in en b')
   assert.deepEqual(logged, [])
 })
@@ -116,16 +116,16 @@ test('for a large vocabulary a spare thread is ready, which one session takes', 
 
 test('entities and sentiments of an utterance are objects, with its times and its channel', async (t) => {
   const text = openReal(t, {})
-  const entities = await text.find('named_entity_recognition', spokenText('My name is Lena.'), {
+  const entities = await text.runAddOn('named_entity_recognition', spokenText('My name is Lena.'), {
     signal,
   })
   assert.deepEqual(entities.results, [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 3, end: 3.5 },
   ])
-  const moods = await text.find('sentiment_analysis', spokenText('I love it.'), { signal })
+  const moods = await text.runAddOn('sentiment_analysis', spokenText('I love it.'), { signal })
   const [mood] = moods.results as { sentiment: string; channel: number }[]
   assert.deepEqual([mood!.sentiment, mood!.channel], ['positive', 1])
-  const nothing = await text.find('named_entity_recognition', spokenText('And so it is.'), {
+  const nothing = await text.runAddOn('named_entity_recognition', spokenText('And so it is.'), {
     signal,
   })
   assert.deepEqual([nothing.success, nothing.results], [true, []])
@@ -133,7 +133,7 @@ test('entities and sentiments of an utterance are objects, with its times and it
 
 test('what an add-on does not know is an error, not a guess', async (t) => {
   const text = openReal(t, {})
-  const { success, error } = await text.find('sentiment_analysis', spokenText('Oui.', 'fr'), {
+  const { success, error } = await text.runAddOn('sentiment_analysis', spokenText('Oui.', 'fr'), {
     signal,
   })
   assert.deepEqual([success, error?.exception], [false, 'LanguageNotSupported'])
@@ -141,7 +141,9 @@ test('what an add-on does not know is an error, not a guess', async (t) => {
 
 test('a summary is made as the session asked for it', async (t) => {
   const text = openReal(t, { summarization_config: { type: 'bullet_points' } })
-  const { results } = await text.find('summarization', spokenText('It rains today.'), { signal })
+  const { results } = await text.runAddOn('summarization', spokenText('It rains today.'), {
+    signal,
+  })
   assert.equal(results, '- It rains today.')
 })
 
@@ -161,8 +163,8 @@ for (const how of ['hang', 'crash']) {
     const { open } = openFaulty(t)
     const text = open({})
     const [lost, next] = await Promise.all([
-      text.find('named_entity_recognition', how, { signal }),
-      text.find('sentiment_analysis', 'a', { signal }),
+      text.runAddOn('named_entity_recognition', how, { signal }),
+      text.runAddOn('sentiment_analysis', 'a', { signal }),
     ])
     const exception = how === 'hang' ? 'AddonTimeout' : 'AddonFailed'
     assert.deepEqual([lost.success, lost.error?.exception], [false, exception])
@@ -176,14 +178,14 @@ test('a step that throws leaves the words of that utterance alone, and is tried 
   assert.equal(await changed(text, 'throw'), 'throw!')
   assert.equal(await changed(text, 'a'), 'a?!')
   assert.deepEqual(logged, [{ sessionId: 'a', step: 'custom_vocabulary', fault: 'TypeError' }])
-  assert.equal((await text.find('summarization', 'throw', { signal })).success, false)
+  assert.equal((await text.runAddOn('summarization', 'throw', { signal })).success, false)
 })
 
 test('finals go before partials and partials before what is only prepared', async (t) => {
   const { open } = openFaulty(t)
   const text = open({ custom_spelling: true })
   const order: string[] = []
-  const busy = text.find('named_entity_recognition', 'a', { signal })
+  const busy = text.runAddOn('named_entity_recognition', 'a', { signal })
   const partial = changed(text, 'a', true).then(() => order.push('partial'))
   const final = changed(text, 'a').then(() => order.push('final'))
   await Promise.all([busy, partial, final])
@@ -194,12 +196,12 @@ test('a canceled task ends at once, also behind a step that hangs', async (t) =>
   const { open } = openFaulty(t)
   const text = open(both)
   const leaving = new AbortController()
-  const hanging = text.change(utterances('hang'), { signal: leaving.signal })
-  const waiting = text.find('sentiment_analysis', 'a', { signal: leaving.signal })
+  const hanging = text.applyTransforms(utterances('hang'), { signal: leaving.signal })
+  const waiting = text.runAddOn('sentiment_analysis', 'a', { signal: leaving.signal })
   leaving.abort(new Error('the session is left'))
   await assert.rejects(hanging, /is left/)
   await assert.rejects(waiting, /is left/)
-  await assert.rejects(text.change(utterances('a'), { signal: leaving.signal }), /is left/)
+  await assert.rejects(text.applyTransforms(utterances('a'), { signal: leaving.signal }), /is left/)
 })
 
 test('a session that was closed may be opened again', async (t) => {

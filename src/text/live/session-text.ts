@@ -74,7 +74,7 @@ export function openSessionText(
   return {
     // It rejects when the session is closed. `run` reports every other failure.
     prepared: prepare().catch(() => {}),
-    async change({ words: recognized, ...utterance }, { signal, isPartial = false }) {
+    async applyTransforms({ words: recognized, ...utterance }, { signal, isPartial = false }) {
       const rank = isPartial ? RANK.partial : RANK.final
       const { utterances } = joinSentences({
         utterances: [{ ...utterance, words: [...recognized] }],
@@ -87,7 +87,7 @@ export function openSessionText(
       }
       return words
     },
-    async find(name, spokenText, { signal }) {
+    async runAddOn(name, spokenText, { signal }) {
       const outcome = await run({ kind: 'find', name, spokenText }, { rank: RANK.final, signal })
       switch (outcome.kind) {
         case 'done':
@@ -179,9 +179,9 @@ export type SessionText = {
    * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
    * aborted.
    */
-  change(utterance: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
+  applyTransforms(utterance: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
   /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
-  find(name: AddOnStep, spokenText: string, options: { signal: AbortSignal }): Promise<Envelope>
+  runAddOn(name: AddOnStep, spokenText: string, options: { signal: AbortSignal }): Promise<Envelope>
   /** Returns the warnings for the customer: what has been left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>

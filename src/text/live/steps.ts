@@ -40,7 +40,7 @@ function replacingOf(name: TransformStep, params: Params): Replacing | undefined
 }
 
 /**
- * An utterance as live messages and results show it (contract 4.4), with only the fields that are
+ * An utterance as live messages and results show it, with only the fields that are
  * read here.
  */
 type SpokenText = {

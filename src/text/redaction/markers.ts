@@ -1,7 +1,7 @@
 import type { HiddenEntity, Transcript } from '../../transcript/transcript.ts'
 import { type EntityType, entityTypes } from '../entities/entity-types.ts'
 
-/** Types whose label is not their name (contract 4.9). */
+/** Types whose label is not their name. */
 const labels: Partial<Record<EntityType, string>> = { EMAIL_ADDRESS: 'EMAIL' }
 
 /** Returns the label of a type in a marker. */

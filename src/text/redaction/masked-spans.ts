@@ -10,7 +10,7 @@ import {
 } from './masked-text.ts'
 import { maskOf } from './write-masks.ts'
 
-/** The style in which hidden text is written (contract 2.3.1). */
+/** The style in which hidden text is written. */
 export type Style = 'MARKER' | 'MASK'
 
 /**

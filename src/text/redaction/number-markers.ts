@@ -5,7 +5,7 @@ import type { EntityType } from '../entities/entity-types.ts'
 import { foldCase } from '../words/word-parts.ts'
 import type { MaskedEntity } from './hide-entities.ts'
 import { labelOf, markers } from './markers.ts'
-import type { Place } from './redacted-spans.ts'
+import type { WordSpan } from './redacted-spans.ts'
 
 /**
  * Returns the markers of entities by their number in the masked text. They are numbered per label
@@ -14,7 +14,7 @@ import type { Place } from './redacted-spans.ts'
  */
 export function numberMarkers(
   hidden: readonly MaskedEntity[],
-  places: ReadonlyMap<number, readonly Place[]>,
+  places: ReadonlyMap<number, readonly WordSpan[]>,
   { utterances }: Pick<Transcript, 'utterances'>,
 ): Map<number, string> {
   const marked = new Map<number, string>()

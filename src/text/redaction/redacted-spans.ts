@@ -2,7 +2,7 @@ import type { Word } from '../../transcript/transcript.ts'
 import { type MaskedText, maskRunsOf, UNMASKED } from './masked-text.ts'
 
 /** Words of one utterance that an entity hides, fully or in part. */
-export type Place = { channel: number; utterance: number; words: Word[] }
+export type WordSpan = { channel: number; utterance: number; words: Word[] }
 
 /** A span of audio to silence: seconds on one channel. */
 export type RedactedSpan = { channel: number; start: number; end: number }
@@ -11,8 +11,8 @@ export type RedactedSpan = { channel: number; start: number; end: number }
  * Returns the places of each entity by its number in the masked text, one utterance after the
  * other.
  */
-export function placesOf(masked: MaskedText): Map<number, Place[]> {
-  const all = new Map<number, Place[]>()
+export function placesOf(masked: MaskedText): Map<number, WordSpan[]> {
+  const all = new Map<number, WordSpan[]>()
   for (const [utterance, { channel, words }] of masked.utterances.entries()) {
     for (const [word, own] of words.entries()) {
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
@@ -33,7 +33,7 @@ export function placesOf(masked: MaskedText): Map<number, Place[]> {
  * Returns the times at which an entity is spoken, in seconds: one span for each utterance that has
  * a part of it.
  */
-export function spansOf(places: readonly Place[]): RedactedSpan[] {
+export function spansOf(places: readonly WordSpan[]): RedactedSpan[] {
   return places.map(({ channel, words }) => {
     const end = words.reduce((last, word) => Math.max(last, word.end), 0)
     return { channel, start: words[0]!.start, end }

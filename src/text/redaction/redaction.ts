@@ -10,7 +10,7 @@ import { writeMarkers } from './write-markers.ts'
 import { maskOf, writeMasks } from './write-masks.ts'
 
 /**
- * What to hide and how (contract 2.3.1). Without `entity_types` every type is hidden; the default
+ * What to hide and how. Without `entity_types` every type is hidden; the default
  * style is markers.
  */
 export type PiiRedactionConfig = {
@@ -19,7 +19,7 @@ export type PiiRedactionConfig = {
 }
 
 /**
- * Returns a transcript without its personal data (contract 4.9), and the spans of its audio to
+ * Returns a transcript without its personal data, and the spans of its audio to
  * silence. Throws `AddOnFailure` for speech in a language in which personal data cannot be
  * recognized.
  */

@@ -95,7 +95,7 @@ test('a step that is given as failed is not run, its error is reported', () => {
   const ran: string[] = []
   const onStep = (name: string) => void ran.push(name)
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
-  const options = { onStep, given: { count: why } }
+  const options = { onStep, failedSteps: { count: why } }
   const { count } = built(say('en one'), { count: true }, options)
   assert.deepEqual([count!.error, count!.results, ran], [why, null, ['count']])
 })
@@ -174,7 +174,7 @@ test('sentences stand in both places, subtitles in the transcription without an 
   assert.deepEqual(result.transcription.subtitles, [{ format: 'srt', subtitles: '' }])
   assert.ok(!('subtitles' in result))
   const given = { subtitles: { status_code: 500, exception: 'AddonFailed', message: 'oops' } }
-  const failed = built(say('en One.'), params, { addOns, given })
+  const failed = built(say('en One.'), params, { addOns, failedSteps: given })
   assert.deepEqual(failed.transcription.subtitles, [])
 })
 
@@ -222,7 +222,7 @@ test('the form of results reaches the add-ons, and their failures', () => {
     const result = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params, form }
     const sentiment = { ...forms, name: 'sentiment_analysis' }
     const options = { addOns: [forms, sentiment], transforms: [] }
-    const given = { given: { sentiment_analysis: why } }
+    const given = { failedSteps: { sentiment_analysis: why } }
     const made = buildResult(say('en one'), result, { ...options, ...given }).result as BuiltResult
     assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
     const late: AddOn = {

@@ -33,7 +33,7 @@ export type BuildOptions = {
   /** Called before each step, with its name. */
   onStep?: (name: string) => void
   /** Steps that crashed or hung before, and why. They are not retried. */
-  given?: Readonly<Record<string, AddOnError>>
+  failedSteps?: Readonly<Record<string, AddOnError>>
   /** Called with an unexpected error of a step after which the build goes on. */
   onFault?: (name: string, error: unknown) => void
   /** Milliseconds, only to measure durations. */
@@ -45,7 +45,7 @@ export type BuildOptions = {
 }
 
 /**
- * Builds the result of a job with all add-ons, in the order of contract 4.1. Throws
+ * Builds the result of a job with all add-ons, in the order that the API documents. Throws
  * `RequiredStepFailed` rather than leave out a required transform.
  */
 export function buildResult(
@@ -53,7 +53,7 @@ export function buildResult(
   result: ResultOptions,
   options: BuildOptions = {},
 ): BuiltResult {
-  const { onStep, onFault, given = {}, now = performance.now.bind(performance) } = options
+  const { onStep, onFault, failedSteps = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
   const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
   let text = joinSentences(transcript)
@@ -64,7 +64,7 @@ export function buildResult(
     const { name } = transform
     if (params[name] !== true) continue
     onStep?.(name)
-    const run = { params, why: given[name], now, onFault }
+    const run = { params, why: failedSteps[name], now, onFault }
     const answered = answersFor(transform, text, { ...run, ...result })
     if ('requests' in answered) return { result: {}, redacted: [], prepared: [], asks: answered }
     const applied = applyTransform(transform, text, { ...run, ...answered })
@@ -77,7 +77,7 @@ export function buildResult(
   // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
   // else (`retry.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
-  const run = { params, form, given, now, onFault }
+  const run = { params, form, failedSteps, now, onFault }
   const { served = [] } = result
   for (const addOn of addOns) {
     const { name } = addOn
@@ -90,7 +90,7 @@ export function buildResult(
   for (const name of withoutEngine) {
     if (params[name] === true && !served.includes(name)) envelopes.set(name, notConfigured(name))
   }
-  // When speakers were found, the utterances show them (contract 4.10).
+  // When speakers were found, the utterances show them.
   if (diarizationError) {
     envelopes.set('diarization', failedEnvelope('diarization', diarizationError, { seconds, form }))
   }
@@ -118,7 +118,7 @@ function prepareServices(
   })
 }
 
-/** Sentences go into two places, subtitles into one without an envelope (contract 4.8). */
+/** Sentences go into two places, subtitles into one without an envelope. */
 function assemble(
   { metadata, transcription }: ReturnType<typeof buildTranscriptResult>,
   envelopes: Map<string, Envelope>,

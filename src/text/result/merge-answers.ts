@@ -10,7 +10,7 @@ import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './st
 export type Merge = { result: string; params: Params; form: ResultForm; answered: Answered[] }
 
 /** The options of a merge. */
-export type MergeOptions = Pick<RunOptions, 'given' | 'now' | 'onFault'> & {
+export type MergeOptions = Pick<RunOptions, 'failedSteps' | 'now' | 'onFault'> & {
   /** Called before each add-on, with its name. */
   onStep: (name: string) => void
   /** For tests. */

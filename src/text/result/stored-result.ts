@@ -29,7 +29,7 @@ export function storedTranscript({ transcription }: StoredResult, params: Params
 }
 
 /**
- * Writes an answer to its place in a result (contract 4.8), and returns what that place then holds.
+ * Writes an answer to its place in a result, and returns what that place then holds.
  */
 export function putEnvelope(result: StoredResult, name: string, envelope: Envelope): unknown {
   if (name === 'subtitles') {

@@ -6,8 +6,8 @@ import { readEdits } from '../edits/edit-task.ts'
 import { cutCaptions } from '../formats/captions.ts'
 import { formatCsv } from '../formats/csv.ts'
 import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
+import { speakerLabelsOf, type VoiceNames } from '../formats/speaker-labels.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
-import { type VoiceNames, voicesOf } from '../formats/voices.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
 import type { AddOnError, Envelope } from './steps/envelope.ts'
 import { languagesBySpeech } from './transcript-result.ts'
@@ -102,7 +102,7 @@ function wordsOf(
 
 function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 'speakers'>) {
   const { full_transcript, languages, names } = transcription
-  const nameOf = names && voicesOf([], names)
+  const nameOf = names && speakerLabelsOf([], names)
   const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => {
     const name = nameOf?.({ speaker, channel: rest.channel })
     return {
@@ -120,7 +120,7 @@ function writeLines(
   { utterances, names }: Transcription,
   { speakers }: Pick<FileForm, 'speakers'>,
 ) {
-  const voiceOf = voicesOf(utterances, names)
+  const voiceOf = speakerLabelsOf(utterances, names)
   const lines = utterances.map((utterance) => {
     const voice = speakers ? voiceOf(utterance) : undefined
     return `${voice === undefined ? '' : `${voice}: `}${utterance.text.trim()}\n`
@@ -132,7 +132,7 @@ function writeTable(
   { utterances, names }: Transcription,
   { speakers }: Pick<FileForm, 'speakers'>,
 ): string {
-  const voiceOf = voicesOf(utterances, names)
+  const voiceOf = speakerLabelsOf(utterances, names)
   return formatCsv(
     utterances.map((utterance) => {
       const { start, end, language, text } = utterance
@@ -146,7 +146,7 @@ function writeDocument(
   { utterances, names }: Transcription,
   { speakers }: Pick<FileForm, 'speakers'>,
 ): Uint8Array {
-  const voiceOf = voicesOf(utterances, names)
+  const voiceOf = speakerLabelsOf(utterances, names)
   const paragraphs = utterances.map((utterance) => {
     const { start, language, text } = utterance
     return { start, language, text: text.trim(), voice: speakers ? voiceOf(utterance) : undefined }

@@ -30,7 +30,7 @@ export type ResultOptions = {
   answered?: Answered | undefined
 }
 
-/** Builds the transcript part of the API's result (contract 4.1 to 4.4), without any add-ons. */
+/** Builds the transcript part of the API's result, without any add-ons. */
 export function buildTranscriptResult(transcript: Transcript, options: ResultOptions) {
   const { audioDuration, distinctChannels, channelMode, transcriptionTime, warnings = [] } = options
   const seconds = roundTo(audioDuration, 6)

@@ -1,6 +1,6 @@
 import { applyEdits } from '../edits/apply-edits.ts'
 import { readEdits } from '../edits/edit-task.ts'
-import { voicesOf } from '../formats/voices.ts'
+import { speakerLabelsOf } from '../formats/speaker-labels.ts'
 import type { StoredResult } from '../result/stored-result.ts'
 import { splitWords, toNameTerm } from './search-words.ts'
 import { loadToTerm } from './stemmers.ts'
@@ -36,7 +36,7 @@ export async function searchableUtterances({
   const { state, isIgnored } = readEdits(utterances, edits)
   const searchable: SearchableUtterance[] = []
   const corrected = edits.length === 0 || isIgnored ? utterances : applyEdits(utterances, state)
-  const nameOf = voicesOf([], isIgnored ? undefined : state)
+  const nameOf = speakerLabelsOf([], isIgnored ? undefined : state)
   for (const { start, end, channel, speaker, language, text } of corrected) {
     const toTerm = await loadToTerm(language)
     const terms = splitWords(text).map(({ text }) => toTerm(text))

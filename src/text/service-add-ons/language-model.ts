@@ -13,7 +13,7 @@ function request(task: string, fields: Omit<ServiceRequest, 'service' | 'model'>
 
 type Prompt = string | readonly string[]
 
-/** Answers the prompts of a customer, one by one (contract 4.10). */
+/** Answers the prompts of a customer, one by one. */
 export const audioToLlm: ServiceAddOn = {
   name: 'audio_to_llm',
   languages: 'all',

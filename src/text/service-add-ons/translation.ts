@@ -15,7 +15,7 @@ import { plainText } from './plain-transcript.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { followWords, spreadWords, type TimedWords } from './translated-words.ts'
 
-/** `translation_config` (contract 2.3.1). */
+/** `translation_config`. */
 type TranslationConfig = {
   target_languages: readonly string[]
   model?: 'base' | 'batch' | 'enhanced'
@@ -54,7 +54,7 @@ export type SpokenText = { channel: number; spans: [start: number, end: number][
 const MOST_SECONDS = 27
 
 /**
- * Translates every utterance into each target language (contract 4.6). What is in that language
+ * Translates every utterance into each target language. What is in that language
  * already is copied, so that no service is needed for it.
  */
 export const translation: ServiceAddOn = {

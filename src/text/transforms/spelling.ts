@@ -4,7 +4,7 @@ import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from '../words/te
 import { trailingFrom } from '../words/trailing.ts'
 import { foldCase, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
 
-/** The wanted spellings, each with its recognized variants (contract 2.3.1). */
+/** The wanted spellings, each with its recognized variants. */
 export type CustomSpellingConfig = {
   spelling_dictionary: Readonly<Record<string, readonly string[]>>
 }

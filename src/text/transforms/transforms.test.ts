@@ -52,7 +52,7 @@ test('without a transform that is required there is no result', () => {
     }
   }
   const run = (options: BuildOptions) => () => built(say('one'), { hiding: true }, options)
-  assert.throws(run({ transforms: [hiding], given: { hiding: why } }), RequiredStepFailed)
+  assert.throws(run({ transforms: [hiding], failedSteps: { hiding: why } }), RequiredStepFailed)
   const refusing = throwing(new AddOnFailure({ ...why, message: 'it knows en' }))
   assert.throws(run({ transforms: [refusing] }), (error) => {
     return error instanceof RequiredStepFailed && error.message === 'it knows en'

@@ -4,7 +4,7 @@ import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'
 
 /**
- * One entry of a vocabulary (contract 2.3.1): its spelling, its other pronunciations, and how
+ * One entry of a vocabulary: its spelling, its other pronunciations, and how
  * loosely it matches.
  */
 export type CustomVocabularyEntry = {
@@ -16,7 +16,7 @@ export type CustomVocabularyEntry = {
   language?: string
 }
 
-/** The configuration of the vocabulary add-on (contract 2.3.1). */
+/** The configuration of the vocabulary add-on. */
 export type CustomVocabularyConfig = {
   vocabulary: readonly (string | CustomVocabularyEntry)[]
   default_intensity?: number

@@ -68,7 +68,7 @@ test('the warnings stand in the metadata of a result; those of a step that was l
   const options = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params }
   const why = (message: string) => ({ status_code: 504, exception: 'AddonTimeout', message })
   const given = { custom_vocabulary: why('vocabulary hung'), subtitles: why('subtitles hung') }
-  const { result } = buildResult(repeat('a'), options, { given })
+  const { result } = buildResult(repeat('a'), options, { failedSteps: given })
   const { warnings } = result.metadata as { warnings: string[] }
   assert.equal(warnings[0], 'vocabulary hung')
   assert.match(warnings[1]!, /^custom_spelling: 1 of the entries/)

@@ -5,13 +5,14 @@ import type { Transcript } from '../../transcript/transcript.ts'
  * not a page.
  */
 export const MAX_REPLACEMENT = 500
-/** How many times its own length replacements may add to a text, */
+/** Replacements may add this many times the length of a text. */
 const FACTOR = 4
 /**
- * and how many characters beyond that to one utterance (for a phrase that expands to a paragraph),
+ * Replacements may add this many characters more to one utterance: a phrase may expand to a
+ * paragraph.
  */
 const MAX_PER_UTTERANCE = 2000
-/** and to all utterances together. */
+/** Replacements may add this many characters more to all utterances together. */
 const MAX_IN_ALL = 65_536
 
 /** A spelling, or a vocabulary, for the transcripts of one session, which come one by one. */

@@ -21,7 +21,7 @@ after(async () => {
   await server.close()
 })
 
-/** Everything that contract 1.9 asks of an answer that is no success. */
+/** Everything that the API asks of an answer that is no success. */
 function assertErrorBody(
   { status, headers, body }: { status: number; headers: Headers; body: ErrorBody },
   path: string,

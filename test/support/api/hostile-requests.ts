@@ -13,7 +13,7 @@ export function ownHeaders({ key }: Pick<TestServer, 'key'>): string {
 
 /**
  * Writes a request that no HTTP client would write, one byte per character, and reads the first
- * response. Every response that is no success must have the standard error body (contract 1.9).
+ * response. Every response that is no success must have the standard error body.
  */
 export async function requestRaw(
   server: Pick<TestServer, 'url'>,

@@ -138,7 +138,7 @@ function assertPartials(messages: readonly LiveMessage[]): void {
   }
 }
 
-/** Checks the order of contract 5.9, and that the messages at the end equal the result. */
+/** Checks the order that the API documents, and that the messages at the end equal the result. */
 function assertOrder(messages: readonly LiveMessage[], result: Result): void {
   const once = messages.filter((message) => {
     const isOften = message.type === 'transcript' || message.type.startsWith('speech')

@@ -4,8 +4,8 @@ import { notConfigured } from '../../../src/text/result/steps/not-configured.ts'
 
 /** A text pipeline that changes nothing and finds nothing. */
 export const plainText: SessionText = {
-  change: async ({ words }) => words,
+  applyTransforms: async ({ words }) => words,
   warnings: () => [],
-  find: async (name) => failedEnvelope(name, notConfigured(name).error!, { form: 'native' }),
+  runAddOn: async (name) => failedEnvelope(name, notConfigured(name).error!, { form: 'native' }),
   close: async () => {},
 }

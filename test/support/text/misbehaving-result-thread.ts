@@ -13,14 +13,14 @@ import {
 } from '../../../src/text/result/threads/result-task.ts'
 import { blockThread } from '../workers/block-thread.ts'
 
-parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
+parentPort!.on('message', ({ id, task, failedSteps, step }: ResultTask) => {
   const tell = (message: FromThread) => parentPort!.postMessage(message)
   const fault = { name: 'RangeError', frames: ['    at here.ts:1:1'] }
   for (const name of stepsOf(task)) {
-    if (given[name] && name.startsWith('required')) {
-      return tell({ id, kind: 'refused', message: given[name].message })
+    if (failedSteps[name] && name.startsWith('required')) {
+      return tell({ id, kind: 'refused', message: failedSteps[name].message })
     }
-    if (given[name]) continue
+    if (failedSteps[name]) continue
     noteStep(step, name)
     tell({ id, kind: 'step', name })
     if (name.endsWith('hang')) blockThread()
@@ -28,7 +28,9 @@ parentPort!.on('message', ({ id, task, given, step }: ResultTask) => {
     if (name.endsWith('throw')) return tell({ id, kind: 'failed', fault })
     if (name.endsWith('fault')) tell({ id, kind: 'fault', name, fault })
   }
-  const text = stepsOf(task).includes('tell thread') ? String(threadId) : JSON.stringify(given)
+  const text = stepsOf(task).includes('tell thread')
+    ? String(threadId)
+    : JSON.stringify(failedSteps)
   tell({ id, kind: 'done', answer: { text, redacted: [], prepared: [] } })
 })
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isObject } from '../validation/validate-fields.ts'
 
 /**
- * Returns a hash of everything that a creation requests (contract 1.8). The order of the fields
+ * Returns a hash of everything that a creation requests. The order of the fields
  * does not matter.
  */
 export function fingerprintOf(kind: string, body: unknown): string {

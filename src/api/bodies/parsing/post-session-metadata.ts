@@ -2,7 +2,7 @@ import { AppError } from '../../../errors.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
 import { isObject, problemsError } from '../validation/validate-fields.ts'
 
-/** What a client states about a session, as JSON text (contract 2.11). */
+/** What a client states about a session, as JSON text. */
 export type PostSessionMetadata = { text: string }
 
 /** Returns the field when present, else the whole body; null counts as absent here too. */

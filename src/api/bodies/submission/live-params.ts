@@ -10,7 +10,7 @@ import {
 } from './pre-recorded-params.ts'
 
 /**
- * Returns the parameters of a session, as `request_params` shows them (contract 3.1): every field
+ * Returns the parameters of a session, as `request_params` shows them: every field
  * with its default, and those configurations that the client gave.
  */
 export function toLiveParams(
@@ -35,7 +35,7 @@ export function toLiveParams(
   })
 }
 
-/** Samples of A-law and µ-law have 8 bits, though clients always state 16 (contract 5.1). */
+/** Samples of A-law and µ-law have 8 bits, though clients always state 16. */
 function bitDepthOf({ encoding, bit_depth }: LiveRequest): number {
   return encoding === 'wav/pcm' ? bit_depth : 8
 }

@@ -2,7 +2,7 @@ import type { Config } from '../../../config/config.ts'
 import type { PreRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 
 /**
- * Returns the parameters of a job, as `request_params` shows them (contract 3.1): older fields in
+ * Returns the parameters of a job, as `request_params` shows them: older fields in
  * their modern form, every switch, and those configurations that the client gave.
  */
 export function toRequestParams(
@@ -59,7 +59,7 @@ type Languages = Pick<
   | 'code_switching_config'
 >
 
-/** `language_config` takes precedence over its older names, field by field (contract 9). */
+/** `language_config` takes precedence over its older names, field by field. */
 export function languageConfigOf(request: Languages) {
   const { language_config, language, detect_language } = request
   const switching = request.code_switching_config?.languages ?? []

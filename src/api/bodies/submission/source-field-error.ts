@@ -10,7 +10,7 @@ const sourceCodes: ReadonlySet<ErrorCode> = new Set([
 
 /**
  * Converts the error of a source: a job reports it as a status; here it is a problem of the field
- * (contract D20).
+ *.
  */
 export function toSourceFieldError(error: unknown): unknown {
   if (!(error instanceof AppError && sourceCodes.has(error.code))) return error

@@ -1,6 +1,6 @@
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { SubmitRequest } from '../../../jobs/submission/job-submission.ts'
+import type { SubmitRequest } from '../../../jobs/submission/job-service.ts'
 import type { LiveRequest } from '../../../live/request/live-request.ts'
 import { findFile } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'

@@ -117,10 +117,10 @@ function tooLong(
   return [{ path: ['custom_metadata'], rule }]
 }
 
-/** Default maximum duration of a caption in seconds (contract 4.8). */
+/** Default maximum duration of a caption in seconds. */
 const MAX_CAPTION = 7
 
-/** Finds fields that contradict each other (the 422 cases of contract 2.3.1). */
+/** Finds fields that contradict each other (the cases of 422). */
 export function findContradictions(
   request: PreRecordedRequest,
   { aliases }: Pick<Config['models'], 'aliases'>,

@@ -4,7 +4,7 @@ import type { Problem } from './validate-fields.ts'
 type Fields = { properties?: Record<string, Fields> }
 
 /**
- * Sorts problems in the order of the schema's fields at every depth (contract 1.9); those of one
+ * Sorts problems in the order of the schema's fields at every depth; those of one
  * field keep their order, unknown fields come last.
  */
 export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): Problem[] {

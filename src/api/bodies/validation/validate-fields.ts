@@ -37,7 +37,7 @@ type Reading = ReadOptions & { problems: Problem[]; ignored: string[] }
 /**
  * The position of a value: a link for each part of its path, which is joined only for a problem.
  */
-type Place = { name: string | number; within: Place | undefined }
+type FieldPath = { name: string | number; within: FieldPath | undefined }
 
 /** No client fixes more at once; reading a body with more problems stops there. */
 const MAX_LINES = 1000
@@ -125,7 +125,7 @@ function nameOf(path: readonly string[]): string {
   return path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
 }
 
-function walk(rules: Rules, value: unknown, at: Place | undefined, reading: Reading): unknown {
+function walk(rules: Rules, value: unknown, at: FieldPath | undefined, reading: Reading): unknown {
   const note = (rule: string) => noteProblem(reading, at, rule)
   if (rules.anyOf) {
     const branch = rules.anyOf.find((one) => isOfType(value, typeOf(one)))
@@ -148,12 +148,12 @@ const enough = Symbol('enough problems')
 /**
  * Problems beyond the limit are never shown; one more proves that they exist, and ends the walk.
  */
-function noteProblem({ problems }: Reading, at: Place | undefined, rule: string): undefined {
+function noteProblem({ problems }: Reading, at: FieldPath | undefined, rule: string): undefined {
   problems.push({ path: pathOf(at), rule })
   if (problems.length > MAX_LINES) throw enough
 }
 
-function pathOf(at: Place | undefined): string[] {
+function pathOf(at: FieldPath | undefined): string[] {
   return at ? [...pathOf(at.within), String(at.name)] : []
 }
 
@@ -182,7 +182,7 @@ function readNumber(rules: Rules, value: number, note: Note): number {
 function readArray(
   { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Rules,
   value: readonly unknown[],
-  at: Place | undefined,
+  at: FieldPath | undefined,
   reading: Reading,
   note: Note,
 ): unknown {
@@ -195,7 +195,7 @@ function readArray(
 function readRecord(
   { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
   value: Record<string, unknown>,
-  at: Place | undefined,
+  at: FieldPath | undefined,
   reading: Reading,
 ): unknown {
   const [free = {}] = Object.values(patternProperties!)
@@ -218,7 +218,7 @@ function readRecord(
 function readObject(
   rules: Rules,
   value: Record<string, unknown>,
-  at: Place | undefined,
+  at: FieldPath | undefined,
   reading: Reading,
 ): unknown {
   const { properties, required = [], patternProperties } = rules
@@ -251,7 +251,7 @@ function noteUnknown(
     value,
     properties,
     at,
-  }: { value: object; properties: Record<string, Rules>; at: Place | undefined },
+  }: { value: object; properties: Record<string, Rules>; at: FieldPath | undefined },
 ): void {
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) continue

@@ -5,7 +5,7 @@ import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
 import { Connection } from '../../../live/connection.ts'
 import type { FrameScheduler } from '../../../live/input/frame-scheduler.ts'
-import type { Admission, AdmittedKey, AdmittedRequest } from '../../auth/admission.ts'
+import type { AdmittedKey, AdmittedRequest, Authenticator } from '../../auth/authenticator.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
@@ -27,7 +27,7 @@ const MAX_SOCKETS = 200
 /** What the sockets use beside the app. */
 export type RealtimeParts = {
   bodies: BodyReader
-  admission: Admission
+  admission: Authenticator
   clientSecrets: ClientSecrets
   scheduler: FrameScheduler
 }

@@ -90,7 +90,7 @@ function ownModel(name: string): string | undefined {
 /** Seconds after which a turn ends in any case. */
 const MOST_TURN_SECONDS = 30
 
-/** Returns the body of a live session (contract 5.1) with these settings. */
+/** Returns the body of a live session with these settings. */
 export function toLiveBody({ format, model, language, prompt, silenceMs }: RealtimeSettings) {
   const vocabulary = vocabularyOf(prompt)
   const sound = {

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { Admission } from '../../auth/admission.ts'
 import { sha256 } from '../../auth/auth.ts'
+import type { Authenticator } from '../../auth/authenticator.ts'
 import { requireSameOrigin, type SignInAnswer } from '../../auth/sign-in.ts'
 import { parseJson } from '../../bodies/parsing/parse-json.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
@@ -48,7 +48,7 @@ const open = { tags: ['Server'], security: [] }
 /** Signs browsers in with a key, and out. Our extension of the API. */
 export function signInRoutes(
   { config }: Pick<App, 'config'>,
-  { signIns, identify }: Admission,
+  { signIns, identify }: Authenticator,
 ): FastifyPluginAsyncTypebox {
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_BODY_BYTES })

@@ -7,7 +7,7 @@ import { sendFile } from '../../responses/files/send-file.ts'
 import { downloadResponses, RangeHeaders } from '../../schemas/common/operations.ts'
 import { IdParams } from '../../schemas/jobs/job.ts'
 
-/** Returns an uploaded file (contract 2.2). */
+/** Returns an uploaded file. */
 export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyncTypebox {
   return async (http) => {
     const schema = {

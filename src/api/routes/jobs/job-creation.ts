@@ -10,7 +10,7 @@ import { CreationHeaders, creationOperation } from '../../schemas/common/operati
 import { CreatedJob } from '../../schemas/jobs/job.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
 
-/** Creates a pre-recorded job, and responds as soon as the job is stored (contract 2.3). */
+/** Creates a pre-recorded job, and responds as soon as the job is stored. */
 export function jobCreation(
   app: Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader },
   { path }: { path: string },

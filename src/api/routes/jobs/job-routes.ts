@@ -47,7 +47,7 @@ export type JobRouteOptions = {
 /** What all routes of a kind of jobs need. */
 type RouteTools = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
 
-/** List, get, delete and file, which are the same for every kind of job (contract 2.4 to 2.7). */
+/** List, get, delete and file, which are the same for every kind of job. */
 export function jobRoutes(
   { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
   options: JobRouteOptions,

@@ -11,7 +11,7 @@ import { jobRoutes } from './job-routes.ts'
 const path = '/v2/transcription'
 
 /**
- * Serves the deprecated twin routes (contract 9): creation as for recorded audio, everything else
+ * Serves the deprecated alias routes: creation as for recorded audio, everything else
  * for both kinds.
  */
 export function transcriptionRoutes(

@@ -14,7 +14,7 @@ import { baseUrlOf, fileUrl } from '../../responses/urls.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { UploadForm, UploadRequest, UploadView } from '../../schemas/jobs/upload.ts'
 
-/** Stores a recording before a job names it (contract 2.1). */
+/** Stores a recording before a job names it. */
 export function uploadRoutes({
   config,
   jobs,

@@ -12,7 +12,7 @@ import { CreatedSession } from '../../schemas/jobs/job.ts'
 import { liveCreationOperation } from '../../schemas/live/live-operations.ts'
 import { liveRequest } from '../../schemas/live/live-request.ts'
 
-/** Creates a live session, and responds as soon as its job is stored (contract 5.1). */
+/** Creates a live session, and responds as soon as its job is stored. */
 export function liveCreation({
   config,
   live,

@@ -20,7 +20,7 @@ const Metadata = Type.Object(
   { title: 'PostSessionMetadata', additionalProperties: true, ...bounds },
 )
 
-/** Stores what a client states about a session, even after it has ended (contract 2.11). */
+/** Stores what a client states about a session, even after it has ended. */
 export function liveMetadata({
   config,
   storage,

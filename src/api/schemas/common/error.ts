@@ -1,7 +1,7 @@
 import { Type } from './type.ts'
 import { DateTime } from './values.ts'
 
-/** The body of every unsuccessful response (contract 1.9). */
+/** The body of every unsuccessful response. */
 export const ErrorView = Type.Object(
   {
     timestamp: DateTime,

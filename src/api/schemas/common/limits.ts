@@ -1,5 +1,5 @@
 /**
- * Limits of requests (contract 8): generous for people, small for machines. Texts are counted in
+ * Limits of requests: generous for people, small for machines. Texts are counted in
  * UTF-16 code units. Limits that an operator can set are in `config.ts`.
  */
 

@@ -53,7 +53,7 @@ export function pageOf<T extends TSchema>(Item: T, title: string) {
   )
 }
 
-/** Filters of jobs, and the part of their list (contract 2.4). */
+/** Filters of jobs, and the part of their list. */
 const Query = Type.Object({
   ...pageFields('Jobs'),
   date: DateFilter('Jobs created on this UTC day'),

@@ -44,7 +44,7 @@ export function LanguageList(Language: ReturnType<typeof LanguageCode>) {
 }
 
 /**
- * Defines the configuration objects of the add-ons (contract 2.3.1). Bounds are inclusive. A field
+ * Defines the configuration objects of the add-ons. Bounds are inclusive. A field
  * with a default is always present after reading, although clients may omit it.
  */
 export function addOnConfigs({ models, requests }: Pick<Config, 'models' | 'requests'>) {

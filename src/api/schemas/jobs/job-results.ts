@@ -127,7 +127,7 @@ const sharedAddOns = {
   ),
 }
 
-/** The result of a pre-recorded job (contract 4.1). */
+/** The result of a pre-recorded job. */
 export const PreRecordedResult = Type.Object(
   {
     metadata: Metadata,

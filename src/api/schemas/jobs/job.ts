@@ -67,7 +67,7 @@ const LiveJob = Type.Object(
   { title: 'LiveJob' },
 )
 
-/** A job in the response of every endpoint (contract 3.1). */
+/** A job in the response of every endpoint. */
 export const JobView = Type.Unsafe<JobView>(
   Type.Union([PreRecordedJob, LiveJob], {
     title: 'Job',

@@ -6,7 +6,7 @@ function older(instead: string) {
   return { deprecated: true, description: `Use ${instead}` }
 }
 
-/** Defines the older names of `language_config` (contract 9). */
+/** Defines the older names of `language_config`. */
 export function olderLanguageFields({ Language }: Pick<AddOnConfigs, 'Language'>) {
   return {
     language: Type.Optional(

@@ -1,4 +1,4 @@
-/** Names of groups of personal data types; contract 4.9 lists their members. */
+/** Names of groups of personal data types; the API lists their members. */
 const piiGroups: readonly string[] = [
   ...['APPI', 'APPI_SENSITIVE', 'CCI', 'CORE_ENTITIES', 'CPRA', 'GDPR', 'GDPR_SENSITIVE'],
   ...['HEALTH_INFORMATION', 'HIPAA_SAFE_HARBOR', 'LIDI', 'NUMERICAL_EXCL_PCI', 'PCI'],

@@ -21,7 +21,7 @@ const ChannelMode = Type.Unsafe<'auto' | 'mix' | 'separate'>({
     '`mix` recognizes all channels as one scene, `separate` each as a party of its own; `auto`, the default, decides by whether channels hold the same speech. Our extension',
 })
 
-/** Defines the body of `POST /v2/pre-recorded` with every field of contract 2.3.1 and section 9. */
+/** Defines the body of `POST /v2/pre-recorded` with every field of the API. */
 export function preRecordedRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
   const fields = {

@@ -72,7 +72,7 @@ export const PreRecordedParams = echoed(
 
 const live = liveRequest(settings).properties
 
-/** `request_params` of a live session: every field of contract 5.1. */
+/** `request_params` of a live session: every field of the API. */
 export const LiveParams = echoed(
   Type.Object(
     {

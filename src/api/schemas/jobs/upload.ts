@@ -2,11 +2,11 @@ import { Type } from '../common/type.ts'
 import { Seconds, Uri, Uuid } from '../common/values.ts'
 import { HttpUrl } from './add-on-configs.ts'
 
-/** The body of an upload by URL (contract 2.1, form 2). */
+/** The body of an upload by URL. */
 export const UploadRequest = Type.Object({ audio_url: HttpUrl }, { title: 'UploadAddress' })
 
 /**
- * The form of an upload (contract 2.1, form 1). Only for the description: a form is read as it
+ * The form of an upload. Only for the description: a form is read as it
  * arrives.
  */
 export const UploadForm = Type.Object(
@@ -19,7 +19,7 @@ export const UploadForm = Type.Object(
   { title: 'UploadForm' },
 )
 
-/** The response to an upload (contract 2.1). */
+/** The response to an upload. */
 export const UploadView = Type.Object(
   {
     audio_url: Uri,

@@ -33,7 +33,7 @@ function Filled<T extends TProperties>(title: string, fields: T) {
   return Type.Object(fields, { title, default: Object.fromEntries(filled) })
 }
 
-/** Defines the body of `POST /v2/live` with every field of contract 5.1 and section 9. */
+/** Defines the body of `POST /v2/live` with every field of the API. */
 export function liveRequest(config: Pick<Config, 'models' | 'requests'>) {
   const configs = addOnConfigs(config)
   const models = liveModelNames(config.models)

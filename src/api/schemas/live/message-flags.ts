@@ -37,7 +37,7 @@ export function flagDefaults(receiver: Receiver): Record<string, boolean> {
   return Object.fromEntries(flags)
 }
 
-/** Defines a switch for each kind of messages (contract 5.1). */
+/** Defines a switch for each kind of messages. */
 export function messageFlags(receiver: Receiver) {
   const names = Object.keys(defaults) as (keyof typeof defaults)[]
   const flags = names.map((name) => {

@@ -1,6 +1,6 @@
 import { Type } from '../common/type.ts'
 
-/** Codes of languages in which speech can be transcribed (contract 1.6). */
+/** Codes of languages in which speech can be transcribed. */
 export const transcriptionCodes: readonly string[] = [
   ...['af', 'am', 'ar', 'as', 'az', 'ba', 'be', 'bg', 'bn', 'bo', 'br', 'bs', 'ca', 'cs', 'cy'],
   ...['da', 'de', 'el', 'en', 'es', 'et', 'eu', 'fa', 'fi', 'fo', 'fr', 'gl', 'gu', 'ha', 'haw'],

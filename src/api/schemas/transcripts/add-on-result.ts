@@ -38,7 +38,7 @@ export function quotingResult<T extends TSchema>(name: string, results: T) {
 }
 
 /**
- * Defines the envelope of every add-on result (contract 4.5); it becomes the component
+ * Defines the envelope of every add-on result; it becomes the component
  * `nameResult`.
  */
 export function addOnResult<T extends TSchema>(name: string, results: T) {

@@ -14,7 +14,7 @@ const WordView = Type.Object(
   { title: 'Word' },
 )
 
-/** An uninterrupted stretch of speech of one speaker (contract 4.4). */
+/** An uninterrupted stretch of speech of one speaker. */
 export const UtteranceView = Type.Object(
   {
     start: Seconds,
@@ -98,5 +98,5 @@ export const textFields = {
   ),
 }
 
-/** The transcription (contract 4.3). */
+/** The transcription. */
 export const TranscriptionView = Type.Object(textFields, { title: 'Transcription' })

@@ -22,10 +22,10 @@ const Failure = Type.Object(
   { title: 'CallbackFailure' },
 )
 
-/** The event that the callback of a recording receives (contract 6.1). */
+/** The event that the callback of a recording receives. */
 export const CallbackEvent = Type.Union([Success, Failure], { title: 'CallbackEvent' })
 
-/** The event that the callback of a live session receives (contract 6.2). */
+/** The event that the callback of a live session receives. */
 export const LiveCallbackEvent = Type.Object(
   {
     id: Uuid,
@@ -38,7 +38,7 @@ export const LiveCallbackEvent = Type.Object(
   { title: 'LiveCallbackEvent' },
 )
 
-/** The event that an account webhook receives (contract 6.3). */
+/** The event that an account webhook receives. */
 export const WebhookEvent = Type.Object(
   {
     event: OneOf(...webhookEvents, 'webhook.test'),

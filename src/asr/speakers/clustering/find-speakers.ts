@@ -50,7 +50,7 @@ type Speaker = { direction: Float32Array; weight: number }
 export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeakers {
   const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
-  const sparse = thin(windows).map(({ embedding }) => embedding)
+  const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
   const levels = [1, ...EASES]
   const kept: Speaker[][] = []
@@ -88,7 +88,7 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
  * Returns the windows that are long enough to be reliable, and far enough apart not to resemble
  * their neighbors by overlap.
  */
-function thin(windows: readonly EmbeddedWindow[]): EmbeddedWindow[] {
+function subsampleWindows(windows: readonly EmbeddedWindow[]): EmbeddedWindow[] {
   let last = Number.NEGATIVE_INFINITY
   return windows.filter((window) => {
     if (seconds(window) < SURE_WINDOW || window.start - last < STEP * SAMPLE_RATE) return false

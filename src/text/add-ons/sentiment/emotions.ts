@@ -1,4 +1,4 @@
-/** The emotions of a sentence, besides neutral (contract 4.7). */
+/** The emotions of a sentence, besides neutral. */
 export const emotions = [
   'adoration',
   'amusement',
@@ -27,7 +27,7 @@ export const emotions = [
   'neutral',
 ] as const
 
-/** One of the 25 emotions of contract 4.7. */
+/** One of the 25 emotions of the API. */
 export type Emotion = (typeof emotions)[number]
 
 /** Returns whether `name` is one of the emotions. */

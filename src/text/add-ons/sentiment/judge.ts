@@ -2,7 +2,7 @@ import { cutClauses } from './cut-clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { findHits, type Hit } from './hits.ts'
 
-/** The sentiment of a sentence (contract 4.7). */
+/** The sentiment of a sentence. */
 export type Judgment = {
   sentiment: 'positive' | 'negative' | 'neutral' | 'mixed' | 'unknown'
   emotion: Emotion

@@ -37,9 +37,9 @@ function formsOf(lower: string): string[] {
   return [lower, ...stems.filter((stem) => stem !== lower && stem.length >= SHORTEST)]
 }
 
-type Place = { word: Lexeme; lower: string; isSmall: boolean; names: Names }
+type NameOccurrence = { word: Lexeme; lower: string; isSmall: boolean; names: Names }
 
-function isNameHere(text: string, { word, lower, isSmall, names }: Place): boolean {
+function isNameHere(text: string, { word, lower, isSmall, names }: NameOccurrence): boolean {
   const left = text.slice(Math.max(0, word.from - 12), word.from)
   const isCapital = /^\p{Lu}/u.test(word.text)
   if (!isCapital && !isSmall) {

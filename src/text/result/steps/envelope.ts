@@ -7,7 +7,7 @@ export type AddOnError = { status_code: number; exception: string; message: stri
 /** Where words that an answer quotes were spoken; times in seconds. */
 export type Source = { text: string; start: number; end: number; channel: number }
 
-/** The answer of an add-on (contract 4.5). `exec_time` is in seconds. */
+/** The answer of an add-on. `exec_time` is in seconds. */
 export type Envelope = {
   success: boolean
   is_empty: boolean

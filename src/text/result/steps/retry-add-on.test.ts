@@ -55,7 +55,10 @@ function retry(
   const requested = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
   const params = Object.fromEntries(requested.map((switched) => [switched, true]))
   const texts = { result: JSON.stringify(result), params: JSON.stringify(params) }
-  return retryAddOn({ name, ...texts, form }, { onStep: () => {}, given: {}, now: () => 0, ...run })
+  return retryAddOn(
+    { name, ...texts, form },
+    { onStep: () => {}, failedSteps: {}, now: () => 0, ...run },
+  )
 }
 
 /** Returns the new result and the answer, parsed. */
@@ -107,12 +110,15 @@ test('an add-on that was asked for and stands nowhere is added', () => {
 test('one that fails again says why, as does one without an engine', () => {
   const why = { status_code: 504, exception: 'AddonTimeout', message: 'late' }
   const steps: string[] = []
-  const options = { given: { sentences: why }, onStep: (name: string) => void steps.push(name) }
+  const options = {
+    failedSteps: { sentences: why },
+    onStep: (name: string) => void steps.push(name),
+  }
   const { result } = made(retry('sentences', stored, options))
   assert.deepEqual([result.sentences.error, result.transcription.sentences[0].error], [why, why])
   assert.deepEqual(steps, ['sentences'])
   assert.equal(made(retry('translation')).answer.error.exception, 'NotConfigured')
-  const subtitles = made(retry('subtitles', stored, { given: { subtitles: why } }))
+  const subtitles = made(retry('subtitles', stored, { failedSteps: { subtitles: why } }))
   assert.deepEqual([subtitles.answer, subtitles.result], [[], stored])
 })
 

@@ -54,7 +54,7 @@ function textOf(
   const about = { audioDuration: 100, distinctChannels: 1, transcriptionTime: 1 }
   const given = Object.fromEntries(failing.map((name) => [name, broken]))
   return JSON.stringify(
-    buildResult(transcript, { ...about, ...options }, { ...watch, given }).result,
+    buildResult(transcript, { ...about, ...options }, { ...watch, failedSteps: given }).result,
   )
 }
 
@@ -74,7 +74,7 @@ test('whatever was said, an add-on that is made again is the one of a job that n
         if (config.pii_redaction && name === 'named_entity_recognition') continue
         const result = textOf(transcript, options, [name])
         const texts = { result, params: JSON.stringify(options.params) }
-        const retried = retryAddOn({ name, ...texts, form }, { ...watch, given: {} })
+        const retried = retryAddOn({ name, ...texts, form }, { ...watch, failedSteps: {} })
         // A failure of subtitles without any words does not show; an add-on without an engine fails
         // every time.
         if (retried.outcome === 'succeeded') assert.equal(result, whole, name)

@@ -13,7 +13,7 @@ export type RunOptions = {
   params: Params
   form: ResultForm
   /** Steps that crashed or hung before, and why. They are not retried. */
-  given: Readonly<Record<string, AddOnError>>
+  failedSteps: Readonly<Record<string, AddOnError>>
   /** Milliseconds, only to measure durations. */
   now: () => number
   onFault?: ((name: string, error: unknown) => void) | undefined
@@ -21,9 +21,9 @@ export type RunOptions = {
 
 /** Runs an add-on and returns its answer, whether it succeeds or not. */
 export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptions): Envelope {
-  const { params, form, given, now, onFault } = options
+  const { params, form, failedSteps, now, onFault } = options
   const { name } = addOn
-  const why = given[name]
+  const why = failedSteps[name]
   if (why) return failedEnvelope(name, why, { form })
   const make = () => makeFromTranscript(addOn, transcript, params, { form })
   return runInEnvelope(name, make, { now, form, onFault })

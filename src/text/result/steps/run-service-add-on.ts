@@ -21,10 +21,10 @@ export type Answered = { name: string; seconds: number } & (
 export function prepareServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
-  { params, given, now, onFault }: RunOptions,
+  { params, failedSteps, now, onFault }: RunOptions,
 ): Prepared {
   const { name } = addOn
-  const why = given[name]
+  const why = failedSteps[name]
   if (why) return { name, seconds: 0, error: why }
   let requests: ServiceRequest[] = []
   const make = () => {
@@ -40,11 +40,11 @@ export function mergeServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
   answered: Answered,
-  { params, form, given, now, onFault }: RunOptions,
+  { params, form, failedSteps, now, onFault }: RunOptions,
 ): Envelope {
   const { name } = addOn
   const { seconds } = answered
-  const why = given[name] ?? ('error' in answered ? answered.error : undefined)
+  const why = failedSteps[name] ?? ('error' in answered ? answered.error : undefined)
   if (why) return failedEnvelope(name, why, { seconds, form })
   const answers = 'answers' in answered ? answered.answers : []
   const make = () => addOn.merge(readable(addOn, transcript), params, answers, { form })

@@ -32,11 +32,11 @@ export type Answers = {
   describe: TextCapabilities
 }
 
-/** A running task. `given` are steps that crashed or hung before. */
+/** A running task. `failedSteps` are steps that crashed or hung before. */
 export type ResultTask = {
   id: number
   task: Task
-  given: Record<string, AddOnError>
+  failedSteps: Record<string, AddOnError>
   /** The name of the running step. A thread that crashes loses its messages, but not this. */
   step: SharedArrayBuffer
 }

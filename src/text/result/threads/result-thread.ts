@@ -66,10 +66,10 @@ export class ResultThread {
   /** Runs a task. Rejects when aborted, and with `internal` when a required step failed. */
   async perform<T extends Task>(task: T, options: TaskOptions): Promise<Answers[T['kind']]> {
     const { signal } = options
-    const given: Record<string, AddOnError> = {}
+    const failedSteps: Record<string, AddOnError> = {}
     for (;;) {
       signal.throwIfAborted()
-      const composition = { id: this.#nextId++, task, given, step: openStep() }
+      const composition = { id: this.#nextId++, task, failedSteps, step: openStep() }
       const outcome = await this.#try<Answers[T['kind']]>(composition, options)
       if ('lost' in outcome && !signal.aborted) options.onLost?.()
       if ('answer' in outcome) return outcome.answer
@@ -88,8 +88,8 @@ export class ResultThread {
 
   async #try<T>(composition: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
     const { log, timeout = TIMEOUT } = this.#options
-    const { id, given } = composition
-    const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(given).length)
+    const { id, failedSteps } = composition
+    const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(failedSteps).length)
     const seconds = (timeout + words * TIMEOUT_PER_WORD) * share
     const note = (step: string | undefined, { name, frames }: SafeError) => {
       log.error({ step, error: name, frames }, 'an add-on threw an unexpected error')
@@ -109,9 +109,9 @@ export class ResultThread {
     const step = readStep(composition.step)
     // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
     // again.
-    const lost = step !== undefined && !given[step] ? step : undefined
+    const lost = step !== undefined && !failedSteps[step] ? step : undefined
     const isHung = 'lost' in ended && ended.lost.how === 'hung'
-    if (lost !== undefined) given[lost] = isHung ? timedOut(lost, seconds) : crashed(lost)
+    if (lost !== undefined) failedSteps[lost] = isHung ? timedOut(lost, seconds) : crashed(lost)
     if (!signal.aborted) log.error({ step: lost }, 'an add-on crashed or hung')
     return { lost }
   }

@@ -18,7 +18,7 @@ import {
 import { toSafeError } from './safe-error.ts'
 
 type Watch = {
-  given: ResultTask['given']
+  failedSteps: ResultTask['failedSteps']
   onStep: (name: string) => void
   onFault: (name: string, error: unknown) => void
   serviceAddOns?: readonly ServiceAddOn[]
@@ -29,7 +29,7 @@ type Watch = {
  * begins. Tests pass their own `serviceAddOns`.
  */
 export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
-  parentPort!.on('message', async ({ id, task, given, step }: ResultTask) => {
+  parentPort!.on('message', async ({ id, task, failedSteps, step }: ResultTask) => {
     const post = (message: FromThread) => parentPort!.postMessage(message)
     try {
       const onStep = (name: string) => {
@@ -39,7 +39,7 @@ export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } =
       const onFault = (name: string, error: unknown) => {
         post({ id, kind: 'fault', name, fault: toSafeError(error) })
       }
-      const answer = await perform(task, { given, onStep, onFault, ...addOns })
+      const answer = await perform(task, { failedSteps, onStep, onFault, ...addOns })
       post({ id, kind: 'done', answer })
     } catch (error) {
       if (error instanceof RequiredStepFailed) post({ id, kind: 'refused', message: error.message })

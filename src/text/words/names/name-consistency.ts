@@ -63,7 +63,7 @@ export function makeNamesConsistent(transcript: Transcript): {
 const REDACTED = '[REDACTED]'
 
 /**
- * Writes the changes as the result of the add-on, which is JSON text (contract 4.5). Where names
+ * Writes the changes as the result of the add-on, which is JSON text. Where names
  * are `secret`, because they are redacted, it shows only how often one was changed.
  */
 export function writeNameChanges(

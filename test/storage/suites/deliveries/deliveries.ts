@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../../../src/storage/database/db.ts'
 import {
-  bringForward,
   correctDueTimes,
   type Delivery,
   deleteOldDeliveries,
@@ -12,6 +11,7 @@ import {
   MAX_DUE_ENDPOINTS,
   type Settlement,
   settleDelivery,
+  shiftDueTimes,
 } from '../../../../src/storage/deliveries/deliveries.ts'
 import {
   findNextDue,
@@ -318,7 +318,7 @@ test('a clock that was turned back changes no delay: what was due is due, the ot
   db,
 }) => {
   for (let i = 0; i < 4; i++) await addDue(db, { endpoint: `ep_${i}`, nextAt: 1000 * i })
-  await bringForward(db, { now: 500, by: 1600 })
+  await shiftDueTimes(db, { now: 500, by: 1600 })
   const rows = await db.sql.selectFrom('deliveries').select('next_at').orderBy('endpoint_id')
   const moments = (await rows.execute()).map(({ next_at }) => next_at)
   assert.deepEqual(moments, [0, 500, 500, 1400])

@@ -6,9 +6,9 @@ import { type Db, inTransaction } from '../../../../src/storage/database/db.ts'
 import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job.ts'
 import {
   type JobFilter,
+  type ListCursor,
   listJobs,
   type Part,
-  type Place,
 } from '../../../../src/storage/jobs/job-lists.ts'
 import { findJob, type JobKind, type JobStatus } from '../../../../src/storage/jobs/jobs.ts'
 import { addJob } from '../../../support/jobs/test-jobs.ts'
@@ -133,7 +133,7 @@ const arbitraryFilter = fc.record(
   { requiredKeys: [] },
 )
 
-type Row = Place & { kind: JobKind; status: JobStatus; metadata: Metadata }
+type Row = ListCursor & { kind: JobKind; status: JobStatus; metadata: Metadata }
 
 /** The reference result of a list, computed without an index. */
 function expected(rows: readonly Row[], filter: Filter): string[] {
@@ -186,7 +186,7 @@ test('whatever the filters, the pages hold exactly the jobs that pass, in order'
     fc.boolean(),
     async (filter, limit, byPlace) => {
       const found: string[] = []
-      let after: Place | undefined
+      let after: ListCursor | undefined
       for (let more = true; more; ) {
         const page = await listJobs(
           db,

@@ -1,4 +1,4 @@
-/** The parameters that a session shows when its client gave none (contract 4.12). */
+/** The parameters that a session shows when its client gave none. */
 export const defaultLiveParams = {
   encoding: 'wav/pcm',
   bit_depth: 16,

@@ -17,7 +17,7 @@ type Options = {
   partials?: boolean
   from?: Snapshot
   text?: string
-  change?: SessionText['change']
+  change?: SessionText['applyTransforms']
   /** Requests diarization; utterances of the same frame count share a speaker. */
   speakers?: SpeakerCounts
   /** The load of the machine. */
@@ -43,7 +43,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const leaving = new AbortController()
   /** Samples that were written for finals and partials. */
   let samples = 0
-  const models: LiveEngine = {
+  const engine: LiveEngine = {
     capacity: undefined,
     load,
     withoutPartials: 0.5,
@@ -91,7 +91,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   }
   const recognition = new RecognitionLoop(
     {
-      models,
+      engine,
       route: { finals: settings, partials: settings, maxSeconds: 15, warnings: [] },
       warn() {},
       audio: {
@@ -106,7 +106,7 @@ export function open(channels: readonly string[], options: Options = {}) {
         { languages: [], code_switching: false },
         { installed: ['en', 'fr'] },
       ),
-      change: options.change ?? plainText.change,
+      change: options.change ?? plainText.applyTransforms,
       speakers,
       partialIntervalMs,
       wantsPartials: () => partials,

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { createFakeSpeechEngine, type FakeOptions } from '../../../../src/asr/engines/fake.ts'
 import { readConfig } from '../../../../src/config/config.ts'
 import type { Connection } from '../../../../src/live/connection.ts'
-import type { Outcome } from '../../../../src/live/messages/final-messages.ts'
+import type { Outcome } from '../../../../src/live/messages/closing-messages.ts'
 import type { MessageFlags } from '../../../../src/live/messages/server-messages.ts'
 import type { LiveParams } from '../../../../src/live/request/live-params.ts'
 import { LiveSession } from '../../../../src/live/session.ts'
@@ -43,13 +43,13 @@ export const params: LiveParams = {
   callback: false,
 }
 
-type Options = { engine?: FakeOptions; env?: Record<string, string> } & Partial<SessionOptions>
+type Options = { fake?: FakeOptions; env?: Record<string, string> } & Partial<SessionOptions>
 
 /** Opens a new session, running, with files of its own. */
-export async function open(t: TestContext, { engine, env = {}, ...changed }: Options = {}) {
+export async function open(t: TestContext, { fake, env = {}, ...changed }: Options = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
   const files = await createDiskSessionStore(join(folder, 'session'))
-  const speech = createFakeSpeechEngine('hello', engine)
+  const speech = createFakeSpeechEngine('hello', fake)
   const outcomes: Outcome[] = []
   const sent: string[] = []
   const session = new LiveSession({
@@ -59,7 +59,7 @@ export async function open(t: TestContext, { engine, env = {}, ...changed }: Opt
     files,
     audioFile: { path: files.audioPath, start: files.audioStart },
     channelPaths: [join(folder, 'session', 'channel-0')],
-    models: speech.live!,
+    engine: speech.live!,
     speech,
     text: plainText,
     form: 'string',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { listedLanguages } from '../../asr/languages/languages.ts'
 import { readRecognitionRequest } from '../../asr/routing/recognition-request.ts'
-import { steadyNow, wallNow } from '../../clock.ts'
+import { monotonicNow, wallNow } from '../../clock.ts'
 import { hasZeroRetention } from '../../config/zero-retention.ts'
 import { AppError } from '../../errors.ts'
 import type { Actor } from '../../storage/accounts/audit-log.ts'
@@ -73,7 +73,7 @@ type Refused = { account: string; fileId: string | null; maxQueued: number }
 const RETRY_SOON = { retryAfter: 5 }
 
 /** What clients ask of recorded audio: uploads, jobs, retries of add-ons, deletion. */
-export class JobSubmission {
+export class JobService {
   readonly #tools: PipelineTools
   readonly #options: JobSubmissionOptions
   readonly #create: CreateJob
@@ -104,7 +104,7 @@ export class JobSubmission {
       filename: source && filenameOf(source),
       source: fileId ? null : source,
     }
-    const times = { createdAt: wallNow(), runAfter: steadyNow() }
+    const times = { createdAt: wallNow(), runAfter: monotonicNow() }
     const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
     const zeroRetention = hasZeroRetention(this.#tools.config.storage, account)
     const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
@@ -280,7 +280,7 @@ export class JobSubmission {
   }
 }
 
-/** Returning unredacted text is the one thing that must never happen (contract D63). */
+/** Returning unredacted text is the one thing that must never happen. */
 function refuseUnredactable(listed: readonly string[]): void {
   const unknown = listed.filter((code) => !redactedLanguages.includes(code))
   if (unknown.length === 0) return

@@ -51,7 +51,7 @@ export type FinalMessagesOptions = {
    * Diarizes the session and logs the outcome; undefined when that was not requested, or is done.
    */
   diarize?: (() => Promise<void>) | undefined
-  text: Pick<SessionText, 'find' | 'warnings'>
+  text: Pick<SessionText, 'runAddOn' | 'warnings'>
   services?: Pick<SessionServices, 'summarize' | 'answerPrompts'> | undefined
   form: ResultForm
   /**
@@ -65,10 +65,11 @@ export type FinalMessagesOptions = {
 }
 
 /**
- * Sends the messages about the whole session, in the order of contract 5.9, and builds its outcome.
- * `end` sends the last two messages, which are part of the result and wait until it is stored.
+ * Sends the messages about the whole session, in the order that the API documents, and builds its
+ * outcome. `end` sends the last two messages, which are part of the result and wait until it is
+ * stored.
  */
-export async function sendFinalMessages(
+export async function sendClosingMessages(
   options: FinalMessagesOptions,
 ): Promise<{ outcome: Outcome; end: () => Promise<void> }> {
   const { sessionId, params, format, audioBytes, duration, work, readLog, form } = options
@@ -162,7 +163,7 @@ async function summarize(
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
   if (services?.summarize) return services.summarize(spokenUtterances, { signal, remember })
-  return text.find('summarization', utterances, { signal })
+  return text.runAddOn('summarization', utterances, { signal })
 }
 
 async function prompt(

@@ -14,7 +14,7 @@ export type VoiceNames = {
  * else counted from 1 as people do: `Speaker 1` where there are several speakers, else `Channel 1`
  * where there are several channels.
  */
-export function voicesOf(
+export function speakerLabelsOf(
   all: readonly Whose[],
   names?: VoiceNames,
 ): (one: Whose) => string | undefined {
@@ -30,8 +30,11 @@ export function voicesOf(
 }
 
 /** Puts the name before the first word of each utterance where it changes: `Speaker 1: Hello`. */
-export function withVoices(utterances: readonly Utterance[], names?: VoiceNames): Utterance[] {
-  const voiceOf = voicesOf(utterances, names)
+export function withSpeakerLabels(
+  utterances: readonly Utterance[],
+  names?: VoiceNames,
+): Utterance[] {
+  const voiceOf = speakerLabelsOf(utterances, names)
   let before: string | undefined
   return utterances.map((utterance) => {
     const voice = voiceOf(utterance)

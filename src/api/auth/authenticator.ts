@@ -19,7 +19,7 @@ export type AdmittedKey = Key & { id: string }
 export type Admit = (request: AdmittedRequest) => Promise<AdmittedKey>
 
 /** Admits requests, and signs browsers in. */
-export type Admission = {
+export type Authenticator = {
   admit: Admit
   /** Whether a request that was admitted would be again: its key or sign-in may have ended. */
   isStillAllowed(request: AdmittedRequest): Promise<boolean>
@@ -36,7 +36,7 @@ type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
  * to wait, while right keys from the same address, such as an office, still work. A missing key is
  * not an attempt, so it does not count. A key in a header goes before a cookie.
  */
-export function createAdmission(app: Parts): Admission {
+export function createAuthenticator(app: Parts): Authenticator {
   const { http, keys } = app.config
   const findKey = createFindKey(app)
   const authenticate = createAuthenticate({ ...app, findKey })

@@ -5,7 +5,7 @@ import { createLog } from '../../observability/log.ts'
 import { type Envelope, failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { Journal } from '../recovery/journal.ts'
 import { recoverSession } from '../recovery/session-recovery.ts'
-import { sendFinalMessages } from './final-messages.ts'
+import { sendClosingMessages } from './closing-messages.ts'
 import { MessageEmitter } from './message-emitter.ts'
 import { MessageOutbox } from './message-outbox.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
@@ -47,12 +47,12 @@ async function close(
     log,
     signal,
   })
-  const { outcome } = await sendFinalMessages({
+  const { outcome } = await sendClosingMessages({
     ...{ sessionId: 'one', params, format, audioBytes: 32_000, duration: 1, work: 0.5 },
     ...{ hasAcks: false, maxMessages: 99, readLog, form: 'string', onSent() {} },
     ...{ maxMessageBytes: 1e6, log },
     ...{ emitter, journal, signal },
-    text: { warnings: () => [], find: async () => summary },
+    text: { warnings: () => [], runAddOn: async () => summary },
     services,
   })
   const text = (await Array.fromAsync(outcome.result())).join('')
