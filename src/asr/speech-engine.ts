@@ -81,7 +81,7 @@ export type IdentifyTask = {
 /**
  * A part of a segment in one language, in samples; the most probable languages of it come first.
  */
-export type LanguageStretch = {
+export type LanguageSpan = {
   start: number
   end: number
   /** Seconds of speech, without pauses. */
@@ -106,8 +106,8 @@ export type LanguagePart = IdentifyTask & { channel: number }
 /** Returns what was identified earlier, or has it identified and keeps it. */
 export type KeepLanguages = (
   part: LanguagePart,
-  identify: () => Promise<LanguageStretch[][]>,
-) => Promise<LanguageStretch[][]>
+  identify: () => Promise<LanguageSpan[][]>,
+) => Promise<LanguageSpan[][]>
 
 /**
  * Requested speaker counts, over all channels; an exact count wins, 0 and undefined set no limit.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { LanguageStretch } from '../speech-engine.ts'
+import type { LanguageSpan } from '../speech-engine.ts'
 import { identifyLanguages } from './identify-languages.ts'
 
 const SECOND = 16_000
@@ -20,7 +20,7 @@ type Heard = [seconds: number, language: string, probability: number]
 async function plan(segments: readonly (readonly Heard[])[]) {
   let at = 0
   const heard = segments.map((parts) => {
-    return parts.map(([seconds, language, probability]): LanguageStretch => {
+    return parts.map(([seconds, language, probability]): LanguageSpan => {
       const start = at
       at += seconds * SECOND
       const other = language === 'de' ? 'fr' : 'de'

@@ -7,14 +7,14 @@ import {
   type IdentifyTask,
   type KeepLanguages,
   type LanguagePart,
-  type LanguageStretch,
+  type LanguageSpan,
   SAMPLE_RATE,
 } from '../speech-engine.ts'
 import { inParallel } from '../workers/in-parallel.ts'
 
 /** How languages are identified, in how many tasks at a time, and where the results are kept. */
 export type IdentifyOptions = EngineOptions & {
-  identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageStretch[][]>
+  identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageSpan[][]>
   keepLanguages?: KeepLanguages | undefined
   limit: number
 }
@@ -36,7 +36,7 @@ const CLEAR_IF_SHORT = 0.95
 const CLEAR_CHANGE = 0.8
 
 type Located = { channel: number; path: string; segment: Segment }
-type Stretch = LanguageStretch & { channel: number; path: string; segment: Segment }
+type Stretch = LanguageSpan & { channel: number; path: string; segment: Segment }
 
 /**
  * Identifies the languages of the speech in `batches`, and plans it anew: each batch is in one
@@ -107,7 +107,7 @@ async function identifyAll(
 
 /** Returns the language with the highest mean probability, longer speech counting more. */
 function vote(
-  stretches: readonly LanguageStretch[],
+  stretches: readonly LanguageSpan[],
   { languages: [usual] }: LanguageIdentification,
 ): LanguageProbability {
   const sums = new Map<string, number>()
@@ -125,7 +125,7 @@ function vote(
 type Decided = Located & { language: string; probability: number }
 
 /** Whether the language of a stretch is certain enough to need no neighbor. */
-export function isClear({ seconds, probabilities: [best] }: LanguageStretch): boolean {
+export function isClear({ seconds, probabilities: [best] }: LanguageSpan): boolean {
   if (!best) return false
   return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR : CLEAR_IF_SHORT)
 }

@@ -5,7 +5,7 @@ import type { Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import type { VoiceDetector } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
-import { type IdentifyTask, type LanguageStretch, SAMPLE_RATE } from '../speech-engine.ts'
+import { type IdentifyTask, type LanguageSpan, SAMPLE_RATE } from '../speech-engine.ts'
 
 /** The middle of a longer segment suffices to identify its language; in seconds. */
 const ENOUGH = 15
@@ -44,20 +44,20 @@ export async function identifyStretches(
   { recognizer, detector }: IdentificationModels,
   { path, segments, languages, isMixed }: IdentifyTask,
   signal: AbortSignal,
-): Promise<LanguageStretch[][]> {
+): Promise<LanguageSpan[][]> {
   if (!recognizer.identifyLanguage) throw new TypeError(`${recognizer.id} identifies no languages`)
   const identify: Identify = (audio, { isRough = false } = {}) => {
     signal.throwIfAborted()
     return recognizer.identifyLanguage!(audio, { languages, isRough, signal })
   }
-  const found: LanguageStretch[][] = []
+  const found: LanguageSpan[][] = []
   for (const segment of segments) {
     const audio = normalizeLevel(readSamples(path, segment.start, segment.end))
     const mayChange = isMixed && audio.length >= MIXED_SECONDS * SAMPLE_RATE
     const whole = await identify(mayChange ? audio : middleOf(audio))
     const cuts = mayChange ? await findChanges(audio, whole, identify) : []
     const speech = await detector.detect(audio)
-    const stretches: LanguageStretch[] = []
+    const stretches: LanguageSpan[] = []
     for (const range of rangesBetween(cuts, audio.length)) {
       const part = audio.subarray(range.start, range.end)
       const probabilities = cuts.length === 0 ? whole : await identify(middleOf(part))

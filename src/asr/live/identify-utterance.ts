@@ -2,11 +2,11 @@ import type { RecognitionSettings } from '../engines/recognizer.ts'
 import { isClear } from '../languages/identify-languages.ts'
 import type { Final, LiveUtterance } from '../live-engine.ts'
 import type { LanguageIdentification } from '../routing/routing.ts'
-import type { IdentifyTask, LanguageStretch } from '../speech-engine.ts'
+import type { IdentifyTask, LanguageSpan } from '../speech-engine.ts'
 
 /** How the language of an utterance is identified, and that of the one before it. */
 export type IdentifyUtteranceOptions = {
-  identify(task: IdentifyTask): Promise<LanguageStretch[][]>
+  identify(task: IdentifyTask): Promise<LanguageSpan[][]>
   languageBefore?: (() => Promise<string | null>) | undefined
 }
 

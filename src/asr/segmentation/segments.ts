@@ -61,7 +61,7 @@ const FRAGMENT_PAUSE = 2
 const JOINED = 8
 
 /** A range of frames with speech, and the pauses between the fragments in it. */
-type Stretch = { from: number; to: number; pauses?: Range[] }
+type SpeechRegion = { from: number; to: number; pauses?: Range[] }
 
 /**
  * Turns the speech of a whole recording into segments: speech ends at a pause, and longer speech is
@@ -104,9 +104,9 @@ function boundsAt(noisy: number | undefined, options: SegmentOptions): SpeechBou
 function findStretches(
   { probabilities, noisy }: DetectedSpeech,
   options: SegmentOptions,
-): Stretch[] {
-  const stretches: Stretch[] = []
-  let open: Stretch | undefined
+): SpeechRegion[] {
+  const stretches: SpeechRegion[] = []
+  let open: SpeechRegion | undefined
   let voiced = 0
   const close = () => {
     if (open && voiced >= toFrames(options.minVoiced)) stretches.push(open)
@@ -128,12 +128,12 @@ function findStretches(
 
 /** Joins stretches that consist of fragments, as long as a segment may be. */
 function joinFragments(
-  stretches: readonly Stretch[],
+  stretches: readonly SpeechRegion[],
   { probabilities, noisy }: DetectedSpeech,
   { maxSeconds, padBefore, padAfter }: SegmentOptions,
-): Stretch[] {
+): SpeechRegion[] {
   const longest = toFrames(maxSeconds - padBefore - padAfter)
-  const joined: (Stretch & { spoken: number })[] = []
+  const joined: (SpeechRegion & { spoken: number })[] = []
   for (const { from, to } of stretches) {
     // In noise the detector loses the voice, so that a pause may be speech.
     const isNoisy = noisy[from] || noisy[to - 1]
@@ -161,7 +161,7 @@ function joinFragments(
 /** The pauses of a stretch and its frames of speech; no pauses if a part is no fragment. */
 type Fragments = { pauses?: Range[]; spoken: number }
 
-function findFragments({ from, to }: Stretch, probabilities: Float32Array): Fragments {
+function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array): Fragments {
   const pauses = findPauses(probabilities, { start: from, end: to })
   const edges = [from, ...pauses.flatMap(({ start, end }) => [start, end]), to]
   let [spoken, longest] = [0, 0]
@@ -177,7 +177,11 @@ function findFragments({ from, to }: Stretch, probabilities: Float32Array): Frag
  * Cuts a range that is too long where the speech probability is lowest; each part leaves space for
  * its padding.
  */
-function cutLong(stretch: Stretch, speech: DetectedSpeech, options: SegmentOptions): Stretch[] {
+function cutLong(
+  stretch: SpeechRegion,
+  speech: DetectedSpeech,
+  options: SegmentOptions,
+): SpeechRegion[] {
   const { padBefore } = boundsAt(speech.noisy[stretch.from], options)
   const { padAfter } = boundsAt(speech.noisy[stretch.to - 1], options)
   const longest = Math.floor(toFrames(options.maxSeconds - padBefore - padAfter))

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import { type JoinOptions, joinTasks } from './join-tasks.ts'
+import { type BatchOptions, batchTasks } from './batch-tasks.ts'
 import type { TaskOptions, TaskRunner, WorkerPool } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'
 
@@ -8,7 +8,7 @@ import type { Task, TaskResult } from './protocol.ts'
  * A device is full with so many segments, and waits are short. Live tasks have priorities from 0
  * on; recordings come after all of them.
  */
-const onDevice: JoinOptions = { processes: 1, mostSegments: 16, priority: 10 }
+const onDevice: BatchOptions = { processes: 1, mostSegments: 16, priority: 10 }
 
 /** What a model is loaded for: live work has processes of its own, so that it never waits long. */
 export type ModelUse = 'live' | 'batch'
@@ -184,7 +184,7 @@ export class ModelPools {
     }
     const pool = this.#options.start(model, use, workers)
     if (use === 'batch' && this.#niceness > 0) pool.yieldTo(this.#niceness)
-    const runner = this.#options.isJoined ? joinTasks(pool, onDevice) : pool
+    const runner = this.#options.isJoined ? batchTasks(pool, onDevice) : pool
     const usedAt = performance.now()
     const loaded = { model, pool, runner, bytes, tasks: 0, usedAt, idle: undefined }
     this.#loaded.set(key, loaded)

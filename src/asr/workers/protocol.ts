@@ -17,7 +17,7 @@ import type {
   ArrangeTask,
   Batch,
   IdentifyTask,
-  LanguageStretch,
+  LanguageSpan,
   RecognizedChannel,
   RecognizedSegment,
   SpeakerTask,
@@ -62,7 +62,7 @@ export type TaskResult = {
   'recognize-all': RecognizedSegment[][]
   embed: null
   speakers: SpeakerUtterance[]
-  identify: LanguageStretch[][]
+  identify: LanguageSpan[][]
   translate: string[]
   speaker: Pick<Final, 'speaker' | 'speakerError'>
   vad: SpeechFrames

@@ -6,7 +6,7 @@ import type {
   KeepEmbeddings,
   KeepLanguages,
   KeepSpeech,
-  LanguageStretch,
+  LanguageSpan,
   RecognizedChannel,
   RecognizedSegment,
 } from '../../asr/speech-engine.ts'
@@ -49,7 +49,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   const recognized = await openRecognitionCheckpoint(join(folder, 'recognized.jsonl')).catch(
     throwStorageError,
   )
-  const languages = await openCheckpointFile<LanguageStretch[][]>(
+  const languages = await openCheckpointFile<LanguageSpan[][]>(
     join(folder, 'languages.jsonl'),
     'stretches',
   ).catch(throwStorageError)
@@ -155,10 +155,10 @@ async function findSpeechOnce(file: string, work: () => Promise<Segment[]>): Pro
 }
 
 async function identifyOnce(
-  languages: CheckpointFile<LanguageStretch[][]>,
+  languages: CheckpointFile<LanguageSpan[][]>,
   key: string,
-  work: () => Promise<LanguageStretch[][]>,
-): Promise<LanguageStretch[][]> {
+  work: () => Promise<LanguageSpan[][]>,
+): Promise<LanguageSpan[][]> {
   const earlier = languages.find(key)
   if (earlier) return earlier
   const found = await work()

@@ -2,9 +2,9 @@ import type { AudioFormat } from '../../audio/audio-format.ts'
 import { acknowledgment } from '../input/acknowledgment.ts'
 import {
   ackHead,
+  isReliable,
   isSentAtEnd,
   type MessageHead,
-  mustArrive,
   type Routing,
 } from '../messages/server-messages.ts'
 import { type ChunkRecord, kindOf, readRecord } from '../recovery/session-log.ts'
@@ -56,5 +56,5 @@ export function createSelection(
 }
 
 function mayDrop(head: MessageHead): boolean {
-  return !mustArrive(head) || head.type === 'speech_start' || head.type === 'speech_end'
+  return !isReliable(head) || head.type === 'speech_start' || head.type === 'speech_end'
 }

@@ -34,7 +34,7 @@ export type Outcome = {
 }
 
 /** A session whose audio is fully recognized. */
-export type FinalMessagesOptions = {
+export type ClosingMessagesOptions = {
   sessionId: string
   params: AddOnParams
   format: AudioFormat
@@ -70,7 +70,7 @@ export type FinalMessagesOptions = {
  * stored.
  */
 export async function sendClosingMessages(
-  options: FinalMessagesOptions,
+  options: ClosingMessagesOptions,
 ): Promise<{ outcome: Outcome; end: () => Promise<void> }> {
   const { sessionId, params, format, audioBytes, duration, work, readLog, form } = options
   const { emitter, journal, signal } = options
@@ -137,7 +137,7 @@ export async function sendClosingMessages(
 /** Returns the warnings of the whole session; `ofResult` are those of its result. */
 async function collectWarnings(
   ofResult: readonly string[],
-  options: FinalMessagesOptions,
+  options: ClosingMessagesOptions,
 ): Promise<string[]> {
   const { readLog, text, log } = options
   const warnings = [...(await readWarnings(readLog)), ...text.warnings(), ...ofResult]
@@ -154,7 +154,7 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
 }
 
 type Spoken = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>
-type EndOptions = Pick<FinalMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
+type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarize(
   { utterances, spokenUtterances }: Spoken,

@@ -20,7 +20,7 @@ import {
   type UtteranceWithId,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
-import { rememberAnswers } from './session-answers.ts'
+import { cacheServiceResponses } from './session-answers.ts'
 import type { Remember, ServiceEnvelope } from './session-services.ts'
 
 /** Options of the message emitter. */
@@ -271,7 +271,7 @@ export class MessageEmitter {
 
   #remember(purpose: string): Remember {
     const { journal, sent } = this.#options
-    return rememberAnswers(purpose, { journal, logged: sent.answers })
+    return cacheServiceResponses(purpose, { journal, logged: sent.answers })
   }
 
   #note(line: string): void {

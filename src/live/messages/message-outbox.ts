@@ -7,8 +7,8 @@ import type { CaptionFeed } from './caption-feed.ts'
 import {
   ackHead,
   headOf,
+  isReliable,
   type MessageHead,
-  mustArrive,
   type Routing,
   type ServerMessage,
   type TextMessage,
@@ -100,12 +100,12 @@ export class MessageOutbox {
     const isForSocket = routing.isForSocket(head)
     if (!this.isForAnybody(head)) return async () => {}
     const text = writeMessage(message, { sessionId, at })
-    const isKept = mustArrive(head) || !journal.isLarge
+    const isKept = isReliable(head) || !journal.isLarge
     if (!isKept) warn(warningTexts.unkept)
     const lines = isKept ? [writeRecord({ kind: 'message', head, text })] : []
     const { stored } = journal.append({ lines })
     if (!isForSocket) return async () => {}
-    const number = mustArrive(head) ? ++this.#numbered : undefined
+    const number = isReliable(head) ? ++this.#numbered : undefined
     const outgoing: Outgoing = {
       text,
       ...(number !== undefined && { number }),

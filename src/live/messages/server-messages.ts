@@ -84,7 +84,7 @@ function isPartialData(data: AddOnData | null): boolean {
 /**
  * Returns whether a client that reconnects gets this message: all but partials and acknowledgments.
  */
-export function mustArrive({ type, variant }: MessageHead): boolean {
+export function isReliable({ type, variant }: MessageHead): boolean {
   return type !== 'audio_chunk' && type !== 'stop_recording' && variant !== 'partial'
 }
 

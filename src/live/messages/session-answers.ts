@@ -10,7 +10,7 @@ export type LoggedAnswers = Map<string, Map<string, unknown>>
  * Returns what logs each answer of a service, so that none is asked and paid for twice when a
  * process is killed before it logs what the answers are for: an utterance, or an add-on at the end.
  */
-export function rememberAnswers(
+export function cacheServiceResponses(
   purpose: string,
   { journal, logged }: { journal: Pick<Journal, 'append'>; logged: LoggedAnswers },
 ): Remember {

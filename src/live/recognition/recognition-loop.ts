@@ -67,7 +67,7 @@ const TIMEOUT_MS = 300
 const FRAME_SECONDS = VAD_FRAME / SAMPLE_RATE
 
 /** Frames of audio; `isEnd`: no more follow. */
-type Stretch = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
+type FrameRange = { from: number; to: number; isEnd: boolean; signal: AbortSignal }
 
 /**
  * Recognizes the audio of a session as it grows: detects speech on each channel, and recognizes it.
@@ -206,7 +206,7 @@ export class RecognitionLoop {
   /**
    * Rewrites the samples of some frames, as far as they exist; returns the frame after the last.
    */
-  async #writeSamples({ from, to, isEnd, signal }: Stretch): Promise<number> {
+  async #writeSamples({ from, to, isEnd, signal }: FrameRange): Promise<number> {
     const { engine, audio, log } = this.#options
     let at = from
     while (at < to) {

@@ -5,10 +5,10 @@ import { utteranceId } from '../messages/live-utterance.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
 import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
 import {
+  isReliable,
   isSentAtEnd,
   isWhole,
   type MessageHead,
-  mustArrive,
   type Routing,
   type ServerMessage,
 } from '../messages/server-messages.ts'
@@ -217,7 +217,7 @@ function read<Kind extends LogRecord['kind']>(
 
 /** Keeps a message that the client may not have. */
 function queueAgain(reading: Reading, { head, text }: LoggedMessage): void {
-  if (!mustArrive(head) || !reading.options.routing.isForSocket(head)) return
+  if (!isReliable(head) || !reading.options.routing.isForSocket(head)) return
   const number = ++reading.numbered
   const outgoing: Outgoing = { text, number, ...(isLast(head) && { isLast: true }) }
   if (isSentAtEnd(head)) reading.withheld.set(head.type, outgoing)

@@ -6,7 +6,7 @@ import type { Final, LiveUtterance } from '../../live-engine.ts'
 import {
   type Batch,
   type IdentifyTask,
-  type LanguageStretch,
+  type LanguageSpan,
   type RecognizedSegment,
   SAMPLE_RATE,
 } from '../../speech-engine.ts'
@@ -61,7 +61,7 @@ export type RemoteRecognizer = {
     settings: Pick<Batch, 'language' | 'languages' | 'vocabulary'>,
     call: RemoteCall,
   ): Promise<Final>
-  identify(task: IdentifyTask, call: RemoteCall): Promise<LanguageStretch[][]>
+  identify(task: IdentifyTask, call: RemoteCall): Promise<LanguageSpan[][]>
   close(): Promise<void>
 }
 
@@ -177,7 +177,7 @@ function toStretches(
   segment: Segment,
   { language, languageProbability }: RemoteAnswer,
   { allowed, use }: Identifying,
-): LanguageStretch[] {
+): LanguageSpan[] {
   if (language === undefined && use === 'batch') {
     // The next attempt is routed without identification, and says so in a warning.
     const detail = `the ${REMOTE} engine does not name the language of its texts`

@@ -108,12 +108,12 @@ function seconds({ start, end }: EmbeddedWindow): number {
 function keepSpeakers(
   embeddings: readonly Float32Array[],
   groups: readonly Cluster[],
-  ease: number,
+  penaltyScale: number,
 ): Speaker[] {
   const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
-  const speakers = learnSpeakers(embeddings, { starts, ease })
+  const speakers = learnSpeakers(embeddings, { starts, penaltyScale })
   speakers.sort((a, b) => b.weight - a.weight)
-  const least = ease < 1 ? LEAST_EASED : LEAST_WINDOWS
+  const least = penaltyScale < 1 ? LEAST_EASED : LEAST_WINDOWS
   return speakers.filter(({ weight }, k) => k === 0 || weight >= least)
 }
 
@@ -125,18 +125,18 @@ function learnGroups(
   embeddings: readonly Float32Array[],
   starts: readonly Float32Array[],
 ): Float32Array[] {
-  return learnSpeakers(embeddings, { starts, ease: 1 }).map(({ direction, weight }, k) => {
+  return learnSpeakers(embeddings, { starts, penaltyScale: 1 }).map(({ direction, weight }, k) => {
     return weight >= LEARNED_WINDOWS ? direction : starts[k]!
   })
 }
 
 function learnSpeakers(
   embeddings: readonly Float32Array[],
-  { starts, ease }: { starts: readonly Float32Array[]; ease: number },
+  { starts, penaltyScale }: { starts: readonly Float32Array[]; penaltyScale: number },
 ): Speaker[] {
   if (starts.length === 0) return []
   const start = embeddings.map((embedding) => nearest(embedding, starts))
-  const shares = inferSpeakers(embeddings, { start, speakerCount: starts.length, ease })
+  const shares = inferSpeakers(embeddings, { start, speakerCount: starts.length, penaltyScale })
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
     const weight = weights.reduce((sum, share) => sum + share, 0)

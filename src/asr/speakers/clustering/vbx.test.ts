@@ -76,6 +76,6 @@ test('a voice that is let off with an eighth of its price is kept in ten minutes
   const odd = talk('b'.repeat(10)).windows.map(({ embedding }) => embedding)
   const audio = [...embeddings, ...odd]
   const start = audio.map((_, t) => (t < embeddings.length ? 0 : 1))
-  const [, other] = weightsOf(inferSpeakers(audio, { start, speakerCount: 2, ease: 0.125 }))
+  const [, other] = weightsOf(inferSpeakers(audio, { start, speakerCount: 2, penaltyScale: 0.125 }))
   assert.ok(other! > odd.length / 2)
 })

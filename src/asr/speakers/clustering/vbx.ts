@@ -28,7 +28,7 @@ const TOLERANCE = 1e-4
  * 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and Burget, 2022,
  * "Bayesian HMM clustering of x-vector sequences") with the same variance in all directions; a
  * speaker that the recording does not need ends with hardly any share. `embeddings` are in order of
- * time, of length 1; `start` is the initial speaker of each. `ease` below 1 scales the penalty of a
+ * time, of length 1; `start` is the initial speaker of each. `penaltyScale` below 1 scales the penalty of a
  * speaker, for when more are requested than are needed.
  */
 export function inferSpeakers(
@@ -36,8 +36,8 @@ export function inferSpeakers(
   {
     start,
     speakerCount,
-    ease = 1,
-  }: { start: readonly number[]; speakerCount: number; ease?: number },
+    penaltyScale = 1,
+  }: { start: readonly number[]; speakerCount: number; penaltyScale?: number },
 ): Float64Array[] {
   const scale = Math.sqrt((embeddings[0]?.length ?? 0) / WITHIN)
   const windows = embeddings.map((embedding) => Float64Array.from(embedding, (x) => x * scale))
@@ -47,7 +47,7 @@ export function inferSpeakers(
       (_, k) => (k === speaker ? 0.95 : 0) + 0.05 / speakerCount,
     )
   })
-  const penalty = ease * penaltyFor(windows.length)
+  const penalty = penaltyScale * penaltyFor(windows.length)
   let priors = new Float64Array(speakerCount).fill(1 / speakerCount)
   let bound = Number.NEGATIVE_INFINITY
   for (let round = 0; round < MAX_ROUNDS && windows.length > 0; round++) {

@@ -4,7 +4,7 @@ import type { TaskOptions, TaskRunner } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'
 
 /** How tasks are joined. */
-export type JoinOptions = {
+export type BatchOptions = {
   /** How many processes recognize at the same time. */
   processes: number
   /** Segments that are recognized together at most; a task with more runs alone. */
@@ -26,7 +26,7 @@ type Waiting = {
  * together. Where a batch fails, each of its tasks runs alone, so that none suffers from another.
  * Other tasks are passed on.
  */
-export function joinTasks(pool: TaskRunner, options: JoinOptions): TaskRunner {
+export function batchTasks(pool: TaskRunner, options: BatchOptions): TaskRunner {
   const { processes, mostSegments, priority } = options
   const ranked = priority === undefined ? {} : { priority }
   const waiting: Waiting[] = []
