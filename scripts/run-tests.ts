@@ -48,6 +48,14 @@ if (values.help) {
   process.exit()
 }
 
+/** The files that take longest run first, each in a process of its own. */
+const LONGEST = [
+  'test/long/server/samples.test.ts',
+  'test/long/models/embedded-model.test.ts',
+  'test/long/packages/clients.test.ts',
+  'test/long/storage/servers-on-one-bucket.test.ts',
+  'test/long/live/session-crash.test.ts',
+]
 /** Test files that take longer together have hung. */
 const TIMEOUT_MS = 900_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
@@ -103,9 +111,12 @@ async function findFiles(): Promise<string[]> {
     return positionals.length === 0 || positionals.some((part) => file.includes(part))
   })
   const wanted = named.filter((file) => file.startsWith('test/long/') === values.long)
+  const longest = LONGEST.filter((file) => wanted.includes(file))
+  const others = wanted.filter((file) => !longest.includes(file))
   return [
-    ...wanted.filter((file) => file.startsWith('test/')),
-    ...wanted.filter((file) => !file.startsWith('test/')),
+    ...longest,
+    ...others.filter((file) => file.startsWith('test/')),
+    ...others.filter((file) => !file.startsWith('test/')),
   ]
 }
 
@@ -115,6 +126,7 @@ async function findFiles(): Promise<string[]> {
  * the same time (guided self-scheduling, https://doi.org/10.1109/TC.1987.5009495).
  */
 function takeGroup(files: string[]): string[] {
+  if (LONGEST.includes(files[0]!)) return files.splice(0, 1)
   const isWholeServer = (file: string) => file.startsWith('test/')
   const most = Number(values.files ?? (values.long ? 12 : 72))
   const limit = isWholeServer(files[0]!) ? most / 3 : most

@@ -33,7 +33,7 @@ for (const seconds of LENGTHS) {
     STENO_MAX_AUDIO_S: '86400',
   })
   const app = await createApp(config, { log: createLog('warn') })
-  const { id: fileId } = await app.jobs.submission.upload('bench', {
+  const { id: fileId } = await app.jobs.service.upload('bench', {
     filename: 'long.wav',
     body: createReadStream(file),
     signal: new AbortController().signal,
@@ -45,7 +45,7 @@ for (const seconds of LENGTHS) {
     peak.processes = Math.max(peak.processes, await residentOfChildren())
   }, 250)
   const started = performance.now()
-  await app.jobs.submission.submit('bench', {
+  await app.jobs.service.submit('bench', {
     params: { audio_url: 'bench', language_config: { languages: [], code_switching: false } },
     customMetadata: null,
     fileId,

@@ -8,7 +8,7 @@ import { fakeRecording, oneChunk } from '../../test/support/audio/fake-media.ts'
 import { ACCOUNT, openService, type TestService } from '../../test/support/jobs/test-service.ts'
 import { createFakeSpeechEngine } from '../asr/engines/fake.ts'
 import { findJob } from '../storage/jobs/jobs.ts'
-import { findFile } from '../storage/recordings/recordings.ts'
+import { findRecording } from '../storage/recordings/recordings.ts'
 
 const account = ACCOUNT
 const { signal } = new AbortController()
@@ -65,17 +65,17 @@ test('what cannot be transcribed is refused before it is queued', async (t) => {
 test('an upload of another account cannot be used', async (t) => {
   const { jobs } = await openService(t)
   const upload = { filename: null, body: fakeRecording({ seconds: 1 }), signal }
-  const { id: fileId } = await jobs.submission.upload('other', upload)
+  const { id: fileId } = await jobs.service.upload('other', upload)
   const request = { params: {}, customMetadata: null, fileId, source: null }
-  await assert.rejects(jobs.submission.submit(account, request), { code: 'file_not_found' })
-  await jobs.submission.submit('other', request)
+  await assert.rejects(jobs.service.submit(account, request), { code: 'file_not_found' })
+  await jobs.service.submit('other', request)
 })
 
 test('an upload is known by what is found in it', async (t) => {
   const { jobs, storage } = await openService(t)
   const body = fakeRecording({ seconds: 3, channels: 2 })
-  const file = await jobs.submission.upload(account, { filename: 'talk.wav', body, signal })
-  assert.deepEqual(await findFile(storage.db, { id: file.id, account }), file)
+  const file = await jobs.service.upload(account, { filename: 'talk.wav', body, signal })
+  assert.deepEqual(await findRecording(storage.db, { id: file.id, account }), file)
   const { filename, source, extension, duration, channels } = file
   assert.deepEqual([filename, source, extension], ['talk.wav', null, 'wav'])
   assert.deepEqual([duration, channels], [3, 2])
@@ -90,7 +90,7 @@ test('an upload that is empty, too large or no recording leaves nothing behind',
   ] as const
   for (const [text, code] of cases) {
     const upload = { filename: null, body: oneChunk(Buffer.from(text)), signal }
-    await assert.rejects(service.jobs.submission.upload(account, upload), { code })
+    await assert.rejects(service.jobs.service.upload(account, upload), { code })
   }
   assert.deepEqual(await listFiles(service), [])
 })
@@ -106,9 +106,9 @@ test('an upload that no job uses is deleted when its time is up, another is kept
   const service = await openService(t, { env: { STENO_UPLOAD_TTL_S: '1' } })
   const id = await service.submit({ seconds: 1 })
   const upload = { filename: null, body: fakeRecording({ seconds: 1 }), signal }
-  const unused = await service.jobs.submission.upload(account, upload)
+  const unused = await service.jobs.service.upload(account, upload)
   await service.jobs.start()
-  while (await findFile(service.storage.db, { id: unused.id, account })) await delay(20)
+  while (await findRecording(service.storage.db, { id: unused.id, account })) await delay(20)
   const { file } = await service.ended(id)
   while ((await listFiles(service)).length > 1) await delay(20)
   await service.close()
@@ -142,12 +142,12 @@ test('a request that came before gets the same job, one with another body none',
   const { jobs } = await openService(t)
   const idempotency = { account, key: 'k', fingerprint: 'one' }
   const request = { params: {}, customMetadata: null, fileId: null, source: 'https://a.example/b' }
-  const first = await jobs.submission.submit(account, { ...request, idempotency })
-  assert.deepEqual(await jobs.submission.findRepeated(idempotency), first)
-  assert.deepEqual(await jobs.submission.submit(account, { ...request, idempotency }), first)
+  const first = await jobs.service.submit(account, { ...request, idempotency })
+  assert.deepEqual(await jobs.service.findRepeated(idempotency), first)
+  assert.deepEqual(await jobs.service.submit(account, { ...request, idempotency }), first)
   const other = { ...idempotency, fingerprint: 'two' }
-  await assert.rejects(jobs.submission.findRepeated(other), { code: 'idempotency_conflict' })
-  await assert.rejects(jobs.submission.submit(account, { ...request, idempotency: other }), {
+  await assert.rejects(jobs.service.findRepeated(other), { code: 'idempotency_conflict' })
+  await assert.rejects(jobs.service.submit(account, { ...request, idempotency: other }), {
     code: 'idempotency_conflict',
   })
 })
@@ -162,10 +162,10 @@ test('a deleted job leaves nothing: no row, no result, no recording', async (t) 
   // As if the server had been killed between storing the result and removing the checkpoints.
   await mkdir(join(service.folder, 'work', id))
   await writeFile(join(service.folder, 'work', id, 'ch0.pcm'), 'sound')
-  await service.jobs.submission.remove({ id, account })
+  await service.jobs.service.remove({ id, account })
   assert.equal(await findJob(service.storage.db, { id, account }), undefined)
   assert.deepEqual(await listFiles(service), [])
-  await assert.rejects(service.jobs.submission.remove({ id, account }), { code: 'job_not_found' })
+  await assert.rejects(service.jobs.service.remove({ id, account }), { code: 'job_not_found' })
 })
 
 test('a recording is deleted with the last job that uses it', async (t) => {
@@ -175,18 +175,18 @@ test('a recording is deleted with the last job that uses it', async (t) => {
   const fileId = (await service.ended(first)).file!.id
   const second = await service.submit({ seconds: 1 }, { fileId })
   await service.ended(second)
-  await service.jobs.submission.remove({ id: first, account })
+  await service.jobs.service.remove({ id: first, account })
   await service.storage.objects.check(fileId)
-  await service.jobs.submission.remove({ id: second, account })
+  await service.jobs.service.remove({ id: second, account })
   await assert.rejects(service.storage.objects.check(fileId), { code: 'file_not_found' })
 })
 
 test('a job that has not ended is not deleted', async (t) => {
   const { jobs, submit } = await openService(t)
   const id = await submit({ seconds: 1 })
-  await assert.rejects(jobs.submission.remove({ id, account }), { code: 'job_active' })
-  await assert.rejects(jobs.submission.remove({ id, account: 'other' }), { code: 'job_not_found' })
-  await assert.rejects(jobs.submission.remove({ id, account, kind: 'live' }), {
+  await assert.rejects(jobs.service.remove({ id, account }), { code: 'job_active' })
+  await assert.rejects(jobs.service.remove({ id, account: 'other' }), { code: 'job_not_found' })
+  await assert.rejects(jobs.service.remove({ id, account, kind: 'live' }), {
     code: 'job_not_found',
   })
 })
@@ -197,7 +197,7 @@ test('a service that is closing takes no job', async (t) => {
   const file = (await findJob(service.storage.db, { id, account }))!.file!
   await service.jobs.close()
   const request = { params: {}, customMetadata: null, fileId: file.id, source: null }
-  await assert.rejects(service.jobs.submission.submit(account, request), {
+  await assert.rejects(service.jobs.service.submit(account, request), {
     code: 'server_stopping',
   })
 })

@@ -6,11 +6,11 @@ import { createResolver, type Resolve } from '../net/dns/resolver.ts'
 import type { Log } from '../observability/log.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
+import { JobService } from './job-service.ts'
 import { JobWaiters } from './job-waiters.ts'
 import type { MediaTools, PipelineTools } from './pipeline/pipeline-tools.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
 import { JobRunner } from './queue/runner.ts'
-import { JobService } from './submission/job-service.ts'
 
 /** The dependencies of the recorded-audio service. */
 export type JobsOptions = Observers & {
@@ -41,7 +41,7 @@ export type JobsOptions = Observers & {
  * queued jobs.
  */
 export class Jobs {
-  readonly submission: JobService
+  readonly service: JobService
   /** Undefined in a process that runs no jobs. */
   readonly runner: JobRunner | undefined
 
@@ -62,7 +62,7 @@ export class Jobs {
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },
     }
     this.runner = isWorker ? new JobRunner({ ...options, onEvents, tools, log }) : undefined
-    this.submission = new JobService({
+    this.service = new JobService({
       tools,
       runner: this.runner,
       waiters,
@@ -91,7 +91,7 @@ export class Jobs {
 
   /** Drains, and accepts nothing any more. */
   async close(): Promise<void> {
-    this.submission.close()
+    this.service.close()
     await this.runner?.close()
   }
 }

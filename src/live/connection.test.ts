@@ -7,9 +7,9 @@ function open() {
   const connection = new Connection({
     isResumed: false,
     onFrame: (data) => received.push(`frame ${data.length}`),
-    onSeen: (number) => received.push(`seen ${number}`),
+    onDelivered: (number) => received.push(`seen ${number}`),
     onLost: (code) => received.push(`lost ${code}`),
-    space: () => undefined,
+    whenReadable: () => undefined,
   })
   return { connection, received }
 }
@@ -44,43 +44,44 @@ test('frames are handed on until the server ends the connection', () => {
 
 test('a lost connection tells the code of who ended it', () => {
   const lost = open()
-  lost.connection.lost(1001)
+  lost.connection.socketClosed(1001)
   assert.deepEqual(lost.received, ['lost 1001'])
   const ended = open()
   ended.connection.end(1013)
-  ended.connection.lost(1000)
+  ended.connection.socketClosed(1000)
   assert.deepEqual(ended.received, ['lost 1013'])
 })
 
 test('what must arrive stays until it is confirmed', () => {
   const { connection, received } = open()
-  for (let number = 1; number <= 3; number++) connection.push(message(`m${number}`, { number }))
+  for (let number = 1; number <= 3; number++)
+    connection.push(message(`m${number}`, { sequence: number }))
   connection.push(message('ack'))
-  connection.seen(2)
+  connection.markDelivered(2)
   assert.deepEqual(received, ['seen 2'])
   assert.deepEqual(
-    connection.takeUnseen().map(({ text }) => text),
+    connection.takeUndelivered().map(({ text }) => text),
     ['m3'],
   )
-  assert.deepEqual(connection.takeUnseen(), [])
+  assert.deepEqual(connection.takeUndelivered(), [])
 })
 
 test('a client that reads slowly gets no partials', async () => {
   const { connection } = open()
   connection.push(message('x'.repeat(300_000)))
   connection.push(message('partial', { isPartial: true }))
-  connection.push(message('final', { number: 1 }))
+  connection.push(message('final', { sequence: 1 }))
   connection.end(1000)
   assert.deepEqual((await drain(connection)).slice(1), ['final'])
 })
 
 test('a client that reads nothing is closed with 1013, and loses nothing that must arrive', async () => {
   const { connection } = open()
-  connection.push(message('x'.repeat(9_000_000), { number: 1 }))
-  connection.push(message('one more', { number: 2 }))
+  connection.push(message('x'.repeat(9_000_000), { sequence: 1 }))
+  connection.push(message('one more', { sequence: 2 }))
   assert.equal(connection.closeCode, 1013)
   assert.deepEqual(await drain(connection), [])
-  assert.equal(connection.takeUnseen().length, 2)
+  assert.equal(connection.takeUndelivered().length, 2)
 })
 
 test('the last messages of a session are waited for, however long they are', async () => {
@@ -95,11 +96,11 @@ test('the last messages of a session are waited for, however long they are', asy
 test('what a client missed comes first, and is never too much', async () => {
   const { connection } = open()
   const missed = Array.from({ length: 20 }, (_, i) => {
-    return message(`${i} ${'x'.repeat(1_000_000)}`, { number: i + 1 })
+    return message(`${i} ${'x'.repeat(1_000_000)}`, { sequence: i + 1 })
   })
-  connection.push(message('new', { number: 21 }))
+  connection.push(message('new', { sequence: 21 }))
   connection.replay(missed)
-  connection.push(message('newer', { number: 22 }))
+  connection.push(message('newer', { sequence: 22 }))
   connection.end(1000)
   const texts = await drain(connection)
   assert.equal(texts.length, 22)
@@ -110,10 +111,10 @@ test('what a client missed comes first, and is never too much', async () => {
 test('what must arrive is kept though the server has ended the connection', () => {
   const { connection } = open()
   connection.end(1013)
-  connection.push(message('too late for this one', { number: 1 }))
+  connection.push(message('too late for this one', { sequence: 1 }))
   connection.push(message('an ack'))
   assert.deepEqual(
-    connection.takeUnseen().map(({ text }) => text),
+    connection.takeUndelivered().map(({ text }) => text),
     ['too late for this one'],
   )
 })

@@ -4,7 +4,7 @@ import { bytesOf, type UnreadShare, unbounded } from './messages/unread-bytes.ts
 export type Outgoing = {
   text: string
   /** Numbers the messages that must arrive, from 1; absent on partials and acknowledgments. */
-  number?: number
+  sequence?: number
   /** May be dropped for a client that does not keep up. */
   isPartial?: boolean
   /** Comes at the end of the session, when waiting for a slow client does no harm. */
@@ -43,13 +43,13 @@ export type ConnectionHandlers = {
   isResumed: boolean
   onFrame(data: Uint8Array, isBinary: boolean): void
   /** Called when the client has every message up to this number. */
-  onSeen(number: number): void
+  onDelivered(number: number): void
   /** Called when the connection is lost; `code` is that of the side that closed it. */
   onLost(code: number): void
   /** Called when the client has read everything and answered the end of the session. */
   onFinished?(): void
   /** Resolves when more frames may be read; undefined when that is now. */
-  space(): Promise<void> | undefined
+  whenReadable(): Promise<void> | undefined
 }
 
 /**
@@ -89,34 +89,36 @@ export class Connection {
     return this.#handlers.isResumed
   }
 
-  /** Processes a frame of the client; see `space` before the next one is read. */
+  /** Processes a frame of the client; see `whenReadable` before the next one is read. */
   receive(data: Uint8Array, isBinary: boolean): void {
     if (this.#closeCode === undefined) this.#handlers.onFrame(data, isBinary)
   }
 
-  space(): Promise<void> | undefined {
-    return this.#handlers.space()
+  whenReadable(): Promise<void> | undefined {
+    return this.#handlers.whenReadable()
   }
 
-  /** Records that the client answered something sent after the message with this number. */
-  seen(number: number): void {
+  /**
+   * Records that the client answered something sent after the message with this sequence number.
+   */
+  markDelivered(number: number): void {
     const { unread = unbounded } = this.#handlers
     // In order of their numbers.
     let seen = 0
     for (const message of this.#unseen) {
-      if (message.number! > number) break
+      if (message.sequence! > number) break
       unread.add(-bytesOf(message))
       seen++
     }
     this.#unseen.splice(0, seen)
-    this.#handlers.onSeen(number)
+    this.#handlers.onDelivered(number)
   }
 
   /**
    * Records that the socket is closed; `code` is the client's, which means nothing when the server
    * closed it.
    */
-  lost(code: number): void {
+  socketClosed(code: number): void {
     const reason = this.#closeCode ?? code
     // Without an answer the socket reports 1006.
     const isFinished = sessionEnds.has(this.#closeCode) && code !== 1006
@@ -135,7 +137,7 @@ export class Connection {
 
   push(message: Outgoing): void {
     // Even after the end: until the socket is closed, nothing else keeps what must arrive.
-    if (message.number !== undefined) this.#unseen.push(message)
+    if (message.sequence !== undefined) this.#unseen.push(message)
     if (this.#closeCode !== undefined) return
     if (message.isPartial && this.#bytes > BUSY_BYTES) return
     const { unread = unbounded } = this.#handlers
@@ -147,7 +149,7 @@ export class Connection {
     }
     this.#waiting.push(message)
     this.#bytes += bytesOf(message)
-    if (message.number === undefined) unread.add(bytesOf(message))
+    if (message.sequence === undefined) unread.add(bytesOf(message))
     this.#wake?.()
   }
 
@@ -166,11 +168,11 @@ export class Connection {
   #taken(message: Outgoing): void {
     const { unread = unbounded } = this.#handlers
     this.#bytes -= bytesOf(message)
-    if (message.number === undefined) unread.add(-bytesOf(message))
+    if (message.sequence === undefined) unread.add(-bytesOf(message))
   }
 
   /** Returns the messages that the client may not have, for its next connection. */
-  takeUnseen(): Outgoing[] {
+  takeUndelivered(): Outgoing[] {
     const unseen = this.#unseen
     this.#unseen = []
     return unseen

@@ -177,10 +177,10 @@ export class LiveSession {
       unread: this.#options.unread,
       isResumed,
       onFrame: (data, isBinary) => this.#receive(connection, data, isBinary),
-      onSeen: (messages) => this.#seen(messages),
+      onDelivered: (messages) => this.#seen(messages),
       onLost: (code) => this.#lost(connection, code),
       onFinished: () => this.#finished(),
-      space: () => this.#space.wait(),
+      whenReadable: () => this.#space.wait(),
     })
     this.#timers.clear('lost')
     this.#restartIdle()

@@ -33,7 +33,7 @@ import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
 import { beginSweep } from './objects/orphans/sweep.ts'
 import { diskOf, type MeasureDisk } from './space/disk.ts'
-import { Space, type SpaceSettings } from './space/space.ts'
+import { type SpaceSettings, StorageLimits } from './space/storage-limits.ts'
 
 /**
  * Everything that a server stores: recordings and results as objects, below a folder or in
@@ -43,7 +43,7 @@ export type Storage = {
   db: Db
   objects: Objects
   /** Which account may still store how much. */
-  space: Space
+  space: StorageLimits
   /** Objects that nothing refers to; undefined if they are not kept. */
   orphans: Orphans | undefined
   /** Checked before anything is deleted because of its age. */
@@ -157,7 +157,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   // The share of a disk says nothing about a bucket.
   const accountMaxBytes = options.accountMaxBytes ?? (options.objectStore ? 0 : undefined)
   const disk = options.disk ?? diskOf(folder)
-  const space = new Space({ ...options, accountMaxBytes, db, disk })
+  const space = new StorageLimits({ ...options, accountMaxBytes, db, disk })
   const parts = opened.move()
   const close = () => parts.disposeAsync()
   return { db, objects, space, orphans, deletionClock, node, swept, close }

@@ -23,10 +23,10 @@ test('a job runs from upload to deletion over objects that are no files', async 
   await jobs.start()
   const { signal } = new AbortController()
   const upload = { filename: 'hum.wav', body: oneChunk(hum(4)), signal }
-  const { id: fileId } = await jobs.submission.upload(ACCOUNT, upload)
+  const { id: fileId } = await jobs.service.upload(ACCOUNT, upload)
   const params = { pii_redaction: true, pii_redaction_config: { audio: true } }
   const request = { params, customMetadata: null, fileId, source: null }
-  const { id } = await jobs.submission.submit(ACCOUNT, request)
+  const { id } = await jobs.service.submit(ACCOUNT, request)
 
   const job = await ended(id)
   assert.equal(job.status, 'done')
@@ -38,7 +38,7 @@ test('a job runs from upload to deletion over objects that are no files', async 
   const wave = await buffer((await objects.read(redacted)).body)
   assert.deepEqual([wave.length, wave.toString('latin1', 0, 4)], [size, 'RIFF'])
 
-  await jobs.submission.remove({ id, account: ACCOUNT })
+  await jobs.service.remove({ id, account: ACCOUNT })
   assert.deepEqual(await Array.fromAsync(objects.list()), [])
   assert.deepEqual(await readdir(copies), [], 'no local copy is left')
   await assert.rejects(readdir(join(folder, 'objects')), { code: 'ENOENT' })

@@ -128,9 +128,9 @@ test('an upload is cut off where its account has no room for more, and leaves no
     }
   }
   const upload = { filename: 'long.wav', body: endless(), signal }
-  await assert.rejects(service.jobs.submission.upload('a', upload), { code: 'quota_exceeded' })
+  await assert.rejects(service.jobs.service.upload('a', upload), { code: 'quota_exceeded' })
   assert.ok(sent < 5_000_000 + 3 * 1024 * 1024, `${sent} bytes were taken`)
   assert.deepEqual(await Array.fromAsync(service.storage.objects.list()), [])
   const small = { filename: 'a.wav', body: fakeRecording({ seconds: 4 }), signal }
-  await service.jobs.submission.upload('a', small)
+  await service.jobs.service.upload('a', small)
 })

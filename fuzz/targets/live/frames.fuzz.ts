@@ -60,7 +60,7 @@ async function receiveEvents(bytes: Buffer): Promise<void> {
     connection.receive(Buffer.from(line, 'latin1'), false)
   }
   connection.receive(bytes, true)
-  await connection.space()
+  await connection.whenReadable()
   connection.end(1000)
   for await (const { text } of connection.messages()) {
     const { type, error } = JSON.parse(text) as { type: string; error?: { type: string } }

@@ -79,7 +79,7 @@ async function receive(
       fields.set(name, [...(fields.get(name) ?? []), text])
     },
   })
-  const file = await jobs.submission.upload(request.account, { ...part, signal })
+  const file = await jobs.service.upload(request.account, { ...part, signal })
   return {
     fileId: file.id,
     wanted: readTranscriptionRequest(fields, { task, models: modelNames(config.models) }),
@@ -96,7 +96,7 @@ async function submit(
   const bytes = Buffer.from(JSON.stringify(body))
   const creation = await app.bodies.read('pre-recorded', { account, body: bytes })
   const submission = await toSubmission(creation, { account, bases: [base] }, app)
-  const job = await app.jobs.submission.submit(account, { ...submission, keyId })
+  const job = await app.jobs.service.submit(account, { ...submission, keyId })
   log.info({ jobId: job.id }, 'job created')
   return job
 }
@@ -108,10 +108,10 @@ async function untilEnded(
   signal: AbortSignal,
 ): Promise<Job> {
   try {
-    return await jobs.submission.whenEnded({ id, account }, signal)
+    return await jobs.service.whenEnded({ id, account }, signal)
   } catch (error) {
     // Nobody gets its answer. It may have ended meanwhile.
-    if (signal.aborted) await jobs.submission.cancel({ id, account }).catch(() => {})
+    if (signal.aborted) await jobs.service.cancel({ id, account }).catch(() => {})
     throw error
   }
 }
@@ -130,7 +130,7 @@ async function readAnswer(
   const shape =
     format === 'openai' ? { format, ...form } : { format, speakers: false, words: false }
   const written = { ...shape, translation, isEdited: false }
-  return jobs.submission.transcript({ id: job.id, account: job.account }, written)
+  return jobs.service.transcript({ id: job.id, account: job.account }, written)
 }
 
 /** Yields comments until the events are there: the status line can no longer report an error. */

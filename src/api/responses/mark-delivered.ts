@@ -4,7 +4,7 @@ import type { JobId } from '../../storage/jobs/jobs.ts'
 
 /** Marks a job as delivered once this response, which holds its whole result, was sent. */
 export function markDeliveredWhenSent(
-  { submission }: App['jobs'],
+  { service: submission }: App['jobs'],
   reply: FastifyReply,
   { id, account }: Pick<JobId, 'id' | 'account'>,
 ): void {

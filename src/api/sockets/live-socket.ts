@@ -60,7 +60,7 @@ export function createLiveSocketServer(
       if (typeof connection === 'number') refuse(webSocket, connection)
       else serveConnection({ webSocket, socket, connection, scheduler, maxFrameBytes })
     })
-    if (!isOpen && typeof connection !== 'number') connection.lost(1006)
+    if (!isOpen && typeof connection !== 'number') connection.socketClosed(1006)
   }
 
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

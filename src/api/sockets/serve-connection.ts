@@ -52,7 +52,15 @@ export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerO
 /** What a socket is served from. */
 export type SocketConnection = Pick<
   Connection,
-  'account' | 'closeCode' | 'end' | 'isResumed' | 'lost' | 'messages' | 'receive' | 'seen' | 'space'
+  | 'account'
+  | 'closeCode'
+  | 'end'
+  | 'isResumed'
+  | 'socketClosed'
+  | 'messages'
+  | 'receive'
+  | 'markDelivered'
+  | 'whenReadable'
 >
 
 /** A client and the parts that serve it. */
@@ -80,7 +88,7 @@ export function serveConnection(options: ServeOptions): void {
       return undefined
     }
     connection.receive(data, isBinary)
-    return connection.space()
+    return connection.whenReadable()
   }
 
   const line = scheduler.open(connection.account, {
@@ -105,7 +113,7 @@ export function serveConnection(options: ServeOptions): void {
     // What the client sent before it disconnected is still processed.
     await line.drained()
     line.close()
-    connection.lost(code)
+    connection.socketClosed(code)
   })
   void writeMessages(options, heartbeat.onSent).finally(() => line.close())
 }
@@ -126,7 +134,7 @@ async function writeMessages(
       socket.uncork()
     })
   }
-  for await (const { text, number } of connection.messages()) {
+  for await (const { text, sequence: number } of connection.messages()) {
     if (webSocket.readyState !== webSocket.OPEN) break
     const sent = Promise.withResolvers<void>()
     cork()
@@ -165,7 +173,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     const number = Number(data.toString())
     if (number > seen && number <= sent) {
       seen = number
-      connection.seen(number)
+      connection.markDelivered(number)
     }
     if (sent > seen) ping()
   })

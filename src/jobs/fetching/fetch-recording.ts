@@ -1,9 +1,9 @@
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
-import { recordFetchedFile } from '../../storage/recordings/fetched-recording.ts'
-import { findFile } from '../../storage/recordings/recordings.ts'
-import type { SpaceIntake } from '../../storage/space/space.ts'
+import { saveFetchedRecording } from '../../storage/recordings/fetched-recording.ts'
+import { findRecording } from '../../storage/recordings/recordings.ts'
+import type { SpaceIntake } from '../../storage/space/storage-limits.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
 import { LeaseLostError } from '../queue/lease-heartbeat.ts'
@@ -21,7 +21,7 @@ export async function provideRecording(
 ): Promise<void> {
   const { id, source } = job.file
   if (source === null) return
-  if (await findFile(tools.db, { id, account: job.account })) return
+  if (await findRecording(tools.db, { id, account: job.account })) return
   // Counts the bytes until the row of the file does.
   using intake = tools.space.open(job.account, 'accepted')
   const { epoch } = job.lease
@@ -75,5 +75,5 @@ async function saveRecording(
   const createdAt = wallNow()
   const duration = roundTo(info.duration, 6)
   const stored = { id: file.id, account, filename, source, extension, size, duration, channels }
-  if (!(await recordFetchedFile(db, lease, { ...stored, createdAt }))) throw new LeaseLostError()
+  if (!(await saveFetchedRecording(db, lease, { ...stored, createdAt }))) throw new LeaseLostError()
 }

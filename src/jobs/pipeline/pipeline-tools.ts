@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Db } from '../../storage/database/db.ts'
-import type { Space } from '../../storage/space/space.ts'
+import type { StorageLimits } from '../../storage/space/storage-limits.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 
@@ -14,7 +14,7 @@ export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia 
 /** The dependencies of the pipeline. */
 export type PipelineTools = {
   db: Db
-  space: Space
+  space: StorageLimits
   speech: SpeechEngine
   media: MediaTools
   /** Resolves the host name of a source. */

@@ -13,7 +13,7 @@ import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { decodeMedia, probeMedia } from '../../audio/media.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
-import { findFile } from '../../storage/recordings/recordings.ts'
+import { findRecording } from '../../storage/recordings/recordings.ts'
 import type { MediaTools } from './pipeline-tools.ts'
 
 type Result = {
@@ -61,11 +61,11 @@ test('a real WAVE file is probed, decoded and transcribed, channel by channel', 
   const service = await openService(t, { media: { probe: probeMedia, decode: decodeMedia } })
   const { signal } = new AbortController()
   const upload = { filename: 'hum.wav', body: oneChunk(hum(7, 2)), signal }
-  const file = await service.jobs.submission.upload(ACCOUNT, upload)
+  const file = await service.jobs.service.upload(ACCOUNT, upload)
   assert.deepEqual([file.extension, file.duration, file.channels], ['wav', 7, 2])
   await service.jobs.start()
   const request = { params: {}, customMetadata: null, fileId: file.id, source: null }
-  const job = await service.ended((await service.jobs.submission.submit(ACCOUNT, request)).id)
+  const job = await service.ended((await service.jobs.service.submit(ACCOUNT, request)).id)
   const { metadata, transcription } = timeless(job)
   assert.deepEqual(metadata, {
     audio_duration: 7,
@@ -276,7 +276,7 @@ test('a recording that lies elsewhere is fetched, kept and described', async (t)
   assert.equal(job.status, 'done')
   assert.deepEqual(job.file, { ...known, duration: 4, channels: 2 })
   const { db, objects } = service.storage
-  const stored = await findFile(db, { id: queued.id, account: ACCOUNT })
+  const stored = await findRecording(db, { id: queued.id, account: ACCOUNT })
   assert.equal(stored?.source, source)
   assert.equal(await text((await objects.read(queued.id)).body), '{"seconds":4,"channels":2}')
 })

@@ -14,9 +14,12 @@ import type { JobProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
 import type { WrittenResult } from '../../storage/jobs/results.ts'
-import { recordMedia } from '../../storage/recordings/fetched-recording.ts'
-import { findFile, type StoredFile } from '../../storage/recordings/recordings.ts'
-import type { Answered, Prepared } from '../../text/result/steps/run-service-add-on.ts'
+import { saveMediaProperties } from '../../storage/recordings/fetched-recording.ts'
+import { findRecording, type StoredRecording } from '../../storage/recordings/recordings.ts'
+import type {
+  ServiceRequests,
+  ServiceResponses,
+} from '../../text/result/steps/run-service-add-on.ts'
 import type { ResultText } from '../../text/result/threads/result-task.ts'
 import { sumUsage, type Usage, usageOf } from '../../text/result/token-usage.ts'
 import type { ResultOptions } from '../../text/result/transcript-result.ts'
@@ -83,7 +86,7 @@ export async function transcribe(
   const decoded = await meter.stage('decode', () => decode(tools, job, step))
   slot.decoded(decoded.duration * decoded.channels.length)
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
-  await recordMedia(tools.db, job.lease, audio)
+  await saveMediaProperties(tools.db, job.lease, audio)
   progress.enter('detect speech')
   const { channels, mode, found } = await meter.stage('detect speech', () => {
     return planBatches(tools, job, { ...step, decoded, route })
@@ -228,8 +231,8 @@ async function build(
     })
   }
   const built = await once(result)
-  if (!built.asks) return { built }
-  const [answered] = await callFor(tools, job, { ...calling, prepared: [built.asks] })
+  if (!built.pendingRequests) return { built }
+  const [answered] = await callFor(tools, job, { ...calling, prepared: [built.pendingRequests] })
   return { built: await once({ ...result, answered }), llm: usageOf(answersOf([answered!])) }
 }
 
@@ -268,8 +271,8 @@ async function callFor(
     checkpoints,
     progress,
     signal,
-  }: Step & Calling & { prepared: readonly Prepared[] },
-): Promise<Answered[]> {
+  }: Step & Calling & { prepared: readonly ServiceRequests[] },
+): Promise<ServiceResponses[]> {
   progress.enter('call services')
   slot.leave()
   return meter.stage('call services', async () => {
@@ -284,7 +287,7 @@ async function callFor(
   })
 }
 
-function answersOf(answered: readonly Answered[]): unknown[] {
+function answersOf(answered: readonly ServiceResponses[]): unknown[] {
   return answered.flatMap((one) => ('answers' in one ? one.answers : []))
 }
 
@@ -295,7 +298,7 @@ function decode(
 ) {
   return checkpoints.decode(async (folder) => {
     await using recording = await db.objects.materialize(file.id, { signal })
-    const stored = await findFile(db, { id: file.id, account })
+    const stored = await findRecording(db, { id: file.id, account })
     using _ = await space.plan(decodedBytes(stored, config.media))
     return await media.decode(recording.path, folder, {
       nameHint: file.filename ?? undefined,
@@ -311,7 +314,7 @@ function decode(
  * Returns the size of the decoded recording, as far as its header says. Identical channels are only
  * dropped later.
  */
-function decodedBytes(file: StoredFile | undefined, { maxAudio }: Config['media']): number {
+function decodedBytes(file: StoredRecording | undefined, { maxAudio }: Config['media']): number {
   if (!file) return 0
   const seconds = Math.min(file.duration ?? 0, maxAudio)
   return Math.ceil(seconds * SAMPLE_RATE) * bytesPerSample('s16') * (file.channels ?? 1)

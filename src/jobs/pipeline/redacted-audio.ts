@@ -9,8 +9,8 @@ import type { Db } from '../../storage/database/db.ts'
 import { deleteEndedRecordings } from '../../storage/jobs/deletion/zero-retention.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
 import type { RedactedAudio } from '../../storage/jobs/redacted-audio.ts'
-import { findFile } from '../../storage/recordings/recordings.ts'
-import type { Space } from '../../storage/space/space.ts'
+import { findRecording } from '../../storage/recordings/recordings.ts'
+import type { StorageLimits } from '../../storage/space/storage-limits.ts'
 
 /** A span to mask: seconds on one of the distinct channels. */
 export type SilencedSpan = { channel: number; start: number; end: number }
@@ -45,7 +45,7 @@ type Redaction = {
  * referenced or deleted.
  */
 export async function storeRedactedAudio(
-  { db, space }: { db: Db; space: Pick<Space, 'checkShare' | 'plan'> },
+  { db, space }: { db: Db; space: Pick<StorageLimits, 'checkShare' | 'plan'> },
   channels: readonly DecodedChannel[],
   { redacted, recognized, signal, account }: Redaction,
 ): Promise<RedactedAudio> {
@@ -103,7 +103,7 @@ export async function deleteOriginal(
   { account, file: { id } }: ClaimedJob,
 ): Promise<void> {
   try {
-    if (!(await findFile(db, { id, account }))) await db.objects.delete(id)
+    if (!(await findRecording(db, { id, account }))) await db.objects.delete(id)
   } catch (error) {
     log.error({ err: error }, 'original recording not deleted')
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Space } from '../../storage/space/space.ts'
+import type { StorageLimits } from '../../storage/space/storage-limits.ts'
 
 /**
  * The result of hours of speech with every add-on is a tenth of this. Results are served from
@@ -14,7 +14,7 @@ const FREE_RESULT_BYTES = 1024 * 1024
  * quota.
  */
 export async function checkResultSize(
-  space: Pick<Space, 'checkShare'>,
+  space: Pick<StorageLimits, 'checkShare'>,
   { account }: { account: string },
   text: string,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
 import { createLog } from '../../observability/log.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { AddOnFailure } from '../../text/result/steps/envelope.ts'
-import type { Prepared } from '../../text/result/steps/run-service-add-on.ts'
+import type { ServiceRequests } from '../../text/result/steps/run-service-add-on.ts'
 import type { ServiceRequest, Services } from '../../text/service-add-ons/service-add-on.ts'
 import { type AnswerStore, callServices } from './service-add-ons.ts'
 
@@ -27,7 +27,7 @@ function storeAnswers(): AnswerStore {
   }
 }
 
-function ask(name: string, ...texts: string[]): Prepared {
+function ask(name: string, ...texts: string[]): ServiceRequests {
   const requests = texts.map((text) => ({ service: 'echo', model: 'tiny', text }))
   return { name, seconds: 0, requests }
 }
@@ -184,7 +184,7 @@ test('a failed call fails no job, and the add-on can be retried', async (t) => {
   assert.equal(translation!.error!.exception, 'ServiceFailed')
   assert.equal(sentences!.error, null)
   isDown = false
-  await service.jobs.submission.retryAddOn({ account, id, name: 'translation' })
+  await service.jobs.service.retryAddOn({ account, id, name: 'translation' })
   assert.equal(resultOf(await service.ended(id)).translation!.error, null)
 })
 

@@ -1,7 +1,10 @@
 import { inParallel } from '../../asr/workers/in-parallel.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
-import type { Answered, Prepared } from '../../text/result/steps/run-service-add-on.ts'
+import type {
+  ServiceRequests,
+  ServiceResponses,
+} from '../../text/result/steps/run-service-add-on.ts'
 import type {
   ServiceCallOptions,
   ServiceRequest,
@@ -32,11 +35,11 @@ class CallFailed extends Error {}
  */
 export async function callServices(
   services: Services,
-  prepared: readonly Prepared[],
+  prepared: readonly ServiceRequests[],
   { onProgress, ...options }: CallOptions,
-): Promise<Answered[]> {
-  const answered: Answered[] = []
-  const countOf = (one: Prepared) => ('error' in one ? 0 : one.requests.length)
+): Promise<ServiceResponses[]> {
+  const answered: ServiceResponses[] = []
+  const countOf = (one: ServiceRequests) => ('error' in one ? 0 : one.requests.length)
   const total = prepared.reduce((sum, one) => sum + countOf(one), 0)
   let before = 0
   for (const one of prepared) {
@@ -53,7 +56,7 @@ export async function callServices(
 
 async function answersOf(
   services: Services,
-  { name, requests }: Prepared & { requests: ServiceRequest[] },
+  { name, requests }: ServiceRequests & { requests: ServiceRequest[] },
   { answers, log, onAnswer, ...options }: CallOptions & { onAnswer: () => void },
 ): Promise<{ answers: unknown[] } | { error: AddOnError }> {
   const { signal } = options

@@ -198,7 +198,7 @@ test('sources that never answer delay no job whose recording is local', async (t
   await jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source }
   const stalled = []
-  for (let i = 0; i < 5; i++) stalled.push((await jobs.submission.submit(ACCOUNT, request)).id)
+  for (let i = 0; i < 5; i++) stalled.push((await jobs.service.submit(ACCOUNT, request)).id)
   const id = await submit({ seconds: 1 })
   const statusOf = async (id: string) =>
     (await findJob(storage.db, { id, account: ACCOUNT }))?.status
@@ -221,7 +221,7 @@ test('recordings that were fetched and those that were uploaded take turns at th
   await jobs.start()
   while (engine.begun < 2) await delay(5)
   const request = { params: {}, customMetadata: null, fileId: null, source: address }
-  for (let i = 0; i < 6; i++) await jobs.submission.submit(ACCOUNT, request)
+  for (let i = 0; i < 6; i++) await jobs.service.submit(ACCOUNT, request)
   const fetched = () =>
     sql.selectFrom('files').select('id').where('source', 'is not', null).execute()
   while ((await fetched()).length < 6) await delay(5)
@@ -242,7 +242,7 @@ test('short recordings share a slot, fetched ones once they are decoded', async 
   const { jobs } = await openService(t, { env, speech: engine.speech })
   await jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source: address }
-  for (let i = 0; i < 5; i++) await jobs.submission.submit(ACCOUNT, request)
+  for (let i = 0; i < 5; i++) await jobs.service.submit(ACCOUNT, request)
   // Two of long recordings would be under way.
   while (engine.begun < 5) await delay(5)
   engine.release()
@@ -260,7 +260,7 @@ test('the queue is polled at least once per lease, however far off the next job 
   await storage.db.sql.updateTable('jobs').set({ status: 'queued', run_after: later }).execute()
   const timeouts = t.mock.method(globalThis, 'setTimeout')
   const pauses = () => timeouts.mock.calls.map(({ arguments: [, ms] }) => Number(ms))
-  await jobs.submission.submit(ACCOUNT, {
+  await jobs.service.submit(ACCOUNT, {
     params: {},
     customMetadata: null,
     fileId: null,

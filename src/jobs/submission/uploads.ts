@@ -4,8 +4,8 @@ import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
 import type { Resolve } from '../../net/dns/resolver.ts'
 import type { Db } from '../../storage/database/db.ts'
-import { insertFile, type StoredFile } from '../../storage/recordings/recordings.ts'
-import type { Space } from '../../storage/space/space.ts'
+import { insertRecording, type StoredRecording } from '../../storage/recordings/recordings.ts'
+import type { StorageLimits } from '../../storage/space/storage-limits.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { fetchRecording } from '../fetching/fetch-recording.ts'
 import { filenameOf } from '../fetching/source-url.ts'
@@ -24,7 +24,7 @@ export type AddressedUpload = { source: string; signal: AbortSignal }
 /** The dependencies of storing an upload. */
 export type UploadTools = {
   db: Db
-  space: Space
+  space: StorageLimits
   media: MediaTools
   /** Resolves the host name of a source. */
   resolve: Resolve
@@ -39,7 +39,7 @@ export async function storeUpload(
   tools: UploadTools,
   account: string,
   { filename, body, signal }: Upload,
-): Promise<StoredFile> {
+): Promise<StoredRecording> {
   const id = randomUUID()
   const { maxFileBytes: maxBytes } = tools.config.storage
   await tools.space.admit(account)
@@ -54,7 +54,7 @@ export async function fetchUpload(
   tools: UploadTools,
   account: string,
   { source, signal }: AddressedUpload,
-): Promise<StoredFile> {
+): Promise<StoredRecording> {
   const id = randomUUID()
   await tools.space.admit(account)
   using intake = tools.space.open(account, 'new')
@@ -66,14 +66,14 @@ export async function fetchUpload(
   )
 }
 
-type Received = Pick<StoredFile, 'id' | 'account' | 'filename' | 'source' | 'size'>
+type Received = Pick<StoredRecording, 'id' | 'account' | 'filename' | 'source' | 'size'>
 
 /** Creates a file from the stored bytes if they contain audio; deletes them otherwise. */
 async function keepUpload(
   { db, media, config }: UploadTools,
   received: Received,
   signal: AbortSignal,
-): Promise<StoredFile> {
+): Promise<StoredRecording> {
   const { id, account, filename, size } = received
   const { maxAudio: maxSeconds } = config.media
   try {
@@ -84,7 +84,7 @@ async function keepUpload(
     const createdAt = wallNow()
     const duration = roundTo(info.duration, 6)
     const file = { ...received, extension, duration, channels, createdAt }
-    await insertFile(db, file)
+    await insertRecording(db, file)
     return file
   } catch (error) {
     await db.objects.delete(id)

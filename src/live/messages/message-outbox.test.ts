@@ -93,7 +93,13 @@ function final(number: number): ServerMessage {
 function connectTo(outbox: MessageOutbox, unread?: UnreadShare): Connection {
   const onSeen = () => {}
   const connection = new Connection({
-    ...{ isResumed: false, onFrame() {}, onSeen, onLost() {}, space: () => undefined },
+    ...{
+      isResumed: false,
+      onFrame() {},
+      onDelivered: onSeen,
+      onLost() {},
+      whenReadable: () => undefined,
+    },
     unread,
   })
   outbox.attach(connection)
@@ -111,7 +117,7 @@ test('messages that no client fetches are kept up to a limit, which is reported'
   await stored()
   const connection = connectTo(outbox)
   connection.end(1000)
-  const kept = connection.takeUnseen()
+  const kept = connection.takeUndelivered()
   assert.ok(kept.length > 10 && kept.length < 20)
   assert.match(kept.at(-1)!.text, /00_00000099/)
   assert.equal(warnings[0], warningTexts.unread)
@@ -144,7 +150,7 @@ test('what a client has seen counts no more', async () => {
   for (let number = 1; number <= 100; number++) {
     outbox.send(final(number))
     await stored()
-    connection.seen(number)
+    connection.markDelivered(number)
   }
   assert.equal(connection.closeCode, undefined)
 })

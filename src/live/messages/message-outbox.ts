@@ -108,7 +108,7 @@ export class MessageOutbox {
     const number = isReliable(head) ? ++this.#numbered : undefined
     const outgoing: Outgoing = {
       text,
-      ...(number !== undefined && { number }),
+      ...(number !== undefined && { sequence: number }),
       ...(head.variant === 'partial' && { isPartial: true }),
       ...(isLast && { isLast }),
     }
@@ -154,17 +154,17 @@ export class MessageOutbox {
 
   /** Detaches a client, and takes back whatever it had not confirmed. */
   detach(connection: Connection): void {
-    this.#missed = [...connection.takeUnseen(), ...this.#missed]
+    this.#missed = [...connection.takeUndelivered(), ...this.#missed]
     if (this.#connection === connection) this.#connection = undefined
     this.#cut()
   }
 
   #deliver(message: Outgoing): void {
-    if (message.number !== undefined) this.#unread.add(bytesOf(message))
+    if (message.sequence !== undefined) this.#unread.add(bytesOf(message))
     // A connection that is ending accepts no messages: what must arrive waits for the next one.
     if (this.#connection && this.#connection.closeCode === undefined) {
       this.#connection.push(message)
-    } else if (message.number !== undefined) {
+    } else if (message.sequence !== undefined) {
       this.#missed.push(message)
       this.#cut()
     }

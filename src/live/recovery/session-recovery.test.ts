@@ -45,9 +45,9 @@ test('what was to be sent when the result is stored waits for that also in the n
   const connection = new Connection({
     isResumed: true,
     onFrame: () => {},
-    onSeen: () => {},
+    onDelivered: () => {},
     onLost: () => {},
-    space: () => undefined,
+    whenReadable: () => undefined,
   })
   const sent = connection.messages()
   outbox.attach(connection)
@@ -88,7 +88,7 @@ test('of the messages that a client may not have, the oldest are lost when there
   }
   const { messages } = await recoverSession(files, { ...reading, maxMissed: 2 })
   assert.deepEqual(
-    messages.missed.map(({ number }) => number),
+    messages.missed.map(({ sequence: number }) => number),
     [5, 6],
   )
 })
@@ -106,7 +106,7 @@ test('what comes at the end is known as such also in the next process', async ()
     text('post_final_transcript'),
     line({ type: 'end_session' }),
   )
-  const ofLast = ({ number, isLast }: Outgoing) => [number, isLast]
+  const ofLast = ({ sequence: number, isLast }: Outgoing) => [number, isLast]
   assert.deepEqual(messages.missed.map(ofLast), [
     [1, undefined],
     [2, true],

@@ -125,7 +125,7 @@ export async function recoverSession(
   for await (const lines of files.readLines()) {
     for (const line of lines) read(reading, readRecord(line))
     reading.chunks.cut()
-    const missed = reading.missed.filter(({ number }) => number! > reading.seen)
+    const missed = reading.missed.filter(({ sequence: number }) => number! > reading.seen)
     reading.missed = newest(missed.slice(-maxMissed), maxMissedBytes)
   }
   const { beganAt, snapshot, stop, isDiarized, numbered, missed, withheld } = reading
@@ -219,7 +219,7 @@ function read<Kind extends LogRecord['kind']>(
 function queueAgain(reading: Reading, { head, text }: LoggedMessage): void {
   if (!isReliable(head) || !reading.options.routing.isForSocket(head)) return
   const number = ++reading.numbered
-  const outgoing: Outgoing = { text, number, ...(isLast(head) && { isLast: true }) }
+  const outgoing: Outgoing = { text, sequence: number, ...(isLast(head) && { isLast: true }) }
   if (isSentAtEnd(head)) reading.withheld.set(head.type, outgoing)
   else reading.missed.push(outgoing)
 }

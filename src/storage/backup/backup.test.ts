@@ -9,7 +9,7 @@ import { bytesOf } from '../../../test/support/storage/objects/objects-conforman
 import { makeFolder, openFolder } from '../../../test/support/storage/test-storage.ts'
 import { fillStore } from '../../../test/support/storage/upgrades/filled-store.ts'
 import { databaseFile } from '../data-folder.ts'
-import { insertFile } from '../recordings/recordings.ts'
+import { insertRecording } from '../recordings/recordings.ts'
 import { checkBackup } from './check-backup.ts'
 import { listSnapshots } from './manifest.ts'
 import { type RestoreOptions, restoreBackup } from './restore-backup.ts'
@@ -168,7 +168,7 @@ test('only what is new is copied, and what no kept snapshot needs is removed', a
   const id = randomUUID()
   const { size } = await storage.objects.write(id, bytesOf('new'), { maxBytes: 10, signal })
   const form = { filename: null, source: null, extension: 'wav', duration: 1, channels: 1 }
-  await insertFile(storage.db, { ...form, id, size, account: 'acme', createdAt: 1 })
+  await insertRecording(storage.db, { ...form, id, size, account: 'acme', createdAt: 1 })
   const others = storage.db.sql.selectFrom('files').select('id').where('id', '<>', id)
   const [old] = await others.limit(1).execute()
   await storage.db.sql.deleteFrom('files').where('id', '=', old!.id).execute()
@@ -259,7 +259,7 @@ test('one account is restored without a trace of the others', async (t) => {
   const id = randomUUID()
   await storage.objects.write(id, bytesOf('of another'), { maxBytes: 10, signal })
   const form = { filename: 'secret.wav', source: null, extension: 'wav', duration: 1, channels: 1 }
-  await insertFile(storage.db, { ...form, id, size: 10, account: 'umbra', createdAt: 1 })
+  await insertRecording(storage.db, { ...form, id, size: 10, account: 'umbra', createdAt: 1 })
   await storage.close()
   const database = new DatabaseSync(databaseFile(folder))
   database.exec(`insert into jobs (id, account, kind, status, created_at, completed_at, run_after)

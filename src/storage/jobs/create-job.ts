@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { findSpentQuota } from '../accounts/usage/month-quota.ts'
 import type { Db } from '../database/db.ts'
 import { createGroupCommit } from '../database/group-commit.ts'
-import { findFile } from '../recordings/recordings.ts'
+import { findRecording } from '../recordings/recordings.ts'
 import { enqueueJob, type NewJob, type QueueLimit } from './queue/queue.ts'
 
 /** What a client sends so that a repeated request is recognized. */
@@ -105,7 +105,8 @@ async function create(
  */
 async function checkMonth(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: number }) {
   const { account, createdAt: now } = job
-  const file = job.kind === 'live' ? undefined : await findFile(tx, { id: job.file.id, account })
+  const file =
+    job.kind === 'live' ? undefined : await findRecording(tx, { id: job.file.id, account })
   const seconds = (file?.duration ?? 0) * (file?.channels ?? 1)
   return findSpentQuota(tx, { account, now, seconds, maxSeconds })
 }

@@ -9,7 +9,7 @@ import {
   openTestStorage,
 } from '../../../test/support/storage/test-storage.ts'
 import { type Db, inTransaction } from '../database/db.ts'
-import { findFile } from '../recordings/recordings.ts'
+import { findRecording } from '../recordings/recordings.ts'
 import { deleteEndedJob } from './deletion/delete-job.ts'
 import { finishJob } from './end-job.ts'
 import { findJob } from './jobs.ts'
@@ -35,7 +35,7 @@ test('a redacted recording takes the place of the original, the id of which stay
   const { id, redactedAudio } = await endRedacted(db, { fileId })
   const job = await findJob(db, { id, account })
   assert.deepEqual([job?.redactedAudio, job?.file?.id], [redactedAudio, fileId])
-  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+  assert.equal(await findRecording(db, { id: fileId, account }), undefined)
   const { objects } = (await remove(db, { id }))!
   assert.ok(objects.includes(redactedAudio.object), 'it goes with its job')
 })
@@ -48,11 +48,11 @@ test('the original stays as long as another job uses it, and no longer', async (
   const { id } = await endRedacted(db, { fileId })
   const usual = await findJob(db, { id: other.id, account })
   assert.equal(usual?.redactedAudio, null)
-  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.ok(await findRecording(db, { id: fileId, account }))
   await finishJob(db, other.lease, { result: {}, at: 3000 })
-  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.ok(await findRecording(db, { id: fileId, account }))
   assert.deepEqual(await remove(db, other), { objects: [fileId] })
-  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+  assert.equal(await findRecording(db, { id: fileId, account }), undefined)
   assert.ok(await findJob(db, { id, account }))
 })
 
@@ -62,10 +62,10 @@ test('of two jobs that redact one upload the last makes it go', async (t) => {
   await addJob(db, { fileId })
   const first = (await claim(db))!
   await endRedacted(db, { fileId })
-  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.ok(await findRecording(db, { id: fileId, account }))
   const redactedAudio = { object: randomUUID(), size: 1 }
   await finishJob(db, first.lease, { result: {}, redactedAudio, at: 2000 })
-  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+  assert.equal(await findRecording(db, { id: fileId, account }), undefined)
 })
 
 test('a lease that was lost changes nothing', async (t) => {
@@ -77,7 +77,7 @@ test('a lease that was lost changes nothing', async (t) => {
   const redactedAudio = { object: randomUUID(), size: 1 }
   assert.equal(await finishJob(db, lease, { result: {}, redactedAudio, at: 2000 }), false)
   assert.equal((await findJob(db, { id, account }))?.redactedAudio, null)
-  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.ok(await findRecording(db, { id: fileId, account }))
 })
 
 test('a start keeps the redacted recordings of jobs, and removes what a killed server left of one or of an original', async (t) => {

@@ -20,7 +20,7 @@ import { type Lease, whereLeased } from '../jobs/queue/lease.ts'
 import type { SessionMessage } from '../jobs/queue/queue.ts'
 import type { ResultColumns } from '../jobs/results.ts'
 import { isAbandoned } from '../nodes/owners.ts'
-import { insertFile } from '../recordings/recordings.ts'
+import { insertRecording } from '../recordings/recordings.ts'
 import { recordSessionEnd } from './live-sessions.ts'
 import { deleteBatches } from './session-batches.ts'
 
@@ -316,7 +316,7 @@ async function recordEnd(
   await queueWebhooks(tx, { id, account }, [...recordingEnd, 'live.end_session'], { at })
   const form = { filename: null, source: null, extension: 'wav' }
   if (file && zero_retention === 0)
-    await insertFile(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
+    await insertRecording(tx, { ...form, ...file, id: file_id!, account, createdAt: at })
 }
 
 /** Worded like the index on jobs that have not ended. */

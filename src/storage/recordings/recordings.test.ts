@@ -3,15 +3,15 @@ import test from 'node:test'
 import { addFile, addJob } from '../../../test/support/jobs/test-jobs.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { inTransaction } from '../database/db.ts'
-import { deleteUnusedFiles, findFile } from './recordings.ts'
+import { deleteUnusedFiles, findRecording } from './recordings.ts'
 
 test('a file is found by its own account only', async (t) => {
   const { db } = await openTestStorage(t)
   const id = await addFile(db, { account: 'acme', createdAt: 7 })
-  const found = await findFile(db, { id, account: 'acme' })
+  const found = await findRecording(db, { id, account: 'acme' })
   assert.equal(found?.filename, 'talk.wav')
   assert.equal(found.createdAt, 7)
-  assert.equal(await findFile(db, { id, account: 'other' }), undefined)
+  assert.equal(await findRecording(db, { id, account: 'other' }), undefined)
 })
 
 test('of a period only the files go that no job uses', async (t) => {

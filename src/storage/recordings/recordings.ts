@@ -3,7 +3,7 @@ import { type Db, inTransaction } from '../database/db.ts'
 import type { FileRow } from '../database/tables.ts'
 
 /** A recording whose bytes are the object with the same id. */
-export type StoredFile = {
+export type StoredRecording = {
   id: string
   account: string
   filename: string | null
@@ -19,7 +19,7 @@ export type StoredFile = {
 }
 
 /** Registers a stored object as a file of its account. */
-export async function insertFile(db: Db, file: StoredFile): Promise<void> {
+export async function insertRecording(db: Db, file: StoredRecording): Promise<void> {
   const { createdAt, ...columns } = file
   await db.sql
     .insertInto('files')
@@ -28,10 +28,10 @@ export async function insertFile(db: Db, file: StoredFile): Promise<void> {
 }
 
 /** Finds a file of one account; treats another account's file as missing. */
-export async function findFile(
+export async function findRecording(
   db: Db,
-  { id, account }: Pick<StoredFile, 'id' | 'account'>,
-): Promise<StoredFile | undefined> {
+  { id, account }: Pick<StoredRecording, 'id' | 'account'>,
+): Promise<StoredRecording | undefined> {
   const row = await db.sql
     .selectFrom('files')
     .selectAll()
@@ -135,6 +135,6 @@ export async function findGivenUpRecordings(db: Db, ids: readonly string[]): Pro
   return new Set(rows.map(({ id }) => id))
 }
 
-function toFile({ created_at, ...columns }: FileRow): StoredFile {
+function toFile({ created_at, ...columns }: FileRow): StoredRecording {
   return { ...columns, createdAt: created_at }
 }

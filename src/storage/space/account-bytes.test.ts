@@ -13,7 +13,7 @@ import type { Db } from '../database/db.ts'
 import { deleteEndedJob } from '../jobs/deletion/delete-job.ts'
 import { finishJob } from '../jobs/end-job.ts'
 import { replacePostSessionMetadata } from '../jobs/jobs.ts'
-import { deleteUnusedFiles, insertFile } from '../recordings/recordings.ts'
+import { deleteUnusedFiles, insertRecording } from '../recordings/recordings.ts'
 import { countHeldBytes, listKeyAccounts, measureOldResults } from './account-bytes.ts'
 
 const account = 'acme'
@@ -30,9 +30,9 @@ function fileOf(account: string, size: number) {
 
 test('a file counts while its row is there', async (t) => {
   const { db } = await openTestStorage(t)
-  await insertFile(db, fileOf('a', 1000))
-  await insertFile(db, fileOf('a', 500))
-  await insertFile(db, fileOf('b', 7))
+  await insertRecording(db, fileOf('a', 1000))
+  await insertRecording(db, fileOf('a', 500))
+  await insertRecording(db, fileOf('b', 7))
   assert.deepEqual(await countHeldBytes(db, 'a'), { own: 1500, total: 1507, largest: 1500 })
   await deleteUnusedFiles(db, { from: 0, to: 10 })
   assert.deepEqual(await countHeldBytes(db, 'a'), { own: 0, total: 0, largest: 0 })
@@ -64,7 +64,7 @@ test('results count in their row, and as objects of their own, and redacted reco
 test('a transaction that is undone takes its bytes with it', async (t) => {
   const { db } = await openTestStorage(t)
   const undone = db.sql.transaction().execute(async (sql) => {
-    await insertFile({ ...db, sql }, fileOf('a', 1000))
+    await insertRecording({ ...db, sql }, fileOf('a', 1000))
     throw new Error('undone')
   })
   await assert.rejects(undone, /undone/)
@@ -74,7 +74,7 @@ test('a transaction that is undone takes its bytes with it', async (t) => {
 test('what an earlier version stored is counted when its database is opened', async (t) => {
   const folder = await makeFolder(t)
   const earlier = await openFolder(folder)
-  await insertFile(earlier.db, fileOf('a', 1000))
+  await insertRecording(earlier.db, fileOf('a', 1000))
   await addJob(earlier.db)
   const held = await heldBy(earlier.db, account)
   await earlier.close()

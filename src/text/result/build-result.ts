@@ -10,7 +10,7 @@ import { joinSentences } from '../words/sentences/join-sentences.ts'
 import { type AddOnError, type Envelope, failedEnvelope } from './steps/envelope.ts'
 import { notConfigured, withoutEngine } from './steps/not-configured.ts'
 import { type RunOptions, runAddOn } from './steps/run-add-on.ts'
-import { type Prepared, prepareServiceAddOn } from './steps/run-service-add-on.ts'
+import { prepareServiceAddOn, type ServiceRequests } from './steps/run-service-add-on.ts'
 import { answersFor, applyTransform } from './steps/run-transform.ts'
 import { addUsage, type StoredResult } from './stored-result.ts'
 import { subtitlesWarnings } from './subtitles-warnings.ts'
@@ -20,12 +20,12 @@ import { buildTranscriptResult, type ResultOptions, transcriptOf } from './trans
 export type BuiltResult = {
   result: Record<string, unknown>
   redacted: RedactedSpan[]
-  prepared: Prepared[]
+  prepared: ServiceRequests[]
   /**
    * What a transform has to ask first: nothing is built yet, and the same build is repeated with
    * the answers (`ResultOptions.answered`).
    */
-  asks?: Prepared
+  pendingRequests?: ServiceRequests
 }
 
 /** The options of a build. */
@@ -66,7 +66,8 @@ export function buildResult(
     onStep?.(name)
     const run = { params, why: failedSteps[name], now, onFault }
     const answered = answersFor(transform, text, { ...run, ...result })
-    if ('requests' in answered) return { result: {}, redacted: [], prepared: [], asks: answered }
+    if ('requests' in answered)
+      return { result: {}, redacted: [], prepared: [], pendingRequests: answered }
     const applied = applyTransform(transform, text, { ...run, ...answered })
     text = applied.transcript
     if (applied.redacted) redacted = applied.redacted
@@ -108,7 +109,7 @@ function prepareServices(
     serviceAddOns = allServiceAddOns,
   }: BuildOptions & { served: readonly string[] },
   run: RunOptions,
-): Prepared[] {
+): ServiceRequests[] {
   const requested = serviceAddOns.filter(({ name }) => {
     return run.params[name] === true && served.includes(name)
   })

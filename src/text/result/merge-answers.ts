@@ -3,11 +3,16 @@ import type { ServiceAddOn } from '../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons/service-add-ons.ts'
 import type { ResultForm } from './steps/envelope.ts'
 import type { RunOptions } from './steps/run-add-on.ts'
-import { type Answered, mergeServiceAddOn } from './steps/run-service-add-on.ts'
+import { mergeServiceAddOn, type ServiceResponses } from './steps/run-service-add-on.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
 /** The JSON text of a built result, and the answers of services to write into it. */
-export type Merge = { result: string; params: Params; form: ResultForm; answered: Answered[] }
+export type Merge = {
+  result: string
+  params: Params
+  form: ResultForm
+  answered: ServiceResponses[]
+}
 
 /** The options of a merge. */
 export type MergeOptions = Pick<RunOptions, 'failedSteps' | 'now' | 'onFault'> & {

@@ -5,7 +5,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import { ResultBuilder } from './result-builder.ts'
 import type { AddOnError } from './steps/envelope.ts'
-import type { Answered, Prepared } from './steps/run-service-add-on.ts'
+import type { ServiceRequests, ServiceResponses } from './steps/run-service-add-on.ts'
 
 const { signal } = new AbortController()
 const options = { account: 'acme', signal }
@@ -30,14 +30,14 @@ function openBuilder(t: TestContext, timeout = 30) {
       const about = { audioDuration: 3, distinctChannels: 1, transcriptionTime: 1 }
       return builder.build(transcript, { ...about, params, served }, options)
     },
-    async merge(result: string, params: Params, ...answered: Answered[]) {
+    async merge(result: string, params: Params, ...answered: ServiceResponses[]) {
       const text = await builder.merge({ result, params, form, answered }, options)
       return JSON.parse(text)
     },
     async retry(
       result: string,
       params: Params,
-      more: { served?: string[]; answered?: Answered } = {},
+      more: { served?: string[]; answered?: ServiceResponses } = {},
     ) {
       const retry = { name: 'translation', result, params: JSON.stringify(params), form, ...more }
       return builder.retry({ ...retry, form }, options)
@@ -45,7 +45,7 @@ function openBuilder(t: TestContext, timeout = 30) {
   }
 }
 
-function requestsOf(prepared: Prepared | undefined) {
+function requestsOf(prepared: ServiceRequests | undefined) {
   return prepared && 'requests' in prepared ? prepared.requests : prepared?.error.exception
 }
 
@@ -99,7 +99,7 @@ test('an add-on that does not know the language makes no request, and says why',
   const params = { translation: true }
   const { text, prepared } = await build(transcript, params)
   assert.equal(requestsOf(prepared[0]), 'LanguageNotSupported')
-  const { error } = prepared[0] as Prepared & { error: AddOnError }
+  const { error } = prepared[0] as ServiceRequests & { error: AddOnError }
   const { translation } = await merge(text, params, { name: 'translation', seconds: 0.5, error })
   assert.deepEqual([translation.success, translation.error], [false, error])
   assert.equal(translation.exec_time, 0.5)

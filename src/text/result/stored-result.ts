@@ -3,7 +3,7 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import { readMarkers } from '../redaction/markers.ts'
 import type { Envelope } from './steps/envelope.ts'
-import type { Answered } from './steps/run-service-add-on.ts'
+import type { ServiceResponses } from './steps/run-service-add-on.ts'
 import { renewWarnings } from './subtitles-warnings.ts'
 import { sumUsage, type Usage, usageOf } from './token-usage.ts'
 import { transcriptOf } from './transcript-result.ts'
@@ -16,7 +16,7 @@ export type StoredResult = Record<string, unknown> & {
 }
 
 /** Adds what the answers of services took to the usage of a result. */
-export function addUsage({ metadata }: StoredResult, answered: readonly Answered[]): void {
+export function addUsage({ metadata }: StoredResult, answered: readonly ServiceResponses[]): void {
   const answers = answered.flatMap((one) => ('answers' in one ? one.answers : []))
   const usage = sumUsage([metadata?.usage, usageOf(answers)])
   if (metadata && usage) metadata.usage = usage

@@ -3,7 +3,7 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
 import type { AddOnError, ResultForm } from './steps/envelope.ts'
-import type { Answered } from './steps/run-service-add-on.ts'
+import type { ServiceResponses } from './steps/run-service-add-on.ts'
 
 /** The content of a result beside the transcript. */
 export type ResultOptions = {
@@ -27,7 +27,7 @@ export type ResultOptions = {
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
   /** The answers to what the same build had to ask before. */
-  answered?: Answered | undefined
+  answered?: ServiceResponses | undefined
 }
 
 /** Builds the transcript part of the API's result, without any add-ons. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Answered } from '../result/steps/run-service-add-on.ts'
+import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
 import { nameConsistency } from './name-consistency.ts'
 
 function say(language: string, ...texts: string[]) {
@@ -13,11 +13,11 @@ function say(language: string, ...texts: string[]) {
   return { utterances }
 }
 
-function answered(...answers: unknown[]): Answered {
+function answered(...answers: unknown[]): ServiceResponses {
   return { name: 'name_consistency', seconds: 0, answers }
 }
 
-function apply(transcript: ReturnType<typeof say>, given?: Answered) {
+function apply(transcript: ReturnType<typeof say>, given?: ServiceResponses) {
   const { transcript: changed, made, warnings } = nameConsistency.apply(transcript, {}, given)
   const texts = changed.utterances.map(({ words }) => words.map(({ text }) => text).join(' '))
   return { texts, changes: JSON.parse(made!.results as string), warnings }

@@ -1,7 +1,7 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { knownUtterances, type Params } from '../add-ons/add-on.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import type { Answered } from '../result/steps/run-service-add-on.ts'
+import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
 import type { Transform } from '../transforms/transform.ts'
 import { findLookAlikes } from '../words/names/look-alike-names.ts'
 import {
@@ -60,7 +60,7 @@ function write(changes: readonly NameChange[], params: Params): string {
 }
 
 /** Returns why a model gave no answer to some request. */
-function failureOf(answered: Answered | undefined) {
+function failureOf(answered: ServiceResponses | undefined) {
   if (!answered) return undefined
   if ('error' in answered) return answered.error
   return answered.answers
@@ -80,7 +80,10 @@ function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failur
 type Named = { transcript: Transcript; changes: NameChange[] }
 
 /** Writes the spellings that a model chose, as far as it had the choice. */
-function applyAnswers({ transcript, changes }: Named, answered: Answered | undefined): Named {
+function applyAnswers(
+  { transcript, changes }: Named,
+  answered: ServiceResponses | undefined,
+): Named {
   const answers = answered && 'answers' in answered ? answered.answers.map(readAnswer) : []
   const chosen = answers.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }

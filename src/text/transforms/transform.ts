@@ -2,7 +2,7 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import type { RedactedSpan } from '../redaction/redacted-spans.ts'
 import type { AddOnOutput } from '../result/steps/envelope.ts'
-import type { Answered } from '../result/steps/run-service-add-on.ts'
+import type { ServiceResponses } from '../result/steps/run-service-add-on.ts'
 import type { ServiceRequest } from '../service-add-ons/service-add-on.ts'
 
 /** A step that changes a transcript before any add-on runs on it. */
@@ -18,7 +18,7 @@ export type Transform = {
   /** Returns what to ask a service before the step; only called where there is one for it. */
   prepare?(transcript: Transcript, params: Params): ServiceRequest[]
   /** `answered`: the answers to what `prepare` returned, where there is a service. */
-  apply(transcript: Transcript, params: Params, answered?: Answered): Transformed
+  apply(transcript: Transcript, params: Params, answered?: ServiceResponses): Transformed
 }
 
 /**

@@ -211,7 +211,7 @@ test('a client that leaves before the answer cancels its job', async (t) => {
   leave.abort()
   await assert.rejects(asked)
   const [job] = (await call<Job>(slow, '/v2/pre-recorded')).body.items
-  await slow.app.jobs.submission.whenEnded(
+  await slow.app.jobs.service.whenEnded(
     { id: job!.id, account: 'test' },
     AbortSignal.timeout(60_000),
   )

@@ -24,7 +24,7 @@ async function start(t: TestContext, speech?: SpeechEngine) {
 
 test('a line about a request has its id, under one name', async (t) => {
   const { server, lines, reported } = await start(t)
-  server.app.jobs.submission.submit = () => Promise.reject(new Error('broken'))
+  server.app.jobs.service.submit = () => Promise.reject(new Error('broken'))
   const json = { audio_url: await upload(server, hum(1)) }
   const before = lines.length
   const { status, headers } = await call(server, '/v2/pre-recorded', { json })

@@ -38,7 +38,7 @@ test('names of one account that do not resolve hold up no fetch, job or callback
   await service.jobs.start()
   const { signal } = new AbortController()
   const ask = (account: string, source: string) =>
-    service.jobs.submission.submit(account, {
+    service.jobs.service.submit(account, {
       params: {},
       customMetadata: null,
       fileId: null,
@@ -46,12 +46,12 @@ test('names of one account that do not resolve hold up no fetch, job or callback
     })
 
   const stuck = Array.from({ length: 25 }, (_, i) =>
-    service.jobs.submission.uploadFrom(ATTACKER, { source: `http://stuck-${i}.example/`, signal }),
+    service.jobs.service.uploadFrom(ATTACKER, { source: `http://stuck-${i}.example/`, signal }),
   )
   for (const one of stuck) one.catch(() => {})
   for (let i = 0; i < 4; i++) await ask(ATTACKER, `http://stuck-job-${i}.example/`)
 
-  for (let i = 0; i < 5; i++) await service.jobs.submission.uploadFrom(OTHER, { source, signal })
+  for (let i = 0; i < 5; i++) await service.jobs.service.uploadFrom(OTHER, { source, signal })
   const receiver = await openReceiver()
   t.after(() => receiver.close())
   const sender = createSender({ config: readConfig(env), resolve })
@@ -76,7 +76,7 @@ test('a job whose name could not be looked up waits for another attempt', async 
   const service = await openService(t, { env, resolve })
   await service.jobs.start()
   const request = { params: {}, customMetadata: null, fileId: null, source: 'http://a.example/' }
-  const { id } = await service.jobs.submission.submit(OTHER, request)
+  const { id } = await service.jobs.service.submit(OTHER, request)
   const read = () =>
     service.storage.db.sql
       .selectFrom('jobs')

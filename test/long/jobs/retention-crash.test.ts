@@ -12,7 +12,7 @@ import { disableEndpoint } from '../../../src/storage/deliveries/endpoints/endpo
 import { finishJob } from '../../../src/storage/jobs/end-job.ts'
 import { enqueueJob } from '../../../src/storage/jobs/queue/queue.ts'
 import { objectPath } from '../../../src/storage/objects/disk/disk-objects.ts'
-import { insertFile } from '../../../src/storage/recordings/recordings.ts'
+import { insertRecording } from '../../../src/storage/recordings/recordings.ts'
 import { openStorage, type Storage } from '../../../src/storage/storage.ts'
 import { addWebhook } from '../../support/delivery/test-deliveries.ts'
 import { claim } from '../../support/jobs/test-jobs.ts'
@@ -51,7 +51,7 @@ async function store(
     await mkdir(dirname(objectPath(join(folder, 'objects'), id)), { recursive: true })
     await writeFile(objectPath(join(folder, 'objects'), id), 'recording')
     const shape = { extension: 'wav', size: 9, duration: 1, channels: 1 }
-    await insertFile(tx, {
+    await insertRecording(tx, {
       id,
       account: ACCOUNT,
       filename: null,

@@ -44,7 +44,7 @@ test('an upload that does not fit is refused, and the next one is taken', async 
     }
     const upload = { filename: 'long.wav', body: endless(), signal }
     const codes = ['storage_low', 'storage_full']
-    await assert.rejects(service.jobs.submission.upload(account, upload), ({ code }: AppError) =>
+    await assert.rejects(service.jobs.service.upload(account, upload), ({ code }: AppError) =>
       codes.includes(code),
     )
     assert.equal((await service.ended(await service.submit({ seconds: 4 }))).status, 'done')
@@ -79,22 +79,22 @@ test('a disk that others filled holds up the job under way and all others, and n
   })
   await onSmallDisk(t, { speech }, async (service) => {
     await service.jobs.start()
-    const { id: fileId } = await service.jobs.submission.upload(account, {
+    const { id: fileId } = await service.jobs.service.upload(account, {
       filename: 'talk.wav',
       body: fakeRecording({ seconds: 4 }),
       signal,
     })
     const request = { params: {}, customMetadata: null, fileId, source: null }
-    const held = await service.jobs.submission.submit(account, request)
+    const held = await service.jobs.service.submit(account, request)
     await came.promise
     const accepted = [
-      (await service.jobs.submission.submit(account, request)).id,
-      (await service.jobs.submission.submit(account, request)).id,
+      (await service.jobs.service.submit(account, request)).id,
+      (await service.jobs.service.submit(account, request)).id,
     ]
     const ballast = await fillDisk(service.folder)
 
     await assert.rejects(service.submit({ seconds: 4 }), { code: 'storage_low' })
-    await assert.rejects(service.jobs.submission.submit(account, request), { code: 'storage_low' })
+    await assert.rejects(service.jobs.service.submit(account, request), { code: 'storage_low' })
     semaphore.resolve()
     // What it heard cannot be kept; first of all it frees the space of its own work.
     const work = join(service.folder, 'work', held.id)

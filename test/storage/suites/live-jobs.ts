@@ -25,7 +25,7 @@ import {
   releaseLiveJob,
 } from '../../../src/storage/live/live-jobs.ts'
 import { deleteExpiredTokens, findLiveSession } from '../../../src/storage/live/live-sessions.ts'
-import { deleteUnusedFiles, findFile } from '../../../src/storage/recordings/recordings.ts'
+import { deleteUnusedFiles, findRecording } from '../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim, returnLost } from '../../support/jobs/test-jobs.ts'
 import {
   addLiveJob,
@@ -66,7 +66,7 @@ test('a live job waits for its connection and shows its channels, not yet its le
   const { id: _, ...file } = job.file
   assert.deepEqual(file, { filename: null, source: null, duration: null, channels: 2 })
   assert.deepEqual([job.status, job.customMetadata], ['queued', '{"room":42}'])
-  assert.equal(await findFile(db, { id: job.file.id, account }), undefined)
+  assert.equal(await findRecording(db, { id: job.file.id, account }), undefined)
   assert.deepEqual(await findLiveSession(db, id), { id, createdAt: 1000, token })
   assert.equal(await findLiveSession(db, randomUUID()), undefined)
   const metadata = { room: '42' }
@@ -189,7 +189,7 @@ test('the end shows result, recording and moment at once', async ({ db }) => {
   assert.deepEqual([job?.status, job?.completedAt], ['done', 9000])
   assert.deepEqual(job?.result, { text: '{"done":1}' })
   assert.deepEqual([job.file?.duration, job.file?.channels], [2.5, 2])
-  const file = await findFile(db, { id: job.file!.id, account })
+  const file = await findRecording(db, { id: job.file!.id, account })
   const shape = { filename: null, source: null, extension: 'wav', createdAt: 9000 }
   assert.deepEqual(file, { id: job.file!.id, account, ...shape, ...end.file })
   const kept = await deleteUnusedFiles(db, { from: 0, to: 10_000 })
@@ -202,7 +202,7 @@ test('a session without sound has a length and no file', async ({ db }) => {
   await finishLiveJob(db, lease, { ...end, file: undefined })
   const job = await findJob(db, { id, account })
   assert.equal(job?.file?.duration, 0)
-  assert.equal(await findFile(db, { id: job.file!.id, account }), undefined)
+  assert.equal(await findRecording(db, { id: job.file!.id, account }), undefined)
 })
 
 test('a session that fails says why beside what its client told', async ({ db }) => {
@@ -236,7 +236,7 @@ test('a session that fails keeps what was recorded, from the moment that shows t
   assert.ok(await failLiveJob(db, id, { failure, file, at: 9000, only: lease }))
   const job = await findJob(db, { id, account })
   assert.deepEqual([job?.status, job?.file?.duration], ['error', 2.5])
-  const kept = await findFile(db, { id: job!.file!.id, account })
+  const kept = await findRecording(db, { id: job!.file!.id, account })
   assert.deepEqual([kept?.extension, kept?.size, kept?.createdAt], ['wav', 44, 9000])
   const { objects } = (await remove(db, { id, account, kind: 'live' }))!
   assert.deepEqual(objects, [kept!.id])
@@ -247,7 +247,7 @@ test('a session in which nothing was recorded fails without length and file', as
   assert.ok(await failLiveJob(db, id, { failure, at: 9000, only: lease }))
   const job = await findJob(db, { id, account })
   assert.equal(job?.file?.duration, null)
-  assert.equal(await findFile(db, { id: job.file.id, account }), undefined)
+  assert.equal(await findRecording(db, { id: job.file.id, account }), undefined)
 })
 
 test('a session is only given up while nobody has connected', async ({ db }) => {

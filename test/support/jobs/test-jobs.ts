@@ -11,7 +11,7 @@ import {
 } from '../../../src/storage/jobs/queue/queue.ts'
 import { returnLostJobs } from '../../../src/storage/jobs/queue/queue-maintenance.ts'
 import { type JobResult, readResult } from '../../../src/storage/jobs/results.ts'
-import { insertFile } from '../../../src/storage/recordings/recordings.ts'
+import { insertRecording } from '../../../src/storage/recordings/recordings.ts'
 
 export type TestJob = {
   account?: string
@@ -56,7 +56,14 @@ export async function addFile(db: Db, given: { account?: string; createdAt?: num
   const { account = 'acme', createdAt = 1000 } = given
   const id = randomUUID()
   const shape = { extension: 'wav', size: 32_044, duration: 1, channels: 1 }
-  await insertFile(db, { id, account, filename: 'talk.wav', source: null, ...shape, createdAt })
+  await insertRecording(db, {
+    id,
+    account,
+    filename: 'talk.wav',
+    source: null,
+    ...shape,
+    createdAt,
+  })
   return id
 }
 

@@ -2,9 +2,9 @@ import type { TestContext } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
 import { Jobs } from '../../../src/jobs/jobs.ts'
 import type { MediaTools } from '../../../src/jobs/pipeline/pipeline-tools.ts'
-import type { SubmitRequest } from '../../../src/jobs/submission/job-service.ts'
 import type { Resolve } from '../../../src/net/dns/resolver.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { findJob, type Job } from '../../../src/storage/jobs/jobs.ts'
@@ -122,9 +122,9 @@ export async function openService(
     folder: home,
     async submit(recording, request = {}) {
       const upload = { filename: 'talk.wav', body: fakeRecording(recording), signal }
-      const { id: fileId } = await jobs.submission.upload(ACCOUNT, upload)
+      const { id: fileId } = await jobs.service.upload(ACCOUNT, upload)
       const usual = { params: {}, customMetadata: null, fileId, source: null }
-      const { id } = await jobs.submission.submit(ACCOUNT, { ...usual, ...request })
+      const { id } = await jobs.service.submit(ACCOUNT, { ...usual, ...request })
       return id
     },
     async ended(id) {

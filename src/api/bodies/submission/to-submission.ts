@@ -1,8 +1,8 @@
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { SubmitRequest } from '../../../jobs/submission/job-service.ts'
+import type { SubmitRequest } from '../../../jobs/job-service.ts'
 import type { LiveRequest } from '../../../live/request/live-request.ts'
-import { findFile } from '../../../storage/recordings/recordings.ts'
+import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { Creation } from '../parsing/parse-body.ts'
 import { formatProblem, linesError, type Problem } from '../validation/validate-fields.ts'
@@ -33,7 +33,7 @@ export async function toSubmission(
   async function findAudio(audioUrl: string): Promise<{ fileId?: string; problem?: Problem }> {
     const id = fileIdOf(audioUrl, bases)
     const fileId = id ?? uploadIdIn(audioUrl)
-    if (fileId && (await findFile(storage.db, { id: fileId, account }))) return { fileId }
+    if (fileId && (await findRecording(storage.db, { id: fileId, account }))) return { fileId }
     if (id === undefined) return {}
     const rule = 'must name an uploaded file that exists'
     return { problem: { path: ['audio_url'], rule } }

@@ -177,15 +177,15 @@ export class RealtimeConnection implements SocketConnection {
   async #listen(session: OpenedSession): Promise<void> {
     const connection = await session.opening
     if (!connection) return
-    for await (const { text, number } of connection.messages()) {
+    for await (const { text, sequence: number } of connection.messages()) {
       const message = JSON.parse(text) as ServerMessage
       const events = session.isDropped ? [] : this.#translate(session, message)
       for (const event of events) this.#emit(event)
-      if (number !== undefined) connection.seen(number)
+      if (number !== undefined) connection.markDelivered(number)
       if (this.#waiting.length > MAX_WAITING) await this.#untilFree()
     }
     const { closeCode } = connection
-    connection.lost(closeCode ?? 1000)
+    connection.socketClosed(closeCode ?? 1000)
     if (session.finals && !session.isDropped) {
       for (const event of this.#turns!.committed(session.finals)) this.#emit(event)
     } else if (!session.finals) {
@@ -217,17 +217,17 @@ export class RealtimeConnection implements SocketConnection {
     }
   }
 
-  space(): Promise<void> | undefined {
+  whenReadable(): Promise<void> | undefined {
     const session = this.#session
     if (!session) return undefined
-    return session.connection ? session.connection.space() : session.opening.then(() => {})
+    return session.connection ? session.connection.whenReadable() : session.opening.then(() => {})
   }
 
   /** Messages of a session count as seen when they are passed on. */
-  seen(): void {}
+  markDelivered(): void {}
 
   /** The client is gone: what it sent is recognized to its end. */
-  lost(): void {
+  socketClosed(): void {
     this.end(1000)
     this.#free?.resolve()
     const session = this.#session

@@ -2,7 +2,7 @@ import { parse } from 'node:path'
 import { AppError } from '../../../errors.ts'
 import type { Db } from '../../../storage/database/db.ts'
 import type { Job } from '../../../storage/jobs/jobs.ts'
-import { findFile } from '../../../storage/recordings/recordings.ts'
+import { findRecording } from '../../../storage/recordings/recordings.ts'
 import type { SentFile } from './send-file.ts'
 
 /** Which recording of a job is requested. */
@@ -32,7 +32,7 @@ async function findOriginal({ account, file, redactedAudio }: Job, db: Db): Prom
     const reason = 'the original was not kept; redacted=true asks for the one that was'
     throw new AppError('file_not_found', reason)
   }
-  const found = file && (await findFile(db, { id: file.id, account }))
+  const found = file && (await findRecording(db, { id: file.id, account }))
   if (!found) throw new AppError('file_not_found', 'the job has no audio yet')
   return found
 }

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../errors.ts'
-import type { StoredFile } from '../../../storage/recordings/recordings.ts'
+import type { StoredRecording } from '../../../storage/recordings/recordings.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import { parseByteRange } from './byte-range.ts'
 
 /** The properties of a file that are needed to send it; without a name it goes by its id. */
-export type SentFile = Pick<StoredFile, 'id' | 'size' | 'filename' | 'extension'>
+export type SentFile = Pick<StoredRecording, 'id' | 'size' | 'filename' | 'extension'>
 
 /** Which bytes to send, and with which content type. */
 export type SendOptions = {

@@ -40,7 +40,7 @@ export function addOnRetryRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsync
         // One after the other: all add-ons of an account at once would delay the jobs of other
         // accounts.
         const addOn = { id, account, kind: 'pre-recorded', name } as const
-        const answer = await inTurn(account, () => jobs.submission.retryAddOn(addOn))
+        const answer = await inTurn(account, () => jobs.service.retryAddOn(addOn))
         return reply.type('application/json; charset=utf-8').send(answer)
       },
     )

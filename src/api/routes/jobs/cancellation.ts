@@ -27,7 +27,7 @@ export function cancellationRoute({ jobs }: Pick<App, 'jobs'>): FastifyPluginAsy
         },
       },
       async ({ account, params: { id } }, reply) => {
-        await jobs.submission.cancel({ id, account, kind: 'pre-recorded' })
+        await jobs.service.cancel({ id, account, kind: 'pre-recorded' })
         return reply.code(202).send()
       },
     )

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import { findFile } from '../../../storage/recordings/recordings.ts'
+import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { mediaTypeOf } from '../../responses/files/media-types.ts'
 import { sendFile } from '../../responses/files/send-file.ts'
 import { downloadResponses, RangeHeaders } from '../../schemas/common/operations.ts'
@@ -21,7 +21,7 @@ export function fileRoutes({ storage }: Pick<App, 'storage'>): FastifyPluginAsyn
     }
     http.get('/file/:id', { schema }, async (request, reply) => {
       const { account, params } = request
-      const file = await findFile(storage.db, { id: params.id, account })
+      const file = await findRecording(storage.db, { id: params.id, account })
       if (!file) throw new AppError('file_not_found', params.id)
       const contentType = mediaTypeOf(file.extension)
       return sendFile(request, reply, { file, contentType, objects: storage.objects })

@@ -40,11 +40,11 @@ export function jobCreation(
         warnOfIgnored(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
-        const repeated = idempotency && (await app.jobs.submission.findRepeated(idempotency))
+        const repeated = idempotency && (await app.jobs.service.findRepeated(idempotency))
         if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await toSubmission(creation, { account, bases }, app)
-        const job = await app.jobs.submission.submit(account, { ...submission, keyId, idempotency })
+        const job = await app.jobs.service.submit(account, { ...submission, keyId, idempotency })
         log.info({ jobId: job.id }, 'job created')
         return answer(job)
       },

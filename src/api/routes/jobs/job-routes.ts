@@ -146,7 +146,7 @@ function deleteRoute({ config, jobs, path, kind }: RouteTools): FastifyPluginAsy
         const deletable = kind ?? (scopes.includes('live') ? undefined : 'pre-recorded')
         const address = clientAddressOf(raw, config.http)
         const by = { source: 'api', keyId, address } as const
-        await jobs.submission.remove({ id, account, kind: deletable }, by)
+        await jobs.service.remove({ id, account, kind: deletable }, by)
         return reply.code(202).send()
       },
     )

@@ -79,7 +79,7 @@ export function preRecordedRoutes(
   ): Promise<void> {
     const enough = AbortSignal.any([disconnectSignal(reply), AbortSignal.timeout(wait * 1000)])
     try {
-      await app.jobs.submission.whenEnded(id, enough)
+      await app.jobs.service.whenEnded(id, enough)
     } catch (error) {
       if (!enough.aborted) throw error
     }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { StoredFile } from '../../../storage/recordings/recordings.ts'
+import type { StoredRecording } from '../../../storage/recordings/recordings.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { MAX_IGNORED_BYTES, readAudioPart } from '../../bodies/multipart/audio-part.ts'
 import { formOptions, readParts } from '../../bodies/multipart/form-stream.ts'
@@ -52,7 +52,7 @@ export function uploadRoutes({
     )
   }
 
-  async function receiveUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
+  async function receiveUpload(request: FastifyRequest, signal: AbortSignal) {
     const encoding = request.headers['content-encoding'] ?? 'identity'
     if (encoding !== 'identity') {
       throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
@@ -65,23 +65,23 @@ export function uploadRoutes({
       )
     }
     const part = await readAudioPart(readParts(request))
-    return jobs.submission.upload(request.account, { ...part, signal })
+    return jobs.service.upload(request.account, { ...part, signal })
   }
 
-  async function fetchUpload(request: FastifyRequest, signal: AbortSignal): Promise<StoredFile> {
+  async function fetchUpload(request: FastifyRequest, signal: AbortSignal) {
     const { account, raw } = request
     const { audio_url: source } = await bodies.read('upload-address', request)
     // The client waits in silence during the download, which has limits of its own.
     raw.socket.setTimeout(0)
     try {
-      return await jobs.submission.uploadFrom(account, { source, signal })
+      return await jobs.service.uploadFrom(account, { source, signal })
     } catch (error) {
       throw toSourceFieldError(error)
     }
   }
 }
 
-function toUploadView(file: StoredFile, base: string) {
+function toUploadView(file: StoredRecording, base: string) {
   return {
     audio_url: fileUrl(base, file.id),
     audio_metadata: {

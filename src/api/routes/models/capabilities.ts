@@ -31,8 +31,7 @@ export function capabilityRoutes({
         },
       },
       async () => {
-        const { addOns, entityTypes, entityGroups, translators } =
-          await jobs.submission.capabilities()
+        const { addOns, entityTypes, entityGroups, translators } = await jobs.service.capabilities()
         return {
           recognition: {
             languages: [...speech.languages],

@@ -106,7 +106,7 @@ function viewRoute({ storage, jobs, findShared }: SharedTools): FastifyPluginAsy
         ? '{"utterances":[]}'
         : await inTurn(account, () => {
             const options = { ...form, isEdited: share.isEdited }
-            return jobs.submission.transcript({ id, account }, options)
+            return jobs.service.transcript({ id, account }, options)
           })
       const head = JSON.stringify({
         ...{ name: file?.filename ?? null, kind: job.kind, created_at: toDateTime(job.createdAt) },

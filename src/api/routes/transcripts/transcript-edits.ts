@@ -51,7 +51,7 @@ export function transcriptEditRoutes(
         const job = { id, account, kind }
         // One after the other, as transcripts: they are read in the same threads.
         const { version, versions, effective } = await inTurn(account, () => {
-          return jobs.submission.transcriptEdits(job, { limit: query.versions })
+          return jobs.service.transcriptEdits(job, { limit: query.versions })
         })
         const head = JSON.stringify({ version, versions: versions.map(viewVersion) })
         reply.type('application/json; charset=utf-8')
@@ -75,7 +75,7 @@ export function transcriptEditRoutes(
         const keyName = await keyNameOf(storage.db, keyHash)
         const made = await inTurn(account, () => {
           const job = { id: params.id, account, kind }
-          return jobs.submission.correctTranscript(job, { ...correction, keyName })
+          return jobs.service.correctTranscript(job, { ...correction, keyName })
         })
         return viewVersion(made)
       },

@@ -74,7 +74,7 @@ export function transcriptRoute(
         const { edited: isEdited, ...form } = query
         // One after the other: the threads that write them also build the results of others.
         const file = await inTurn(account, () => {
-          return jobs.submission.transcript({ id, account, kind }, { ...form, isEdited })
+          return jobs.service.transcript({ id, account, kind }, { ...form, isEdited })
         })
         markDeliveredWhenSent(jobs, reply, { id, account })
         const name = `${await stemOf({ id, account })}.${form.format}`

@@ -15,7 +15,7 @@ import type { Db } from '../../database/db.ts'
 import { finishJob } from '../../jobs/end-job.ts'
 import { findJob } from '../../jobs/jobs.ts'
 import type { JobResult } from '../../jobs/results.ts'
-import { insertFile } from '../../recordings/recordings.ts'
+import { insertRecording } from '../../recordings/recordings.ts'
 import { objectPath, openDiskObjects } from './disk-objects.ts'
 
 const options = { maxBytes: 1000, signal: new AbortController().signal }
@@ -72,7 +72,7 @@ test('a start removes unfinished writes and the objects that nothing refers to',
   await first.objects.write(kept, bytesOf('kept'), options)
   await first.objects.write(lost, bytesOf('lost'), options)
   const rest = { filename: null, source: null, extension: 'wav', size: 4, duration: 1, channels: 1 }
-  await insertFile(first.db, { id: kept, account: 'acme', ...rest, createdAt: 1 })
+  await insertRecording(first.db, { id: kept, account: 'acme', ...rest, createdAt: 1 })
   const job = await addEndedJob(first.db, { text: 'x'.repeat(300_000) })
   await first.close()
   const unfinished = join(folder, 'objects', 'unfinished')

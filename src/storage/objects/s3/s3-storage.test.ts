@@ -17,7 +17,7 @@ import { checkObjectStore } from '../../../cli/doctor/checks.ts'
 import { readConfig } from '../../../config/config.ts'
 import type { ObjectStoreConfig } from '../../../config/object-store.ts'
 import { createLog } from '../../../observability/log.ts'
-import { insertFile } from '../../recordings/recordings.ts'
+import { insertRecording } from '../../recordings/recordings.ts'
 import { openStorage, type StorageOptions } from '../../storage.ts'
 
 const log = createLog('silent')
@@ -50,7 +50,7 @@ test('a store keeps its objects in a bucket, and moves those that no row knows',
   const [kept, lost] = [randomUUID(), randomUUID()]
   const first = await openStorage({ folder, objectStore, log })
   for (const id of [kept, lost]) await first.objects.write(id, bytesOf('kept'), options)
-  await insertFile(first.db, { id: kept, ...file, ...media })
+  await insertRecording(first.db, { id: kept, ...file, ...media })
   // Of a process that is alive, or whose clock is behind.
   const recent = randomUUID()
   await first.objects.write(recent, bytesOf('new'), options)
@@ -65,7 +65,7 @@ test('a store keeps its objects in a bucket, and moves those that no row knows',
   )
   assert.deepEqual((await Array.fromAsync(second.orphans!.list())).flat(), [lost])
   // As if a newer database had been restored.
-  await insertFile(second.db, { id: lost, ...file, ...media })
+  await insertRecording(second.db, { id: lost, ...file, ...media })
   await second.close()
   const third = await open(t, { folder, objectStore })
   assert.equal((await third.objects.check(lost)).size, 4)
@@ -85,7 +85,7 @@ test('objects that a new database does not know, or of another place, stop a sta
   const local = await openStorage({ folder, log })
   const id = randomUUID()
   await local.objects.write(id, bytesOf('x'), options)
-  await insertFile(local.db, { id, ...file, ...media })
+  await insertRecording(local.db, { id, ...file, ...media })
   await local.close()
   const place = { folder, objectStore: await s3Settings() }
   await assert.rejects(openStorage({ ...place, log }), /has objects; move it/)

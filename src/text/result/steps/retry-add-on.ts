@@ -8,10 +8,10 @@ import type { Envelope, ResultForm } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
 import {
-  type Answered,
   mergeServiceAddOn,
-  type Prepared,
   prepareServiceAddOn,
+  type ServiceRequests,
+  type ServiceResponses,
 } from './run-service-add-on.ts'
 
 /** An add-on to retry, with the stored JSON texts, which hold megabytes. */
@@ -23,7 +23,7 @@ export type Retry = {
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
   /** The answers to the requests that the same retry returned before. */
-  answered?: Answered | undefined
+  answered?: ServiceResponses | undefined
 }
 
 /**
@@ -33,7 +33,7 @@ export type Retry = {
  */
 export type Retried =
   | { outcome: 'made'; result: string; answer: string }
-  | { outcome: 'prepared'; prepared: Prepared }
+  | { outcome: 'prepared'; prepared: ServiceRequests }
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
 
 /** The options of a retry. */

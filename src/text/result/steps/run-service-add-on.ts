@@ -6,13 +6,13 @@ import { type AddOnError, type Envelope, failedEnvelope, runInEnvelope } from '.
 import type { RunOptions } from './run-add-on.ts'
 
 /** The requests of one add-on, or why it has none. `seconds` is the work so far. */
-export type Prepared = { name: string; seconds: number } & (
+export type ServiceRequests = { name: string; seconds: number } & (
   | { requests: ServiceRequest[] }
   | { error: AddOnError }
 )
 
 /** The answers to the requests of one add-on, in their order, or why there are none. */
-export type Answered = { name: string; seconds: number } & (
+export type ServiceResponses = { name: string; seconds: number } & (
   | { answers: unknown[] }
   | { error: AddOnError }
 )
@@ -22,7 +22,7 @@ export function prepareServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
   { params, failedSteps, now, onFault }: RunOptions,
-): Prepared {
+): ServiceRequests {
   const { name } = addOn
   const why = failedSteps[name]
   if (why) return { name, seconds: 0, error: why }
@@ -39,7 +39,7 @@ export function prepareServiceAddOn(
 export function mergeServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
-  answered: Answered,
+  answered: ServiceResponses,
   { params, form, failedSteps, now, onFault }: RunOptions,
 ): Envelope {
   const { name } = addOn

@@ -12,7 +12,7 @@ import {
   failedEnvelope,
   runInEnvelope,
 } from './envelope.ts'
-import type { Answered } from './run-service-add-on.ts'
+import type { ServiceResponses } from './run-service-add-on.ts'
 
 /**
  * Thrown when a required transform failed, so that there is no result. The message quotes nothing
@@ -24,7 +24,7 @@ export class RequiredStepFailed extends Error {}
 type TransformOptions = { params: Params; why: AddOnError | undefined }
 
 type Asking = EnvelopeOptions &
-  TransformOptions & { served?: readonly string[]; answered?: Answered | undefined }
+  TransformOptions & { served?: readonly string[]; answered?: ServiceResponses | undefined }
 
 /**
  * Returns the answers of a service for a transform, or what it has to ask first. Without a service
@@ -34,7 +34,7 @@ export function answersFor(
   { name, prepare }: Transform,
   transcript: Transcript,
   { params, why, served = [], answered, ...run }: Asking,
-): { answered?: Answered } | { name: string; seconds: number; requests: ServiceRequest[] } {
+): { answered?: ServiceResponses } | { name: string; seconds: number; requests: ServiceRequest[] } {
   if (!prepare || why || !served.includes(name)) return {}
   if (answered?.name === name) return { answered }
   let requests: ServiceRequest[] = []
@@ -56,7 +56,12 @@ export function answersFor(
 export function applyTransform(
   { name, reports, required, apply }: Transform,
   transcript: Transcript,
-  { params, why, answered, ...run }: EnvelopeOptions & TransformOptions & { answered?: Answered },
+  {
+    params,
+    why,
+    answered,
+    ...run
+  }: EnvelopeOptions & TransformOptions & { answered?: ServiceResponses },
 ): Omit<Transformed, 'made'> & { envelope?: Envelope } {
   if (required) {
     if (why) throw new RequiredStepFailed(why.message)

@@ -6,7 +6,7 @@ import type { SearchableUtterance, SearchedResult } from '../../search/searchabl
 import type { Merge } from '../merge-answers.ts'
 import type { AddOnError } from '../steps/envelope.ts'
 import type { Retried, Retry } from '../steps/retry-add-on.ts'
-import type { Prepared } from '../steps/run-service-add-on.ts'
+import type { ServiceRequests } from '../steps/run-service-add-on.ts'
 import type { TranscriptFile, WrittenTranscript } from '../transcript-file.ts'
 import type { ResultOptions } from '../transcript-result.ts'
 import type { SafeError } from './safe-error.ts'
@@ -54,14 +54,15 @@ export type FromThread = { id: number } & (
 
 /**
  * The JSON text of a result; the audio spans to silence, none where nothing was redacted; and the
- * add-ons that need the answers of a service, none where no service is configured. `asks`: nothing
- * is built yet, and the build is to be repeated with the answers to this.
+ * add-ons that need the answers of a service, none where no service is configured.
+ * `pendingRequests`: nothing is built yet, and the build is to be repeated with the answers to
+ * this.
  */
 export type ResultText = {
   text: string
   redacted: RedactedSpan[]
-  prepared: Prepared[]
-  asks?: Prepared
+  prepared: ServiceRequests[]
+  pendingRequests?: ServiceRequests
 }
 
 /** No step has a longer name. */

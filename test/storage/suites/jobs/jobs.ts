@@ -5,7 +5,7 @@ import { deleteEndedJob } from '../../../../src/storage/jobs/deletion/delete-job
 import { finishJob } from '../../../../src/storage/jobs/end-job.ts'
 import { findJob, findJobs } from '../../../../src/storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../../../../src/storage/jobs/results.ts'
-import { findFile } from '../../../../src/storage/recordings/recordings.ts'
+import { findRecording } from '../../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim, resultOf } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 
@@ -78,9 +78,9 @@ test('an upload goes with the last job that uses it, a long result with its own'
     .where('id', '=', first)
     .executeTakeFirstOrThrow()
   assert.deepEqual(await remove(first), { objects: [row.result_object] })
-  assert.ok(await findFile(db, { id: fileId, account }))
+  assert.ok(await findRecording(db, { id: fileId, account }))
   assert.deepEqual(await remove(second), { objects: [fileId] })
-  assert.equal(await findFile(db, { id: fileId, account }), undefined)
+  assert.equal(await findRecording(db, { id: fileId, account }), undefined)
 })
 
 test('several jobs come in the order asked for, without those that are gone', async ({ db }) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { findJob } from '../../../../src/storage/jobs/jobs.ts'
-import { insertFile } from '../../../../src/storage/recordings/recordings.ts'
+import { insertRecording } from '../../../../src/storage/recordings/recordings.ts'
 import { addFile, addJob, claim } from '../../../support/jobs/test-jobs.ts'
 import { createSuite } from '../suite.ts'
 
@@ -125,7 +125,13 @@ test('a recording that an earlier attempt fetched is here', async ({ db }) => {
   const id = (await addJob(db))!
   const { file } = (await findJob(db, { id, account: 'acme' }))!
   const shape = { extension: 'wav', size: 1, duration: 1, channels: 1, createdAt: 1 }
-  await insertFile(db, { ...shape, id: file!.id, account: 'acme', filename: null, source: 'x' })
+  await insertRecording(db, {
+    ...shape,
+    id: file!.id,
+    account: 'acme',
+    filename: null,
+    source: 'x',
+  })
   assert.equal(await claim(db, { only: 'unfetched' }), undefined)
   assert.equal((await claim(db, { only: 'fetched' }))?.isFetched, true)
 })

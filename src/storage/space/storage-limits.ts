@@ -14,7 +14,7 @@ export type SpaceSettings = {
 }
 
 /** The dependencies of `Space`. */
-export type SpaceOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
+export type StorageLimitsOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
 
 /** New work is refused early; accepted work may use all but the last part of the reserve. */
 export type IntakeKind = 'new' | 'accepted'
@@ -58,15 +58,15 @@ const ACCOUNT_SHARE = 0.5
  * Keeps the disk from filling up: refuses new work below a reserve, holds back accepted work that
  * would not fit, and gives each account a share.
  */
-export class Space {
-  readonly #options: SpaceOptions
+export class StorageLimits {
+  readonly #options: StorageLimitsOptions
   /** Bytes being written, by account. */
   readonly #incoming = new Map<string, number>()
   /** Bytes that work in progress is still going to write. */
   #planned = 0
   #accounts: { at: number; count: Promise<number> } | undefined
 
-  constructor(options: SpaceOptions) {
+  constructor(options: StorageLimitsOptions) {
     this.#options = options
   }
 

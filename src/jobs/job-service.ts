@@ -1,43 +1,48 @@
 import { randomUUID } from 'node:crypto'
-import { listedLanguages } from '../../asr/languages/languages.ts'
-import { readRecognitionRequest } from '../../asr/routing/recognition-request.ts'
-import { monotonicNow, wallNow } from '../../clock.ts'
-import { hasZeroRetention } from '../../config/zero-retention.ts'
-import { AppError } from '../../errors.ts'
-import type { Actor } from '../../storage/accounts/audit-log.ts'
-import { inTransaction } from '../../storage/database/db.ts'
-import { cancelRecordedJob } from '../../storage/jobs/cancel-job.ts'
+import { listedLanguages } from '../asr/languages/languages.ts'
+import { readRecognitionRequest } from '../asr/routing/recognition-request.ts'
+import { monotonicNow, wallNow } from '../clock.ts'
+import { hasZeroRetention } from '../config/zero-retention.ts'
+import { AppError } from '../errors.ts'
+import type { Actor } from '../storage/accounts/audit-log.ts'
+import { inTransaction } from '../storage/database/db.ts'
+import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import {
   type CreateJob,
   createJobWriter,
   findRepeated,
   type IdempotencyKey,
   jobOfSameRequest,
-} from '../../storage/jobs/create-job.ts'
-import { deleteEndedJob } from '../../storage/jobs/deletion/delete-job.ts'
-import { deleteDeliveredJobs, markDelivered } from '../../storage/jobs/deletion/zero-retention.ts'
-import { findJob, type Job, type JobId } from '../../storage/jobs/jobs.ts'
-import type { TranscriptVersion } from '../../storage/jobs/transcript-edits.ts'
-import { findFile, type StoredFile } from '../../storage/recordings/recordings.ts'
-import type { TextCapabilities } from '../../text/capabilities.ts'
-import { languages as redactedLanguages } from '../../text/entities/entity-types.ts'
-import type { TranscriptForm } from '../../text/result/transcript-file.ts'
-import type { TranslatorInfo } from '../../text/service-add-ons/service-add-on.ts'
-import { filenameOf } from '../fetching/source-url.ts'
-import type { JobWaiters } from '../job-waiters.ts'
-import { removeCheckpoints } from '../pipeline/checkpoints.ts'
-import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
-import { deleteRecordings } from '../pipeline/redacted-audio.ts'
-import type { QueueLoop } from '../queue/queue-loop.ts'
-import { type JobAddOn, retryAddOn } from '../results/add-on-retry.ts'
-import { writeJobTranscript } from '../results/job-transcript.ts'
+} from '../storage/jobs/create-job.ts'
+import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
+import { deleteDeliveredJobs, markDelivered } from '../storage/jobs/deletion/zero-retention.ts'
+import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
+import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
+import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
+import type { TextCapabilities } from '../text/capabilities.ts'
+import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
+import type { TranscriptForm } from '../text/result/transcript-file.ts'
+import type { TranslatorInfo } from '../text/service-add-ons/service-add-on.ts'
+import { filenameOf } from './fetching/source-url.ts'
+import type { JobWaiters } from './job-waiters.ts'
+import { removeCheckpoints } from './pipeline/checkpoints.ts'
+import type { PipelineTools } from './pipeline/pipeline-tools.ts'
+import { deleteRecordings } from './pipeline/redacted-audio.ts'
+import type { QueueLoop } from './queue/queue-loop.ts'
+import { type JobAddOn, retryAddOn } from './results/add-on-retry.ts'
+import { writeJobTranscript } from './results/job-transcript.ts'
 import {
   type Correction,
   correctTranscript,
   readTranscriptEdits,
   type TranscriptEdits,
-} from '../results/transcript-edits.ts'
-import { type AddressedUpload, fetchUpload, storeUpload, type Upload } from './uploads.ts'
+} from './results/transcript-edits.ts'
+import {
+  type AddressedUpload,
+  fetchUpload,
+  storeUpload,
+  type Upload,
+} from './submission/uploads.ts'
 
 /** A job request, after validation. */
 export type SubmitRequest = {
@@ -141,7 +146,7 @@ export class JobService {
   }
 
   /** Stores a recording. It is kept while a job uses it, otherwise for the configured time. */
-  upload(account: string, upload: Upload): Promise<StoredFile> {
+  upload(account: string, upload: Upload): Promise<StoredRecording> {
     return storeUpload(this.#tools, account, upload)
   }
 
@@ -149,7 +154,7 @@ export class JobService {
    * Fetches a recording and keeps it like an uploaded one. An account may fetch as many at a time
    * as it may run jobs.
    */
-  async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredFile> {
+  async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredRecording> {
     const most = this.#tools.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
     if (fetching >= most)
@@ -267,7 +272,7 @@ export class JobService {
   }
 
   async #whyRefused({ account, fileId, maxQueued }: Refused): Promise<AppError> {
-    if (fileId && !(await findFile(this.#tools.db, { id: fileId, account }))) {
+    if (fileId && !(await findRecording(this.#tools.db, { id: fileId, account }))) {
       return new AppError('file_not_found', 'the upload does not exist or was deleted')
     }
     const { runner } = this.#options

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
-import { insertFile } from '../recordings/recordings.ts'
-import { Space, type SpaceSettings } from './space.ts'
+import { insertRecording } from '../recordings/recordings.ts'
+import { type SpaceSettings, StorageLimits } from './storage-limits.ts'
 
 const MB = 1_000_000
 
@@ -10,12 +10,12 @@ const MB = 1_000_000
 async function openSpace(t: TestContext, settings: SpaceSettings = {}) {
   const { db } = await openTestStorage(t)
   const disk = { free: 50 * MB, size: 100 * MB }
-  const space = new Space({ ...settings, db, disk: async () => disk })
+  const space = new StorageLimits({ ...settings, db, disk: async () => disk })
   let files = 0
   async function store(account: string, size: number): Promise<void> {
     const id = `file-${files++}`
     const file = { id, account, filename: null, source: null, extension: 'wav' }
-    await insertFile(db, { ...file, size, duration: 1, channels: 1, createdAt: 0 })
+    await insertRecording(db, { ...file, size, duration: 1, channels: 1, createdAt: 0 })
   }
   return { db, disk, space, store }
 }
