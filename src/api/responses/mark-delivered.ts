@@ -4,12 +4,12 @@ import type { JobId } from '../../storage/jobs/jobs.ts'
 
 /** Marks a job as delivered once this response, which holds its whole result, was sent. */
 export function markDeliveredWhenSent(
-  { service: submission }: App['jobs'],
+  { service }: App['jobs'],
   reply: FastifyReply,
   { id, account }: Pick<JobId, 'id' | 'account'>,
 ): void {
   if (reply.request.method === 'HEAD') return
   reply.raw.once('finish', () => {
-    if (reply.statusCode < 300) void submission.markDelivered({ id, account })
+    if (reply.statusCode < 300) void service.markDelivered({ id, account })
   })
 }

@@ -21,7 +21,7 @@ test('retries of one account are made one after the other, those of others besid
     held.set(name, Promise.withResolvers())
     return held.get(name)!.promise
   }
-  await http.register(addOnRetryRoute({ jobs: { submission: { retryAddOn } } as never }))
+  await http.register(addOnRetryRoute({ jobs: { service: { retryAddOn } } as never }))
   const retry = (account: string, name: string) => {
     const url = `/v2/pre-recorded/id/addons/${name}/retry`
     return http.inject({ method: 'POST', url, headers: { account } })
