@@ -43,6 +43,7 @@ export async function fuzz<T>(
   const limits = { numRuns: 1e9, interruptAfterTimeLimit: seconds * 1000 }
   const found = first.failed ? first : await fc.check(property, { ...options, ...limits })
   const outcome = { name, seed, runs: Math.max(first.numRuns, found.numRuns) }
-  if (!found.failed || found.interrupted) return report(outcome)
+  // A run without time for a single value has failed, too, but has found nothing.
+  if (!found.failed || found.counterexample === null) return report(outcome)
   report(outcome, { input: fc.stringify(found.counterexample), error: found.errorInstance })
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { wavOf } from '../../support/wav.ts'
 import type { Attack } from '../attacker.ts'
 import { createSession, flood, frame, join, onSessions, opcodes } from './live-sessions.ts'
 
@@ -30,19 +31,7 @@ const fragments = [
 
 /** A header of 44 bytes and one sample behind it. */
 function headed(): Buffer {
-  const header = Buffer.alloc(46)
-  header.write('RIFF')
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(16_000, 24)
-  header.writeUInt32LE(32_000, 28)
-  header.writeUInt16LE(2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(2, 40)
-  return frame(opcodes.binary, header)
+  return frame(opcodes.binary, wavOf(Buffer.alloc(2)))
 }
 
 /** Connections to one session, each replaced by the next at once, in ten places. */

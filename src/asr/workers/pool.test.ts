@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -47,6 +48,19 @@ const engineFailed = (error: unknown) => error instanceof AppError && error.code
 test('a task is answered by a worker process', async (t) => {
   const { run } = startPool(t)
   assert.notEqual(Number(await run('pid')), process.pid)
+})
+
+test('workers run with settings of their memory', { skip: !existsSync('/proc') }, async (t) => {
+  const { run } = startPool(t)
+  const process = `/proc/${await run('pid')}`
+  assert.match(readFileSync(`${process}/cmdline`, 'utf8'), /--max-semi-space-size=1\0/)
+  const environment = readFileSync(`${process}/environ`, 'utf8').split('\0')
+  const settings = environment.filter((line) => line.startsWith('MALLOC_')).sort()
+  assert.deepEqual(settings, [
+    'MALLOC_ARENA_MAX=1',
+    'MALLOC_MMAP_THRESHOLD_=4194304',
+    'MALLOC_TRIM_THRESHOLD_=33554432',
+  ])
 })
 
 test('a worker that does not start at once starts when tasks wait for it', async (t) => {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import test from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { IS_SHORT, rounds, SEED } from '../../support/rounds.ts'
 
 const SECONDS = IS_SHORT ? 1 : rounds(2)
@@ -19,6 +20,26 @@ function fuzz(name: string, seconds: number): { runs: number } {
 
 test('a target whose time is over at once tries one input', () => {
   assert.equal(fuzz('lists', 1e-9).runs, 1)
+})
+
+test('a finding counts, even if the time is over before it is minimized', () => {
+  const run = pathToFileURL(join(folder, 'run.ts'))
+  const program = `
+    import fc from 'fast-check'
+    import { fuzz } from '${run}'
+    let calls = 0
+    await fuzz('slow', fc.array(fc.integer(), { minLength: 50 }), async () => {
+      if (calls++ === 0) return
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      throw new Error('a finding')
+    })`
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program]
+  const options = ['--', '--seconds', '0.3', '--seed', '1']
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...args, ...options], {
+    encoding: 'utf8',
+  })
+  assert.equal(status, 1, `${stdout}\n${stderr}`)
+  assert.match(stdout + stderr, /a finding/)
 })
 
 for (const file of globSync('targets/*/*.fuzz.ts', { cwd: folder }).sort()) {

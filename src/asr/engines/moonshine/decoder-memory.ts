@@ -10,9 +10,9 @@ const MORE_TOKENS = 64
 export type DecoderCall = { rows: number; tokens: number; past: number; width: number }
 
 /**
- * The arrays that the graphs write their outputs into, kept from call to call. The runtime would
- * allocate some megabytes for each token, after which V8 collects garbage every fifteen tokens: 5 %
- * of the processor time of a long recording, and as much for pages that come and go.
+ * The arrays that the graphs write their outputs into, kept from call to call (decision 0111). The
+ * runtime would allocate some megabytes for each token: V8 then collects garbage after a few of
+ * them, and the pages come and go.
  */
 export class DecoderMemory {
   readonly #dimensions: MoonshineDimensions
