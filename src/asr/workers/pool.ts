@@ -55,8 +55,8 @@ const MEMORY_SETTINGS = {
 }
 
 /**
- * Collects short-lived objects each megabyte, in half a millisecond: the arrays of calls die with them. With
- * the default of V8, they pile up outside its heap until it collects everything.
+ * Collects short-lived objects each megabyte, in half a millisecond: the arrays of calls die with
+ * them. With the default of V8, they pile up outside its heap until it collects everything.
  */
 const NODE_OPTIONS = ['--max-semi-space-size=1']
 
