@@ -124,7 +124,7 @@ export type LiveEngine = {
     options: LiveTaskOptions &
       RecognitionSettings & {
         wantsSpeaker?: boolean
-        /** What its last partial said. */
+        /** What the utterance before said within `context`, and the last partial of this one. */
         draft?: DraftText | undefined
         identification?: LanguageIdentification | undefined
         languageBefore?: (() => Promise<string | null>) | undefined

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import ort from 'onnxruntime-node'
 import { embeddedModels } from '../models/embedded-packages.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
+import { opensWord, textOf } from './moonshine/tokens.ts'
 import { createMoonshine } from './moonshine.ts'
 import type { DraftText, Recognition } from './recognizer.ts'
 
@@ -40,12 +41,21 @@ test('a draft, right or wrong in parts, saves calls of the model and changes no 
     tokens.toSpliced(place, 1, 5000),
     tokens.toSpliced(place, 0, 5000),
   ]) {
-    const drafted = await recognize({ model: 'moonshine-base', tokens: draft })
+    const drafted = await recognize({ text: '', model: 'moonshine-base', tokens: draft })
     assert.deepEqual(drafted.text, plain.text)
     assert.ok(drafted.calls < plain.calls / 2, `${drafted.calls} of ${plain.calls} calls`)
   }
-  const foreign = await recognize({ model: 'whisper-base', tokens })
+  const foreign = await recognize({ text: '', model: 'whisper-base', tokens })
   assert.deepEqual(foreign, plain)
+  // Another recognizer wrote the first words.
+  const half = tokens.findIndex((token, i) => i > tokens.length / 2 && opensWord(token))
+  const text = textOf(tokens.slice(0, half))
+  const begun = await recognize({ text, tokens: [] })
+  assert.deepEqual(begun.text, plain.text)
+  assert.ok(begun.calls < 0.7 * plain.calls, `${begun.calls} of ${plain.calls} calls`)
+  const whole = await recognize({ text, model: 'moonshine-tiny', tokens: tokens.slice(half) })
+  assert.deepEqual(whole.text, plain.text)
+  assert.ok(whole.calls < plain.calls / 2, `${whole.calls} of ${plain.calls} calls`)
   await model.close()
 })
 

@@ -13,9 +13,15 @@ import {
   moonshineProfile,
 } from './moonshine/description.ts'
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
-import { tokenPieces } from './moonshine/tokens.ts'
+import { tokenPieces, tokensOf } from './moonshine/tokens.ts'
 import { wordsOf } from './moonshine/words.ts'
-import type { OpenRecognition, Recognition, Recognizer, RecognizerCosts } from './recognizer.ts'
+import type {
+  DraftText,
+  OpenRecognition,
+  Recognition,
+  Recognizer,
+  RecognizerCosts,
+} from './recognizer.ts'
 
 /** Seconds of audio per encoder frame (384 samples). */
 const FRAME = 0.024
@@ -56,7 +62,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       }
       const minTokens = forceNonEmpty ? 1 : 0
       const bias = biasTo(vocabulary)
-      const drafted = draft && isMoonshine(draft.model) ? draft.tokens : []
+      const drafted = draft ? draftTokens(draft) : []
       const pieces = segments.map((audio, i) => {
         const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
         return { states: encoded[i]!, bounds, draft: drafted }
@@ -76,6 +82,11 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
     measureCost: (seconds, { drafted }) => measureCost(model, seconds, drafted),
     close: () => model.close(),
   }
+}
+
+/** Returns what is known of a text as tokens of this family. */
+function draftTokens({ text, model = '', tokens }: DraftText): number[] {
+  return [...tokensOf(text), ...(isMoonshine(model) ? tokens : [])]
 }
 
 /** Too few tokens for the decoder to loop, enough to measure the cost of one. */

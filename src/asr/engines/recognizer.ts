@@ -101,16 +101,19 @@ export type LanguageProbability = { language: string; probability: number }
 /** Processor seconds: `begin` to encode a piece of audio, `token` for each token of its text. */
 export type RecognizerCosts = { begin: number; token: number }
 
-/** The tokens of a text, by the vocabulary of a recognizer, whose id is `model`. */
-export type DraftText = { model: string; tokens: readonly number[] }
+/**
+ * What speech probably says: the `text` at its beginning, as any recognizer writes it, and the
+ * tokens that follow, by the vocabulary of the recognizer `model`.
+ */
+export type DraftText = { text: string; model?: string | undefined; tokens: readonly number[] }
 
 /** Options of one call. */
 export type RecognizeOptions = Omit<RecognitionSettings, 'model' | 'fusedWith'> & {
   /** Forbids an empty result: for speech that came back without words. */
   forceNonEmpty?: boolean
   /**
-   * What a single segment may say. A recognizer with the same vocabulary checks it, which costs
-   * less than to write the text anew; others ignore it.
+   * What a single segment may say. A recognizer that can check it writes the text at less cost;
+   * others ignore it.
    */
   draft?: DraftText | undefined
   signal: AbortSignal

@@ -6,6 +6,7 @@ import {
   type Final,
   type LiveEngine,
   type LiveUtterance,
+  type Partial,
 } from '../live-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
@@ -14,6 +15,7 @@ import { capacityOf, joinCosts } from './capacity.ts'
 import { fuseFinals } from './fuse-finals.ts'
 import { identifyUtterance } from './identify-utterance.ts'
 import { createLoadMeter } from './load-meter.ts'
+import { createPartialGate, type PartialGate } from './partial-gate.ts'
 
 /**
  * Seconds after which a process that has not answered is considered hung; a busy machine is slower
@@ -57,8 +59,8 @@ export type LiveEngineClient = LiveEngine & {
 }
 
 /**
- * Starts the processes of live sessions: `workers` that recognize utterances that have ended, half
- * as many for open ones, and one that converts audio and detects speech. The first words of an
+ * Starts the processes of live sessions: `workers` that recognize utterances that have ended, as
+ * many for open ones, and one that converts audio and detects speech. The first words of an
  * utterance then wait for a small model at most, and no process holds both models. Batches have
  * processes of their own, and the operating system prefers the live ones once they are used: a
  * batch holds its worker for longer than a live session may wait.
@@ -67,10 +69,11 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const { workers, partialInterval, log } = options
   const cores = Math.min(workers, availableParallelism())
   const finals = options.start('live', workers)
-  const partials = options.start('partials', Math.ceil(workers / 2))
+  const partials = options.start('partials', workers)
   const vadPool = options.start('vad', 1)
   const pools = [finals, partials, vadPool]
   const meter = createLoadMeter(cores)
+  const gate = createPartialGate(cores)
   const closing = new AbortController()
   let capacity: number | undefined
   let withoutPartials = 1
@@ -112,16 +115,12 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
-      return recognizeFinal(utterance, requested, { processesOf, counted })
+      const final = recognizeFinal(utterance, requested, { processesOf, counted })
+      return requested.isBehind ? final : gate.during(final)
     },
     recognizePartial(utterance, requested) {
-      const { signal, draft = [], isFirst = false, isBehind = false } = requested
-      const own = partialPriority({ isFirst, isBehind })
-      const timeout = timeoutFor(utterance)
-      const how = { signal, timeout, priority: own, isPreemptible: isBehind }
-      const open = { utterance, draft, isFirst }
-      const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-      return counted(options.processesOf(task.model, partials).run(task, how), { isBehind })
+      const processes = options.processesOf(requested.model, partials)
+      return recognizePartial(utterance, requested, { processes, gate, counted })
     },
     async checkReady({ signal, timeout }) {
       const how = { signal, timeout, priority: priority.check }
@@ -187,6 +186,25 @@ async function recognizeFinal(
     return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isBehind })
   }
   return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
+}
+
+type Partials = Pick<Finals, 'counted'> & { processes: TaskRunner; gate: PartialGate }
+
+/** Recognizes an open utterance: its first partial at once, further ones through the gate. */
+function recognizePartial(
+  utterance: LiveUtterance,
+  requested: Parameters<LiveEngine['recognizePartial']>[1],
+  { processes, gate, counted }: Partials,
+): Promise<Partial> {
+  const { signal, draft = [], isFirst = false, isBehind = false } = requested
+  const rank = partialPriority({ isFirst, isBehind })
+  const timeout = timeoutFor(utterance)
+  const how = { signal, timeout, priority: rank, isPreemptible: isBehind }
+  const open = { utterance, draft, isFirst }
+  const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
+  const start = () => counted(processes.run(task, how), { isBehind })
+  // What yields to others leaves its process to them by itself.
+  return isFirst || isBehind ? start() : gate.whenOpen(start, signal)
 }
 
 function timeoutFor({ segment: { start, end } }: LiveUtterance): number {

@@ -8,6 +8,12 @@ export type LastWord = Pick<Word, 'text' | 'end'>
 /** Adjacent words may overlap by this much, in seconds: word times are that accurate. */
 const OVERLAP = 0.05
 
+/** Returns the last of some words; undefined where there are none. */
+export function lastOf(words: readonly Word[]): LastWord | undefined {
+  const last = words.at(-1)
+  return last && { text: last.text, end: last.end }
+}
+
 /** Returns whether a pause precedes an utterance. */
 export function isAlone({ segment, context }: UtteranceSegments): boolean {
   return context.start === segment.start
@@ -20,12 +26,21 @@ export function isAlone({ segment, context }: UtteranceSegments): boolean {
  */
 export function startAfter(
   pieces: UtteranceSegments,
-  last: LastWord | null,
+  last: LastWord | undefined,
 ): UtteranceSegments['segment'] {
   const { segment, context } = pieces
   if (isAlone(pieces) || !last) return segment
   const start = Math.round((last.end - OVERLAP) * SAMPLE_RATE)
   return { ...segment, start: Math.min(Math.max(start, context.start), segment.end) }
+}
+
+/** Returns the text of the words before an utterance that end within its `context`. */
+export function textWithin(
+  context: UtteranceSegments['context'],
+  before: readonly LastWord[],
+): string {
+  const inside = before.filter(({ end }) => end * SAMPLE_RATE > context.start)
+  return inside.map(({ text }) => text).join(' ')
 }
 
 /** Removes a first word that repeats the last word of the previous utterance. */

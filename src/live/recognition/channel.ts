@@ -7,7 +7,14 @@ import type { SessionText } from '../../text/live/session-text.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, EndedUtterance } from '../recovery/session-log.ts'
-import { isAlone, type LastWord, startAfter, withoutRepeat } from './adjacent-utterances.ts'
+import {
+  isAlone,
+  type LastWord,
+  lastOf,
+  startAfter,
+  textWithin,
+  withoutRepeat,
+} from './adjacent-utterances.ts'
 import {
   type createEndpointer,
   type EndpointEvent,
@@ -102,8 +109,8 @@ export class Channel {
   /** First sample that no utterance took. */
   #after: number
   #ended: AwaitedUtterance[] = []
-  /** The last word of the ended utterances, and of those already emitted. */
-  #lastWordAt: Promise<LastWord | null>
+  /** The words of the last ended utterance with words, and the last of those already emitted. */
+  #lastWords: Promise<readonly LastWord[]>
   #lastSent: LastWord | null
   /** The language of the last ended utterance with words, and of the last one already emitted. */
   #lastLanguage: Promise<string | null>
@@ -120,7 +127,7 @@ export class Channel {
     this.#endpoint = from.endpoint
     this.#after = from.after
     this.#lastSent = from.lastWord
-    this.#lastWordAt = Promise.resolve(from.lastWord)
+    this.#lastWords = Promise.resolve(from.lastWord ? [from.lastWord] : [])
     this.#sentLanguage = from.language ?? null
     this.#lastLanguage = Promise.resolve(this.#sentLanguage)
   }
@@ -211,7 +218,7 @@ export class Channel {
       const words = await change(utterances, { signal: changing, isPartial: true })
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
-      const draft = { model: recognized.model, tokens: recognized.draft }
+      const draft = { text: '', model: recognized.model, tokens: recognized.draft }
       this.#last = { number, text: view.text, draft, lastSpeech: lastSpeech }
       if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
       const interval = partialIntervalMs * partialIntervals(engine.load)
@@ -288,9 +295,9 @@ export class Channel {
     const { channel, emit, warn, language, change, order, speakers, signal } = this.#options
     const { number, from, to } = ended.span
     this.#ended.push({ place: order.begun++, utterance: ended })
-    const before = this.#lastWordAt
-    this.#lastWordAt = final.then(
-      ({ words }) => lastOf(words) ?? before,
+    const before = this.#lastWords
+    this.#lastWords = final.then(
+      ({ words }) => (words.length > 0 ? words : before),
       () => before,
     )
     const languageBefore = this.#lastLanguage
@@ -346,13 +353,14 @@ export class Channel {
   ): Promise<Final> {
     const { engine, route, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
-    // A partial begins with its utterance, a final with what comes before.
-    const isDrafted = isAlone(ended) && this.#last?.number === ended.span.number
-    const draft = isDrafted ? this.#last?.draft : undefined
+    const last = this.#last?.number === ended.span.number ? this.#last : undefined
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const segment = isAlone(ended) ? ended.segment : startAfter(ended, await this.#lastWordAt)
+    const wordsBefore = isAlone(ended) ? [] : await this.#lastWords
+    const segment = startAfter(ended, wordsBefore.at(-1))
+    // A partial begins with its utterance, a final with what comes before.
+    const draft = { tokens: [], ...last?.draft, text: textWithin(context, wordsBefore) }
     const utterance = { path: this.#options.path, segment, context }
     let attempts = 0
     // The language that decides may still be on its way.
@@ -387,9 +395,4 @@ function beginAfter(words: readonly Word[], earliest: number): readonly Word[] {
   return words.map((word) => {
     return word.start < earliest && word.end > earliest ? { ...word, start: earliest } : word
   })
-}
-
-function lastOf(words: readonly Word[]): LastWord | undefined {
-  const last = words.at(-1)
-  return last && { text: last.text, end: last.end }
 }

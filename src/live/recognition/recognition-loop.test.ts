@@ -104,17 +104,31 @@ test('the last partial of an utterance is the draft of its final', async () => {
   })
   const reported = await advance()
   const lastPartials = [0, 1].map((number) => {
-    const last = reported.findLast((what) => what.startsWith(`partial 0 ${number}`))
-    return [Number(last?.slice(`partial 0 ${number}`.length))]
+    return { text: '', model: 'm', tokens: [lastPartial(reported, number)] }
   })
   assert.deepEqual(drafts, lastPartials)
 })
 
-test('where utterances touch, the second has no draft: it begins before its partials', async () => {
+function lastPartial(reported: readonly string[], number: number): number {
+  const begin = `partial 0 ${number}`
+  return Number(reported.findLast((what) => what.startsWith(begin))?.slice(begin.length))
+}
+
+test('where utterances touch, the draft of the second begins with words of the first', async () => {
   const { advance, drafts } = open([`${'#'.repeat(200)}${pause}`], { partials: true })
-  await advance()
+  const reported = await advance()
+  const [first] = reported.filter((what) => what.startsWith('final'))
+  const tokens = [lastPartial(reported, 1)]
   assert.equal(drafts.length, 2)
-  assert.equal(drafts[1], undefined)
+  assert.deepEqual(drafts[1], { text: first!.slice('final 0 0 '.length), model: 'm', tokens })
+})
+
+test('words that end before the audio of an utterance are not in its draft', async () => {
+  const early = { text: 'early', start: 0.5, end: 1 }
+  const late = { text: 'late', start: 3, end: 3.5 }
+  const { advance, drafts } = open([`${'#'.repeat(200)}${pause}`], { words: [early, late] })
+  await advance()
+  assert.deepEqual(drafts[1], { text: 'late', tokens: [] })
 })
 
 test('nobody wants partials: none is made', async () => {

@@ -37,6 +37,41 @@ export function textOf(tokens: readonly number[]): string {
   return new TextDecoder().decode(Uint8Array.from(bytes)).replaceAll('\uFFFD', '').trim()
 }
 
+/**
+ * Returns the tokens of a text, as byte-pair encoding writes them: in each word, the neighbors that
+ * form the piece with the lowest id are joined until none do (SentencePiece,
+ * https://arxiv.org/abs/1808.06226). Characters without a piece become bytes.
+ */
+export function tokensOf(text: string): number[] {
+  const words = text.match(/\S+/g) ?? []
+  return words.flatMap((word) => {
+    return piecesOf(BLANK + word).flatMap((piece) => {
+      const bytes = () => Array.from(encoder.encode(piece), (byte) => FIRST_BYTE_TOKEN + byte)
+      return tokenOf(piece) ?? bytes()
+    })
+  })
+}
+
+function piecesOf(word: string): string[] {
+  const parts = Array.from(word)
+  for (;;) {
+    let [best, at] = [Number.POSITIVE_INFINITY, 0]
+    for (let i = 0; i + 1 < parts.length; i++) {
+      const token = tokenOf(parts[i]! + parts[i + 1]!) ?? best
+      if (token < best) [best, at] = [token, i]
+    }
+    if (best === Number.POSITIVE_INFINITY) return parts
+    parts.splice(at, 2, parts[at]! + parts[at + 1]!)
+  }
+}
+
+let tokensByPiece: Map<string, number> | undefined
+
+function tokenOf(piece: string): number | undefined {
+  tokensByPiece ??= new Map(tokenPieces().map((piece, token) => [piece, token]))
+  return tokensByPiece.get(piece)
+}
+
 /** Returns the pieces by token; empty for those that are bytes or special. */
 export function tokenPieces(): string[] {
   return pieces.map((piece, token) => (isPiece(token) ? piece : ''))

@@ -1,3 +1,4 @@
+import type { DraftText } from '../../../../src/asr/engines/recognizer.ts'
 import { type LiveEngine, MAX_DETECT_FRAMES } from '../../../../src/asr/live-engine.ts'
 import type { SpeakerCounts } from '../../../../src/asr/speech-engine.ts'
 import type { ChannelEvent } from '../../../../src/live/recognition/channel.ts'
@@ -6,6 +7,7 @@ import { createSessionLanguage } from '../../../../src/live/recognition/session-
 import type { Snapshot } from '../../../../src/live/recovery/session-log.ts'
 import { createLog } from '../../../../src/observability/log.ts'
 import type { SessionText } from '../../../../src/text/live/session-text.ts'
+import type { Word } from '../../../../src/transcript/transcript.ts'
 import { plainText } from '../plain-text.ts'
 
 export const FRAME = 512
@@ -17,6 +19,8 @@ type Options = {
   partials?: boolean
   from?: Snapshot
   text?: string
+  /** The words of each final, in place of its frames. */
+  words?: readonly Omit<Word, 'confidence'>[]
   change?: SessionText['applyTransforms']
   /** Requests diarization; utterances of the same frame count share a speaker. */
   speakers?: SpeakerCounts
@@ -30,15 +34,15 @@ type Options = {
  * final states which frames it was made of, a partial how many.
  */
 export function open(channels: readonly string[], options: Options = {}) {
-  const { before, partials = false, from, text, speakers, load = 0 } = options
+  const { before, partials = false, from, text, words: given, speakers, load = 0 } = options
   const { partialIntervalMs = 0 } = options
   const reported: string[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
   /** Of each final, whether it yields to the work of others. */
   const yielding: boolean[] = []
-  /** Of each final, the frames of the partial that is its draft. */
-  const drafts: (readonly number[] | undefined)[] = []
+  /** The draft of each final; its tokens are the frames of a partial. */
+  const drafts: (DraftText | undefined)[] = []
   const detected: number[] = []
   const leaving = new AbortController()
   /** Samples that were written for finals and partials. */
@@ -65,14 +69,15 @@ export function open(channels: readonly string[], options: Options = {}) {
     async recognizeFinal({ path, segment }, { signal, draft, ...requested }) {
       const { wantsSpeaker = false, isBehind = false } = requested
       yielding.push(isBehind)
-      drafts.push(draft?.tokens)
+      drafts.push(draft)
       calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)
       signal.throwIfAborted()
       if (segment.end > samples) throw new TypeError('the samples are too short')
       const spokenText = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
       const [start, end] = [segment.start / 16_000, segment.end / 16_000]
-      const words = spokenText === '' ? [] : [{ text: spokenText, start, end, confidence: 1 }]
+      const spoken = given ?? (spokenText === '' ? [] : [{ text: spokenText, start, end }])
+      const words = spoken.map((word) => ({ ...word, confidence: 1 }))
       const embedding = new Float32Array(100)
       embedding[Math.round((segment.end - segment.start) / FRAME)] = 1
       return {

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { createLog } from '../../observability/log.ts'
+import { createPartialGate } from './partial-gate.ts'
+import { createLiveEngine, type LiveEngineOptions } from './worker-client.ts'
+
+const { signal } = new AbortController()
+
+/** Opens a gate for two cores with two finals that run, and partials that wait. */
+function wait(signals: readonly AbortSignal[]) {
+  const gate = createPartialGate(2)
+  const finals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const running = finals.map(({ promise }) => gate.during(promise))
+  const partials = signals.map((signal) => {
+    const end = Promise.withResolvers<void>()
+    const start = mock.fn(() => end.promise)
+    return { end, start, done: gate.whenOpen(start, signal) }
+  })
+  /** How many partials have started. */
+  const started = async () => {
+    await turn()
+    return partials.filter(({ start }) => start.mock.callCount() > 0).length
+  }
+  return { finals, running, partials, started }
+}
+
+test('partials wait while finals take all cores, and then take one each', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { finals, running, partials, started } = wait([signal, signal])
+  assert.equal(await started(), 0)
+  // A final that fails leaves its core free, too.
+  finals[0]!.reject(new Error('lost'))
+  await assert.rejects(running[0]!, /lost/)
+  assert.equal(await started(), 1)
+  partials[0]!.end.resolve()
+  assert.equal(await started(), 2)
+  partials[1]!.end.resolve()
+  await partials[1]!.done
+})
+
+test('a partial whose utterance has ended, or that has waited for a second, goes on', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const ended = new AbortController()
+  const { started } = wait([signal, ended.signal])
+  ended.abort()
+  assert.equal(await started(), 1)
+  t.mock.timers.tick(999)
+  assert.equal(await started(), 1)
+  t.mock.timers.tick(1)
+  assert.equal(await started(), 2)
+})
+
+test('first partials pass finals, further ones wait; work that yields delays none', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const tasks: { kind: string; end: () => void }[] = []
+  const pool = {
+    run: ({ kind }: { kind: string }) => {
+      if (kind === 'measure') return Promise.resolve({})
+      const task = Promise.withResolvers<unknown>()
+      tasks.push({ kind, end: () => task.resolve({}) })
+      return task.promise
+    },
+    close: async () => {},
+  }
+  const engine = createLiveEngine({
+    start: () => pool as unknown as ReturnType<LiveEngineOptions['start']>,
+    processesOf: (_, usual) => usual,
+    workers: 1,
+    partialInterval: 1,
+    onUsed() {},
+    log: createLog('silent'),
+  })
+  const utterance = { path: 'a', segment: { start: 0, end: 16_000 } }
+  const settings = { model: 'm', language: 'en', languages: [], vocabulary: [], signal }
+  const kinds = async () => {
+    await turn()
+    return tasks.map(({ kind }) => kind).join(' ')
+  }
+  const behind = engine.recognizeFinal(utterance, { ...settings, isBehind: true })
+  const further = engine.recognizePartial(utterance, settings)
+  assert.equal(await kinds(), 'final partial')
+  tasks[1]!.end()
+  await further
+  const final = engine.recognizeFinal(utterance, settings)
+  const first = engine.recognizePartial(utterance, { ...settings, isFirst: true })
+  const late = engine.recognizePartial(utterance, settings)
+  assert.equal(await kinds(), 'final partial final partial')
+  tasks[2]!.end()
+  await final
+  assert.equal(await kinds(), 'final partial final partial partial')
+  for (const { end } of tasks) end()
+  await Promise.all([behind, first, late])
+  await engine.close()
+})
