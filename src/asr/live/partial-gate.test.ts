@@ -6,6 +6,14 @@ import { createPartialGate } from './partial-gate.ts'
 import { createLiveEngine, type LiveEngineOptions } from './worker-client.ts'
 
 const { signal } = new AbortController()
+type Pool = ReturnType<LiveEngineOptions['start']>
+const asPool = (pool: object) => pool as unknown as Pool
+const stub = {
+  processesOf: (_: string, usual: Pool) => usual,
+  partialInterval: 1,
+  onUsed() {},
+  log: createLog('silent'),
+}
 
 /** Opens a gate for two cores with two finals that run, and partials that wait. */
 function wait(signals: readonly AbortSignal[]) {
@@ -63,14 +71,7 @@ test('first partials pass finals, further ones wait; work that yields delays non
     },
     close: async () => {},
   }
-  const engine = createLiveEngine({
-    start: () => pool as unknown as ReturnType<LiveEngineOptions['start']>,
-    processesOf: (_, usual) => usual,
-    workers: 1,
-    partialInterval: 1,
-    onUsed() {},
-    log: createLog('silent'),
-  })
+  const engine = createLiveEngine({ ...stub, workers: 1, start: () => asPool(pool) })
   const utterance = { path: 'a', segment: { start: 0, end: 16_000 } }
   const settings = { model: 'm', language: 'en', languages: [], vocabulary: [], signal }
   const kinds = async () => {
@@ -92,4 +93,20 @@ test('first partials pass finals, further ones wait; work that yields delays non
   for (const { end } of tasks) end()
   await Promise.all([behind, first, late])
   await engine.close()
+})
+
+test('a process for partials is free while half as many as the workers are busy', async () => {
+  for (const [workers, partials] of [
+    [1, 1],
+    [2, 2],
+    [4, 3],
+  ] as const) {
+    const start = mock.fn((_role: string, _count: number) => {
+      return asPool({ run: async () => ({}), close: async () => {} })
+    })
+    const engine = createLiveEngine({ ...stub, workers, start })
+    const started = start.mock.calls.map((call) => call.arguments.join(' '))
+    assert.deepEqual(started, [`live ${workers}`, `partials ${partials}`, 'vad 1'])
+    await engine.close()
+  }
 })

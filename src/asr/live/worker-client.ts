@@ -59,17 +59,17 @@ export type LiveEngineClient = LiveEngine & {
 }
 
 /**
- * Starts the processes of live sessions: `workers` that recognize utterances that have ended, as
- * many for open ones, and one that converts audio and detects speech. The first words of an
- * utterance then wait for a small model at most, and no process holds both models. Batches have
- * processes of their own, and the operating system prefers the live ones once they are used: a
- * batch holds its worker for longer than a live session may wait.
+ * Starts the processes of live sessions: `workers` that recognize utterances that have ended, one
+ * more than half as many for open ones, and one that converts audio and detects speech. The first
+ * words of an utterance then wait for a small model at most, and no process holds both models.
+ * Batches have processes of their own, and the operating system prefers the live ones once they are
+ * used: a batch holds its worker for longer than a live session may wait.
  */
 export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const { workers, partialInterval, log } = options
   const cores = Math.min(workers, availableParallelism())
   const finals = options.start('live', workers)
-  const partials = options.start('partials', workers)
+  const partials = options.start('partials', Math.floor(workers / 2) + 1)
   const vadPool = options.start('vad', 1)
   const pools = [finals, partials, vadPool]
   const meter = createLoadMeter(cores)

@@ -13,8 +13,11 @@ function watchSecond(onsetOf?: (time: number) => number) {
   return watch
 }
 
-function transcript(is_final: boolean, { text = ' one', end = 1, channel = 0 } = {}): LiveMessage {
-  const utterance = { start: 0.4, end, channel, text, confidence: 1, words: [], language: 'en' }
+function transcript(
+  is_final: boolean,
+  { text = ' one', start = 0.4, end = 1, channel = 0 } = {},
+): LiveMessage {
+  const utterance = { start, end, channel, text, confidence: 1, words: [], language: 'en' }
   return { type: 'transcript', data: { id: '00_00000000', is_final, utterance } }
 }
 
@@ -50,6 +53,19 @@ test('a final counts from the end of speech; one that cut the speech before does
   watch.received(transcript(true, { end: 2.7 }), 3000)
   watch.received(transcript(true, { end: 2.7 }), 3100)
   assert.deepEqual(watch.latencies.finals, [200])
+})
+
+test('a final that comes after the next speech has begun counts, too', () => {
+  const watch = watchSecond()
+  watch.received(starts(0.2), 300)
+  watch.received(ends(0.5), 700)
+  watch.received(starts(0.9), 1000)
+  // The first speech had no text.
+  watch.received(ends(1.2), 1300)
+  watch.received(starts(1.5), 1600)
+  watch.received(transcript(true, { start: 0.8, end: 1.2 }), 1900)
+  watch.received(transcript(false), 2000)
+  assert.deepEqual(watch.latencies, { acks: [], firstPartials: [500], finals: [700] })
 })
 
 test('channels are watched apart', () => {

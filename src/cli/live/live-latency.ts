@@ -33,7 +33,8 @@ export type LatencyWatch = {
  */
 const END_TOLERANCE = 1
 
-type Speech = { start: number; isShown: boolean; end: number | undefined }
+/** The speech that goes on, and the ends of those whose final has not come; in seconds. */
+type ChannelSpeech = { open: { start: number; isShown: boolean } | undefined; ends: number[] }
 
 /**
  * Creates the measurement of a session with `bytesPerSecond` of audio; moments are
@@ -46,8 +47,7 @@ export function createLatencyWatch(
 ): LatencyWatch {
   const latencies: Latencies = { acks: [], firstPartials: [], finals: [] }
   const sent = createSendLog(bytesPerSecond)
-  /** The current or last speech of each channel. */
-  const speeches = new Map<number, Speech>()
+  const channels = new Map<number, ChannelSpeech>()
 
   function since(time: number, at: number, into: number[]): void {
     const from = sent.sentAt(time)
@@ -56,18 +56,24 @@ export function createLatencyWatch(
 
   function recognized(message: Extract<LiveMessage, { type: 'transcript' }>, at: number): void {
     const { is_final, utterance } = message.data
-    const speech = speeches.get(utterance.channel)
-    if (!speech || utterance.text === '') return
+    const { open, ends } = speechOf(utterance.channel)
+    if (utterance.text === '') return
     if (!is_final) {
-      if (!speech.isShown && speech.end === undefined)
-        since(speech.start, at, latencies.firstPartials)
-      speech.isShown = true
+      if (open && !open.isShown) since(open.start, at, latencies.firstPartials)
+      if (open) open.isShown = true
       return
     }
+    // Speech without text has no final.
+    while (ends.length > 0 && ends[0]! <= utterance.start) ends.shift()
     // A cut at the maximum duration has a final too, but no end of speech.
-    if (speech.end === undefined || utterance.end + END_TOLERANCE < speech.end) return
-    since(speech.end, at, latencies.finals)
-    speeches.delete(utterance.channel)
+    if (ends.length === 0 || utterance.end + END_TOLERANCE < ends[0]!) return
+    since(ends.shift()!, at, latencies.finals)
+  }
+
+  function speechOf(channel: number): ChannelSpeech {
+    const speech = channels.get(channel) ?? { open: undefined, ends: [] }
+    channels.set(channel, speech)
+    return speech
   }
 
   return {
@@ -83,12 +89,13 @@ export function createLatencyWatch(
           return
         case 'speech_start': {
           const { channel, time } = message.data
-          speeches.set(channel, { start: onsetOf(time), isShown: false, end: undefined })
+          speechOf(channel).open = { start: onsetOf(time), isShown: false }
           return
         }
         case 'speech_end': {
-          const speech = speeches.get(message.data.channel)
-          if (speech) speech.end = message.data.time
+          const speech = speechOf(message.data.channel)
+          speech.open = undefined
+          speech.ends.push(message.data.time)
           return
         }
         case 'transcript':

@@ -214,8 +214,8 @@ test('no worker and no decoder outlives its server, however that ends', {
     t.after(() => child.kill('SIGKILL'))
     await once(child.stdout, 'data')
     const children = childrenOf(child.pid!)
-    // One for recordings, two for finals, one for partials and one for the VAD of sessions.
-    assert.equal(children.length, 5)
+    // One for recordings, two for finals, two for partials and one for the VAD of sessions.
+    assert.equal(children.length, 6)
     child.kill(signal)
     await once(child, 'exit')
     while (children.some(lives)) await delay(10)
