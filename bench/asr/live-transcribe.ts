@@ -46,7 +46,7 @@ export async function transcribeLive(
   for (const found of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
     const { start, end } = found.segment
     const started = performance.now()
-    const utterance = { ...found, segment: startAfter(found, last ?? undefined) }
+    const utterance = { ...found, segment: startAfter(found, last) }
     const recognized = await live.recognizeFinal(utterance, settings)
     const words: readonly Word[] = isAlone(found)
       ? recognized.words

@@ -12,7 +12,7 @@ function behind(end: number): number {
 test('the words of an utterance that touches another begin where those ended', () => {
   assert.equal(behind(2.1), 2.05 * 16_000)
   assert.equal(behind(1.9), 1.85 * 16_000)
-  assert.equal(startAfter(adjacent, undefined).start, 32_000)
+  assert.equal(startAfter(adjacent, null).start, 32_000)
 })
 
 test('they begin no earlier than what is heard with them, and not behind their end', () => {

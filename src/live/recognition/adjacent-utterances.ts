@@ -26,7 +26,7 @@ export function isAlone({ segment, context }: UtteranceSegments): boolean {
  */
 export function startAfter(
   pieces: UtteranceSegments,
-  last: LastWord | undefined,
+  last: LastWord | null,
 ): UtteranceSegments['segment'] {
   const { segment, context } = pieces
   if (isAlone(pieces) || !last) return segment

@@ -358,7 +358,7 @@ export class Channel {
     const signal = AbortSignal.any(signals)
     const { context } = ended
     const wordsBefore = isAlone(ended) ? [] : await this.#lastWords
-    const segment = startAfter(ended, wordsBefore.at(-1))
+    const segment = startAfter(ended, wordsBefore.at(-1) ?? null)
     // A partial begins with its utterance, a final with what comes before.
     const draft = { tokens: [], ...last?.draft, text: textWithin(context, wordsBefore) }
     const utterance = { path: this.#options.path, segment, context }
