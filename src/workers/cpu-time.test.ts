@@ -12,39 +12,51 @@ const worker = new URL('../../test/support/workers/misbehaving-task-worker.ts', 
  * Asks after each period of ten seconds; the numbers are the processor time at its ends. The
  * process waits for a core then, unless `isRunnable` says otherwise.
  */
-function ask(
+async function ask(
   [begun, ...ends]: (number | undefined)[],
   { isRunnable = true }: { isRunnable?: boolean } = {},
-): boolean[] {
+): Promise<boolean[]> {
   const times = [begun, ...ends]
-  const usage = { read: () => times.shift(), isRunnable: () => isRunnable }
-  const isStarved = watchStarvation(usage, 10)
-  return ends.map(() => isStarved())
+  const usage = { read: async () => times.shift(), isRunnable: () => isRunnable }
+  const isStarved = await watchStarvation(usage, 10)
+  return Array.fromAsync(ends, () => isStarved())
 }
 
-test('a process that gets little of a busy machine has as much processor time', () => {
-  assert.deepEqual(ask([100, 102, 104, 109.9, 110]), [true, true, true, false])
+test('a process that gets little of a busy machine has as much processor time', async () => {
+  assert.deepEqual(await ask([100, 102, 104, 109.9, 110]), [true, true, true, false])
 })
 
-test('a process that uses nothing is not starved', () => {
-  assert.deepEqual(ask([100, 100]), [false])
-  assert.deepEqual(ask([100, 102, 102.009]), [true, false])
+test('a process that uses nothing is not starved', async () => {
+  assert.deepEqual(await ask([100, 100]), [false])
+  assert.deepEqual(await ask([100, 102, 102.009]), [true, false])
 })
 
-test('a process whose time is unknown has one period', () => {
-  assert.deepEqual(ask([undefined, undefined]), [false])
-  assert.deepEqual(ask([100, undefined]), [false])
+test('a process whose time is unknown has one period', async () => {
+  assert.deepEqual(await ask([undefined, undefined]), [false])
+  assert.deepEqual(await ask([100, undefined]), [false])
 })
 
-test('a process that only wakes for its timers is not starved', () => {
-  assert.deepEqual(ask([100, 100.1], { isRunnable: false }), [false])
-  assert.deepEqual(ask([100, 100.1]), [true])
-  assert.deepEqual(ask([100, 102, 104], { isRunnable: false }), [true, true])
+test('a process that only wakes for its timers is not starved', async () => {
+  assert.deepEqual(await ask([100, 100.1], { isRunnable: false }), [false])
+  assert.deepEqual(await ask([100, 100.1]), [true])
+  assert.deepEqual(await ask([100, 102, 104], { isRunnable: false }), [true, true])
 })
 
-test('a process that never gets anywhere has an end', () => {
+test('a process that never gets anywhere has an end', async () => {
   const ends = Array.from({ length: 40 }, (_, n) => 0.1 * (n + 1))
-  assert.deepEqual(ask([0, ...ends]).indexOf(false), 39)
+  assert.equal((await ask([0, ...ends])).indexOf(false), 39)
+})
+
+test('one whose time is not read within a period has no other', async () => {
+  const times = [0, 0.02]
+  const read = async () => times.shift() ?? (await new Promise<undefined>(() => {}))
+  const isStarved = await watchStarvation({ read, isRunnable: () => true }, 0.05)
+  const alive = setInterval(() => {}, 1000)
+  try {
+    assert.deepEqual([await isStarved(), await isStarved()], [true, false])
+  } finally {
+    clearInterval(alive)
+  }
 })
 
 test('the time of a process has that of its children', {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100
@@ -68,20 +69,27 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** How the processor time of a process is read, in seconds, and whether it wants more now. */
-export type CpuUsage = { read(): number | undefined; isRunnable(): boolean }
+/**
+ * What a busy machine gives a process or thread. `read` resolves to the seconds of processor time
+ * that it has used, undefined where they are unknown; `isRunnable` tells whether it wants more now.
+ */
+export type CpuUsage = { read(): Promise<number | undefined>; isRunnable(): boolean }
 
 /**
- * Returns a function to ask after each period of `seconds` whether a process needs another one: a
- * busy machine has not given it as much processor time yet, and it uses what it gets. Where its
- * processor time is unknown, the process has one period.
+ * Returns a function to ask after each period of `seconds` whether a process or thread needs
+ * another one: a busy machine has not given it as much processor time yet, and it uses what it
+ * gets. Where its processor time is unknown, or not read within a period, it has one period.
  */
-export function watchStarvation({ read, isRunnable }: CpuUsage, seconds: number): () => boolean {
-  const begun = read()
+export async function watchStarvation(
+  { read, isRunnable }: CpuUsage,
+  seconds: number,
+): Promise<() => Promise<boolean>> {
+  const readInTime = () => Promise.race([read(), delay(seconds * 1000, undefined, { ref: false })])
+  const begun = await readInTime()
   let before = begun
   let periods = 0
-  return () => {
-    const now = read()
+  return async () => {
+    const now = await readInTime()
     if (begun === undefined || before === undefined || now === undefined) return false
     const used = now - before
     before = now

@@ -170,6 +170,12 @@ test('a process that is starved is given more time', {
   assert.deepEqual(await run('starve', { timeout: 2 }), { answer: 'starve' })
 })
 
+test('a thread that is starved is given more time', async (t) => {
+  const { run } = open(t, { start: transports.thread!() })
+  await run('start')
+  assert.deepEqual(await run('starve', { timeout: 2 }), { answer: 'starve' })
+})
+
 test('a process that does nothing is killed after its time', async (t) => {
   const { run, lostBy } = open(t, { start: transports.process!() })
   await run('start')
@@ -199,6 +205,7 @@ test('an idle worker that is closed keeps this process alive until it has ended'
   const keeps: boolean[] = []
   const start: StartWorker = ({ onMessage, onExit }) => ({
     pid: undefined,
+    cpu: { read: async () => undefined, isRunnable: () => false },
     send: (message) => onMessage(message as never),
     kill: () => setImmediate(onExit, { code: null, signal: 'SIGKILL', stderr: '' }),
     setBusy: (isBusy) => keeps.push(isBusy),

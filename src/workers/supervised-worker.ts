@@ -1,5 +1,5 @@
 import type { Transferable } from 'node:worker_threads'
-import { cpuSecondsOf, isRunnable, watchStarvation } from './cpu-time.ts'
+import { watchStarvation } from './cpu-time.ts'
 import type { Exit, RunningWorker, StartWorker } from './transports.ts'
 
 /** The options of `SupervisedWorker`. */
@@ -50,8 +50,8 @@ export type Outcome<Answer> = { answer: Answer } | { lost: Loss }
 export type TaskOptions<Message, Answer> = {
   transfer?: readonly Transferable[] | undefined
   /**
-   * Seconds after which the worker is considered hung and killed, unless it is a process that a
-   * busy machine starves. No limit by default.
+   * Seconds after which the worker is considered hung and killed, unless a busy machine starves it.
+   * No limit by default.
    */
   timeout?: number
   /** Handles each message of the worker; anything but undefined is the answer. */
@@ -154,7 +154,7 @@ export class SupervisedWorker<Message> {
     const instance = this.#instance
     if (!instance) return
     this.#instance = undefined
-    clearTimeout(instance.watchdog)
+    stopWatching(instance)
     instance.ending = 'closed'
     // Who waits for its end would otherwise end before.
     instance.worker.setBusy(true)
@@ -171,7 +171,7 @@ export class SupervisedWorker<Message> {
     }
     const { isReady, onReady } = this.#options.loading!
     if (isReady(message)) {
-      clearTimeout(instance.watchdog)
+      stopWatching(instance)
       this.#failures = 0
       instance.state = 'idle'
       onReady()
@@ -181,38 +181,38 @@ export class SupervisedWorker<Message> {
   #settle(instance: Instance, outcome: Outcome<unknown>): void {
     const { task } = instance
     delete instance.task
-    clearTimeout(instance.watchdog)
+    stopWatching(instance)
     instance.state = 'idle'
     instance.worker.setBusy(false)
     task?.settle(outcome)
   }
 
   #watch(instance: Instance, seconds: number | undefined): void {
-    clearTimeout(instance.watchdog)
+    stopWatching(instance)
     if (seconds === undefined || instance.ending) return
-    const { pid } = instance.worker
-    const usage = {
-      read: () => (pid ? cpuSecondsOf(pid) : undefined),
-      isRunnable: () => pid !== undefined && isRunnable(pid),
-    }
     // Read from the middle on: few tasks take as long, so that the others cost no reading.
     const half = seconds / 2
-    let isStarved: (() => boolean) | undefined
-    const check = () => {
-      if (!isStarved || isStarved()) {
-        isStarved ??= watchStarvation(usage, half)
-        instance.watchdog = setTimeout(check, half * 1000)
-        return
-      }
+    let isStarved: (() => Promise<boolean>) | undefined
+    const check = async () => {
+      const isFirst = !isStarved
+      isStarved ??= await watchStarvation(instance.worker.cpu, half)
+      const mayGoOn = isFirst || (await isStarved())
+      // The task, or its timeout, may have ended while the processor time was read.
+      if (instance.watchdog !== watchdog) return
+      if (mayGoOn) return wait()
       this.#options.onHang?.(seconds)
       this.#kill(instance, 'hung')
     }
-    instance.watchdog = setTimeout(check, half * 1000)
+    let watchdog: NodeJS.Timeout
+    const wait = () => {
+      watchdog = instance.watchdog = setTimeout(check, half * 1000)
+    }
+    wait()
   }
 
   #kill(instance: Instance, how: Loss['how']): void {
     if (instance.ending) return
-    clearTimeout(instance.watchdog)
+    stopWatching(instance)
     instance.ending = how
     instance.worker.kill()
   }
@@ -234,4 +234,9 @@ export class SupervisedWorker<Message> {
     const pause = Math.min(2 ** this.#failures++, MAX_PAUSE)
     this.#restart = setTimeout(() => this.start(), pause * 1000).unref()
   }
+}
+
+function stopWatching(instance: Instance): void {
+  clearTimeout(instance.watchdog)
+  delete instance.watchdog
 }

@@ -1,11 +1,13 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { type Transferable, Worker } from 'node:worker_threads'
+import { type CpuUsage, cpuSecondsOf, isRunnable } from './cpu-time.ts'
 
 /** A started process or thread. */
 export type RunningWorker = {
   /** The id of a process; threads have none. */
   readonly pid: number | undefined
+  readonly cpu: CpuUsage
   /** Sends a message; only a thread transfers. One that has ended reports that by its exit. */
   send(message: unknown, transfer?: readonly Transferable[]): void
   kill(): void
@@ -43,10 +45,21 @@ export function threads(
     thread.unref()
     return {
       pid: undefined,
+      cpu: { read: () => threadSeconds(thread), isRunnable: () => false },
       send: (message, transfer = []) => thread.postMessage(message, transfer),
       kill: () => void thread.terminate(),
       setBusy: (isBusy) => (isBusy ? thread.ref() : thread.unref()),
     }
+  }
+}
+
+/** The processor time of a thread in seconds; unknown once it has ended. */
+async function threadSeconds(thread: Worker): Promise<number | undefined> {
+  try {
+    const { user, system } = await thread.cpuUsage()
+    return (user + system) / 1e6
+  } catch {
+    return undefined
   }
 }
 
@@ -70,8 +83,13 @@ export function processes(
     if (leadsGroup) child.once('exit', () => killGroup(child.pid))
     // 'close' also follows a process that could not be started, 'exit' does not.
     child.once('close', (code, signal) => onExit({ code, signal, stderr }))
+    const { pid } = child
     return {
-      pid: child.pid,
+      pid,
+      cpu: {
+        read: async () => (pid === undefined ? undefined : cpuSecondsOf(pid)),
+        isRunnable: () => pid !== undefined && isRunnable(pid),
+      },
       send: (message) => void child.send(message as object, () => {}),
       kill: () => void child.kill('SIGKILL'),
       setBusy: (isBusy) => mayIdle && keepAlive(child, isBusy),

@@ -23,8 +23,16 @@ type Requested = {
 /** Returns the result's add-on answers for findings, one per utterance. */
 async function answersOf(
   findings: readonly AddOnResults[],
-  { requested, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
+  requested: Requested,
 ): Promise<Record<string, Envelope>> {
+  const { answers } = await collect(findings, requested)
+  return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
+}
+
+function collect(
+  findings: readonly AddOnResults[],
+  { requested, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
+) {
   const lines = findings.map((findings, number) => {
     return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, findings } })
   })
@@ -36,8 +44,7 @@ async function answersOf(
     post_processing: { summarization: false },
   }
   const options = { form, speakerAt, hasServices: false }
-  const { answers } = await collectAddOnResults(readLog, params, options)
-  return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
+  return collectAddOnResults(readLog, params, options)
 }
 
 test('what was found in all utterances stands by start, with the time of all', async () => {
@@ -88,6 +95,19 @@ test('an add-on failed if it failed on every utterance', async () => {
   assert.equal(some.named_entity_recognition!.success, true)
   const { success, error, results } = all.named_entity_recognition!
   assert.deepEqual([success, error, results], [false, why, null])
+})
+
+test('an answer that lacks utterances has a warning, one that failed on all has its error', async () => {
+  const requested = { sentiment_analysis: true }
+  const failure = { sentiment_analysis: failedEnvelope('sentiment_analysis', why) }
+  const success = { sentiment_analysis: found(1) }
+  const warningsOf = async (...findings: AddOnResults[]) => {
+    return (await collect(findings, { requested })).warnings
+  }
+  const warning = 'sentiment_analysis failed on 1 of 3 utterances: it broke down'
+  assert.deepEqual(await warningsOf(success, failure, success), [warning])
+  assert.deepEqual(await warningsOf(failure, failure), [])
+  assert.deepEqual(await warningsOf(success, success), [])
 })
 
 test('who felt something is who spoke then in the end, not who was told', async () => {

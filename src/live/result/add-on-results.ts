@@ -16,6 +16,7 @@ type Gathered = {
   found: { start: number; channel: number; json: string }[]
   seconds: number
   successes: number
+  failures: number
   error: Envelope['error']
 }
 
@@ -65,11 +66,15 @@ export async function collectAddOnResults(
       : JSON.stringify(notConfigured('translation'))
   }
   for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, form)
-  return { answers, warnings: translations.warnings(), usage: translations.usage }
+  const warnings = [
+    ...wanted.flatMap((type) => warningsOf(type, gathered[type]!)),
+    ...translations.warnings(),
+  ]
+  return { answers, warnings, usage: translations.usage }
 }
 
 function nothing(): Gathered {
-  return { found: [], seconds: 0, successes: 0, error: null }
+  return { found: [], seconds: 0, successes: 0, failures: 0, error: null }
 }
 
 type Found = { start: number; end: number; speaker?: number }
@@ -83,13 +88,23 @@ function add(
   if (!envelope) return
   gathered.seconds += envelope.exec_time
   gathered.error ??= envelope.error
-  if (!envelope.success) return
+  if (!envelope.success) {
+    gathered.failures++
+    return
+  }
   gathered.successes++
   for (const one of envelope.results as Found[]) {
     const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
     const sent = speaker === undefined ? one : { ...one, speaker }
     gathered.found.push({ start: one.start, channel, json: JSON.stringify(sent) })
   }
+}
+
+/** An answer that lacks utterances says so; one that failed on all has its error. */
+function warningsOf(type: FindingType, { successes, failures, error }: Gathered): string[] {
+  if (failures === 0 || successes === 0) return []
+  const why = error ? `: ${error.message}` : ''
+  return [`${type} failed on ${failures} of ${failures + successes} utterances${why}`]
 }
 
 async function writeAnswer(
