@@ -12,6 +12,7 @@ import { makeFolder, openFolder } from '../../../../test/support/storage/test-st
 import { finishLiveJob } from '../../live/live-jobs.ts'
 import { objectPath } from '../disk/disk-objects.ts'
 import type { Objects } from '../objects.ts'
+import { openOrphans } from './orphans.ts'
 
 /** Stores an object as a write would, but without waiting for the disk. */
 async function store(folder: string, id: string = randomUUID()): Promise<string> {
@@ -103,6 +104,23 @@ test('the recording of a session that has ended stays', async (t) => {
   t.after(() => second.close())
   await second.swept
   await second.objects.check(id)
+})
+
+test('an object that is deleted while it is moved away is left out', async (t) => {
+  const folder = await makeFolder(t)
+  const { objects, close } = await openFolder(folder)
+  t.after(close)
+  const id = await store(folder)
+  const orphans = openOrphans(join(folder, 'orphans'), {
+    ...objects,
+    async materialize(id, options) {
+      const file = await objects.materialize(id, options)
+      await objects.delete(id)
+      return file
+    },
+  })
+  await orphans.add(id, { signal: new AbortController().signal })
+  assert.deepEqual(await Array.fromAsync(orphans.list()), [])
 })
 
 test('what a restored database does not know waits beside, and comes back with the newer one', async (t) => {

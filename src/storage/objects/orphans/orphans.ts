@@ -93,8 +93,10 @@ function openLocalOrphans(folder: string, objects: Objects): Orphans {
   }
 }
 
+/** Whether an object is gone: before it was looked for, or since then. */
 function isMissing(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'file_not_found'
+  const { code } = error as { code?: unknown }
+  return code === 'ENOENT' || (error instanceof AppError && code === 'file_not_found')
 }
 
 function ignoreMissing(error: unknown): undefined {
