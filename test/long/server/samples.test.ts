@@ -71,6 +71,8 @@ async function openReader(t: TestContext, page: string): Promise<Reader> {
     STENO_DATA_DIR: data,
     STENO_LOG_LEVEL: 'error',
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
+    // Servers then start in two thirds of the time.
+    STENO_WORKERS: '1',
     SAMPLES_FOLDER: folder,
     SAMPLES_DATA: data,
     ...(page === 'docs/scaling.md' && (await sharedServices())),
