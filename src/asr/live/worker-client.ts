@@ -11,7 +11,7 @@ import {
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
 import type { WorkerRole } from '../workers/protocol.ts'
-import { capacityOf, joinCosts } from './capacity.ts'
+import { type CapacityOptions, joinCosts, type LiveCapacity, measureCapacity } from './capacity.ts'
 import { fuseFinals } from './fuse-finals.ts'
 import { identifyUtterance } from './identify-utterance.ts'
 import { createLoadMeter } from './load-meter.ts'
@@ -75,34 +75,26 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   const meter = createLoadMeter(cores)
   const gate = createPartialGate(cores)
   const closing = new AbortController()
-  let capacity: number | undefined
-  let withoutPartials = 1
   let isUsed = false
 
-  async function measure(): Promise<void> {
-    const interval = partialInterval * BUSY_PARTIAL_INTERVALS
-    const costs = await measureCosts([finals, partials], interval, closing.signal)
-    const fit = capacityOf(costs, cores)
-    capacity = fit.sessions
-    withoutPartials = fit.withoutPartials
-    log.info({ ...fit, ...costs }, 'measured how many live sessions fit')
-  }
   /** Counts a task as load, unless it yields to others: they do not wait for it. */
   function counted<T>(task: Promise<T>, { isBehind }: { isBehind: boolean }): Promise<T> {
     return isBehind ? task : meter.during(task)
   }
 
-  const measured = measure().catch((error: unknown) => {
-    if (!closing.signal.aborted)
-      log.warn({ err: error }, 'cannot measure how many live sessions fit')
+  const measuring = startMeasuring([finals, partials], {
+    ...{ cores, log, signal: closing.signal },
+    interval: partialInterval * BUSY_PARTIAL_INTERVALS,
+    // A session would wait for the process that measures.
+    mayRepeat: () => !isUsed,
   })
 
   return {
     get capacity() {
-      return capacity
+      return measuring.latest?.sessions
     },
     get withoutPartials() {
-      return withoutPartials
+      return measuring.latest?.withoutPartials ?? 1
     },
     get load() {
       return meter.load
@@ -128,9 +120,37 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     },
     async close() {
       closing.abort()
-      await Promise.all([...pools.map((pool) => pool.close()), measured])
+      await Promise.all([...pools.map((pool) => pool.close()), measuring.ended])
     },
   }
+}
+
+type Measuring = Pick<CapacityOptions, 'cores' | 'mayRepeat' | 'signal'> & {
+  /** Seconds between two partials. */
+  interval: number
+  log: Log
+}
+
+/** Measures how many sessions fit, in the background. */
+function startMeasuring(
+  pools: readonly WorkerPool[],
+  { interval, log, ...options }: Measuring,
+): { latest: LiveCapacity | undefined; ended: Promise<void> } {
+  const { signal } = options
+  const measure = () => measureCosts(pools, interval, signal)
+  async function run(): Promise<void> {
+    try {
+      for await (const fit of measureCapacity({ ...options, measure })) {
+        measuring.latest = fit
+        log.info(fit, 'measured how many live sessions fit')
+      }
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error }, 'cannot measure how many live sessions fit')
+    }
+  }
+  const measuring = { latest: undefined as LiveCapacity | undefined, ended: Promise.resolve() }
+  measuring.ended = run()
+  return measuring
 }
 
 async function measureCosts(
