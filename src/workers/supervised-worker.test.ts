@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Loss, SupervisedWorker, type WorkerOptions } from './supervised-worker.ts'
 import { type Exit, processes, type StartWorker, threads } from './transports.ts'
@@ -216,6 +217,29 @@ test('an idle worker that is closed keeps this process alive until it has ended'
   assert.deepEqual(keeps, [true, false, true])
   await closed
   assert.equal(keeps.at(-1), false)
+})
+
+test('a task that ends while its processor time is read leaves no timeout behind', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const read = Promise.withResolvers<number>()
+  const kill = t.mock.fn()
+  let answer = (_message: string) => {}
+  const start: StartWorker = ({ onMessage }) => {
+    answer = (message) => onMessage(message as never)
+    const cpu = { read: () => read.promise, isRunnable: () => false }
+    return { pid: undefined, cpu, send() {}, kill, setBusy() {} }
+  }
+  const worker = new SupervisedWorker<string>({ start })
+  const done = worker.run('one', { timeout: 10, receive: (message) => message })
+  t.mock.timers.tick(5000)
+  answer('one')
+  await done
+  read.resolve(0)
+  for (let i = 0; i < 10; i++) {
+    await turn()
+    t.mock.timers.tick(5000)
+  }
+  assert.equal(kill.mock.callCount(), 0)
 })
 
 test('a process that cannot be started is lost', async (t) => {

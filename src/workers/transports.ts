@@ -7,6 +7,7 @@ import { type CpuUsage, cpuSecondsOf, isRunnable } from './cpu-time.ts'
 export type RunningWorker = {
   /** The id of a process; threads have none. */
   readonly pid: number | undefined
+  /** Tells whether a busy machine starves it. */
   readonly cpu: CpuUsage
   /** Sends a message; only a thread transfers. One that has ended reports that by its exit. */
   send(message: unknown, transfer?: readonly Transferable[]): void

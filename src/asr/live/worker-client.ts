@@ -141,8 +141,9 @@ function startMeasuring(
   async function run(): Promise<void> {
     try {
       for await (const fit of measureCapacity({ ...options, measure })) {
+        const isNew = fit.sessions !== measuring.latest?.sessions
         measuring.latest = fit
-        log.info(fit, 'measured how many live sessions fit')
+        if (isNew) log.info(fit, 'measured how many live sessions fit')
       }
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, 'cannot measure how many live sessions fit')
