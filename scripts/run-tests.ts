@@ -3,7 +3,7 @@
  * test files share a process, so that its modules are loaded once; two processes more than there
  * are cores run at a time. The last lines count all tests; the exit code is 1 if one failed.
  */
-import { type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { glob } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -57,7 +57,7 @@ const LONGEST = [
   'test/long/live/session-crash.test.ts',
 ]
 /** Test files that take longer together have hung. */
-const TIMEOUT_MS = 900_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
+const TIMEOUT_MS = 600_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
 /** A process starts for so many files at least: its start and its modules take seconds. */
 const LEAST_FILES = 8
@@ -92,6 +92,10 @@ const failed: string[] = []
 const details: string[] = []
 const times: { seconds: number; line: string }[] = []
 const startedAt = performance.now()
+const children = new Set<ChildProcess>()
+let isStopping = false
+// At a limit of the whole run, too, each process names its hung tests.
+process.once('SIGTERM', stop)
 await Promise.all(Array.from({ length: Number(values.processes) }, runGroups))
 if (postgresFolder) await removePostgres(postgresFolder)
 summarize()
@@ -137,7 +141,12 @@ function takeGroup(files: string[]): string[] {
 }
 
 async function runGroups(): Promise<void> {
-  while (files.length > 0) await run(takeGroup(files))
+  while (files.length > 0 && !isStopping) await run(takeGroup(files))
+}
+
+function stop(): void {
+  isStopping = true
+  for (const child of children) child.kill()
 }
 
 /** Runs test files in one process, and prints its report when it ends. */
@@ -147,6 +156,7 @@ async function run(files: readonly string[]): Promise<void> {
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
   const child = spawn(process.execPath, args, { cwd: root, env, stdio, timeout: TIMEOUT_MS })
   const end = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS + REPORT_MS)
+  children.add(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
@@ -156,6 +166,7 @@ async function run(files: readonly string[]): Promise<void> {
   const closed = once(child, 'close')
   const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
   clearTimeout(end)
+  children.delete(child)
   const code = status ?? signal
   // A process that a test left behind may hold the streams open.
   await Promise.race([closed, delay(CLOSE_MS, undefined, { ref: false })])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -140,12 +141,17 @@ test('at SIGTERM requests under way end, jobs go back, connections close, and th
 
 test('at SIGINT a job that ends within the grace time is done, and none is begun meanwhile', async (t) => {
   const folder = await makeFolder(t)
-  const server = (await startChild(t, folder, { env: { FAKE_BATCH_MS: '1000' } }))!
+  const gate = join(folder, 'open')
+  const server = (await startChild(t, folder, { env: { FAKE_GATE: gate } }))!
   const ids = [await createJob(server), await createJob(server), await createJob(server)]
   for (const id of ids.slice(0, 2)) await untilRunning(server, id)
   // An upload that goes on for longer than the jobs: the third must not be taken in its time.
   const sending = await beginUpload(t, server, folder)
+  const idle = await open(t, server, head(server, 'GET /health HTTP/1.1'))
+  await once(idle, 'data')
   server.process.kill('SIGINT')
+  await once(idle, 'close')
+  await writeFile(gate, '')
   const database = new DatabaseSync(join(folder, 'steno.sqlite'), { readOnly: true })
   const statuses = database.prepare('select status from jobs order by created_at')
   while (statuses.all().filter(({ status }) => status === 'done').length < 2) await delay(10)

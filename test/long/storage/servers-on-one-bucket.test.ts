@@ -1,7 +1,7 @@
 // Two servers on one PostgreSQL database and one S3 bucket, each with a data folder of its own.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -84,7 +84,7 @@ async function serveAudio(t: TestContext): Promise<string> {
 }
 
 /** Starts two servers that share a database, a bucket behind a proxy, and a receiver. */
-async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT, batchMs = 200 } = {}) {
+async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT, gate = '' } = {}) {
   const database = await createDatabase()
   const proxy = await startFaultyS3(t, (await testS3()).endpoint)
   const settings = await s3Settings({ endpoint: proxy.endpoint })
@@ -95,7 +95,8 @@ async function startTwo(t: TestContext, { count = 2, text = LONG_TEXT, batchMs =
     STENO_OBJECT_STORE: s3Url(settings),
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
     STENO_WORKERS: '2',
-    FAKE_BATCH_MS: String(batchMs),
+    FAKE_BATCH_MS: '200',
+    FAKE_GATE: gate,
     FAKE_TEXT: text,
     STENO_LOG_LEVEL: 'fatal',
   }
@@ -109,8 +110,9 @@ const skip = noPostgres || noS3
 test('jobs uploaded to one server run on another, which has another data folder', {
   skip,
 }, async (t) => {
-  // So long that both servers still have jobs when the test looks.
-  const { servers, folders, database, receiver } = await startTwo(t, { batchMs: 1500 })
+  // Both servers have jobs until the test opens it.
+  const gate = join(await makeFolder(t), 'open')
+  const { servers, folders, database, receiver } = await startTwo(t, { gate })
   const [first, second] = servers as [ChildServer, ChildServer]
   const audio = await serveAudio(t)
   const opened = await openPostgres(database, { version: 'same' })
@@ -131,6 +133,7 @@ test('jobs uploaded to one server run on another, which has another data folder'
     select id from owners where pid = ${first.process.pid}`.execute(opened.sql)
   await kill(first)
   await sql`update owners set heartbeat_at = 0 where id = ${rows[0]!.id}`.execute(opened.sql)
+  await writeFile(gate, '')
 
   const jobs = await untilEnded(second, ids.length)
   assert.deepEqual(jobs.map(({ id }) => id).sort(), ids.toSorted())

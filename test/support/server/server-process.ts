@@ -1,7 +1,8 @@
 // A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but
-// with a fake engine that takes a moment for each batch. Reads STENO_* and FAKE_*; sends its
-// address when it listens, and ends by itself when nothing keeps it running any more. In live
-// sessions it recognizes a hash of the audio.
+// with a fake engine that takes a moment for each batch, or until the file FAKE_GATE is there.
+// Reads STENO_* and FAKE_*; sends its address when it listens, and ends by itself when nothing keeps
+// it running any more. In live sessions it recognizes a hash of the audio.
+import { existsSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
@@ -13,11 +14,14 @@ const COLLECT_GARBAGE = 'collect garbage'
 
 const { env } = process
 const { FAKE_BATCH_MS = '15', FAKE_GRACE_MS = '5000', FAKE_DRAIN_MS = '30000' } = env
-const { FAKE_RETRY_MS, FAKE_TEXT = 'one two three' } = env
+const { FAKE_GATE, FAKE_RETRY_MS, FAKE_TEXT = 'one two three' } = env
 
 const speech = createFakeSpeechEngine(FAKE_TEXT, {
   fingerprint: true,
-  onBatch: (_batch, signal) => delay(Number(FAKE_BATCH_MS), undefined, { signal }),
+  onBatch: async (_batch, signal) => {
+    do await delay(Number(FAKE_BATCH_MS), undefined, { signal })
+    while (FAKE_GATE && !existsSync(FAKE_GATE))
+  },
 })
 const stdout = new Writable({
   write(startMessage, _encoding, done) {

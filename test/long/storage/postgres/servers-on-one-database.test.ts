@@ -1,5 +1,7 @@
 // Two servers on one PostgreSQL database and one data folder; one of them is killed.
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -36,24 +38,25 @@ async function startTwo(t: TestContext) {
   const settings = await createDatabase()
   const receiver = await openReceiver()
   t.after(() => receiver.close())
+  const gate = join(await makeFolder(t), 'open')
   const env = {
     STENO_DATABASE_URL: settings.url,
     STENO_ALLOW_PRIVATE_NETWORK: 'true',
     STENO_WEBHOOKS: `test=${receiver.url}/webhook`,
     STENO_WORKERS: '2',
-    // So long that both servers still have jobs when the test looks.
-    FAKE_BATCH_MS: '1500',
+    // Both servers have jobs until the test opens it.
+    FAKE_GATE: gate,
     STENO_LOG_LEVEL: 'fatal',
   }
   const started = await Promise.all([1, 2].map(() => startChild(t, folder, { env })))
   const [first, second] = started as [ChildServer, ChildServer]
-  return { first, second, settings, receiver }
+  return { first, second, settings, receiver, gate }
 }
 
 test('of two servers one is killed: the other ends each job once, and tells of each in order', {
   skip: noPostgres,
 }, async (t) => {
-  const { first, second, settings, receiver } = await startTwo(t)
+  const { first, second, settings, receiver, gate } = await startTwo(t)
   const ids: string[] = []
   for (let n = 0; n < JOBS; n++) {
     ids.push(await create(n % 2 ? first : second, n, receiver.url))
@@ -77,6 +80,7 @@ test('of two servers one is killed: the other ends each job once, and tells of e
   assert.ok(held.rows.length > 0, 'it was killed with jobs under way')
   // As if its last heartbeat had been long ago.
   await sql`update owners set heartbeat_at = 0 where id = ${rows[0]!.id}`.execute(database.sql)
+  await writeFile(gate, '')
 
   while (!(await list(second)).every(({ completed_at }) => completed_at !== null)) await delay(100)
   const jobs = await list(second)
