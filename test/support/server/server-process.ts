@@ -1,7 +1,7 @@
 // A whole server in a process of its own, for tests that stop or kill it: all of `steno serve`, but
 // with a fake engine that takes a moment for each batch, or until the file FAKE_GATE is there.
-// Reads STENO_* and FAKE_*; sends its address when it listens, and ends by itself when nothing keeps
-// it running any more. In live sessions it recognizes a hash of the audio.
+// Reads STENO_* and FAKE_*; sends its address when it listens, and ends by itself when nothing
+// keeps it running any more. In live sessions it recognizes a hash of the audio.
 import { existsSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
