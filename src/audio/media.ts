@@ -7,8 +7,8 @@ import { MAX_CHANNELS } from './audio-limits.ts'
 import { channelFile } from './channels/channel-files.ts'
 import { keepDecoded, takeDecoded, writeDecoded } from './decoder/decoded-cache.ts'
 import { runDecoder } from './decoder/decoder-client.ts'
-import type { DecodedMedia, MediaInfo } from './decoder/decoder-messages.ts'
-import { decodeShortFile } from './decoder/decoder-pool.ts'
+import type { DecodedMedia, DecodedSamples, MediaInfo } from './decoder/decoder-messages.ts'
+import { decodeShortFile, MAX_SECONDS } from './decoder/decoder-pool.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
 /** Prior information on a file, and the signal that cancels the work. */
@@ -35,9 +35,12 @@ export type ProbeMediaOptions = MediaOptions & {
   mayRefuse?: boolean
 }
 
-/** Options of all media work, the limit, and the receiver of the progress (0 to 1). */
+/** Options of all media work, the limits, and the receiver of the progress (0 to 1). */
 export type DecodeMediaOptions = MediaOptions & {
+  /** A longer file is rejected. */
   maxSeconds: number
+  /** The length of the file, if it is known: a short one is read by a process that is there. */
+  seconds?: number | null | undefined
   onProgress?: (fraction: number) => void
 }
 
@@ -83,6 +86,16 @@ async function isSmall(file: string): Promise<boolean> {
   return found?.isFile() === true && found.size <= MAX_SMALL_BYTES
 }
 
+/** Decodes a short file in a process that has read others; undefined where that cannot be. */
+async function decodeShort(
+  file: string,
+  { nameHint, signal, account = '', maxSeconds, seconds }: DecodeMediaOptions,
+): Promise<DecodedSamples | undefined> {
+  if (account === '' || (seconds ?? Infinity) > MAX_SECONDS || !(await isSmall(file))) return
+  const read = () => decodeShortFile(file, { nameHint, maxSeconds, account, signal })
+  return (await decoding(read, { account, signal }))?.decoded
+}
+
 /** The name decides how a file without a header is read. */
 function decodedKey(file: string, nameHint: string | undefined): string {
   return JSON.stringify([file, nameHint])
@@ -102,14 +115,15 @@ function tooManyUploads(): AppError {
 export async function decodeMedia(
   file: string,
   folder: string,
-  { nameHint, signal, account = '', maxSeconds, onProgress }: DecodeMediaOptions,
+  options: DecodeMediaOptions,
 ): Promise<DecodedMedia> {
+  const { nameHint, signal, account = '', maxSeconds, onProgress } = options
   const request = { task: 'decode' as const, file, nameHint, folder, maxSeconds }
   try {
     // The folder must exist before the decoder, which can write only there; the decoder reports a
     // failure.
     await mkdir(folder, { recursive: true }).catch(() => {})
-    const ready = takeDecoded(decodedKey(file, nameHint))
+    const ready = takeDecoded(decodedKey(file, nameHint)) ?? (await decodeShort(file, options))
     if (ready && ready.samples <= maxSeconds * SAMPLE_RATE) {
       const media = await writeDecoded(ready, folder).catch(() => undefined)
       signal.throwIfAborted()

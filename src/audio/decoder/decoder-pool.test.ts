@@ -96,6 +96,28 @@ test(
   },
 )
 
+test(
+  'a short recording that is not kept is decoded by a process that has read others',
+  unixOnly,
+  async (t) => {
+    const name = 'same-channels.mp3'
+    const options = { nameHint: name, maxSeconds, account: 'one', signal }
+    const [own, shared] = [temporaryFolder(t), temporaryFolder(t)]
+    const expected = await decodeMedia(fixture(name), own, { ...options, account: undefined })
+    assert.ok(await read(name, 'one'))
+    const startedBefore = decoderIds()
+    const media = await decodeMedia(fixture(name), shared, {
+      ...options,
+      seconds: expected.duration,
+    })
+    assert.deepEqual(decoderIds(), startedBefore)
+    assert.deepEqual(
+      readFileSync(media.channels[0]!.path),
+      readFileSync(expected.channels[0]!.path),
+    )
+  },
+)
+
 test('a file that cannot be read has the error of a decoder of its own', unixOnly, async () => {
   const file = fileURLToPath(import.meta.url)
   const options = { nameHint: 'speech.wav', maxSeconds, account: 'one', signal }

@@ -14,7 +14,7 @@ import { INPUT_BYTES, INPUT_FOLDER } from './sandbox/isolated-root.ts'
 import { watchMemory } from './sandbox/memory-watch.ts'
 
 /** Longer recordings are decoded by a process of their own, for whose start they make up. */
-const MAX_SECONDS = 30
+export const MAX_SECONDS = 30
 /** The descriptor of the pipe for content, see `decoder-process.ts`. */
 const CONTENT = 4
 /** Seconds after which a file is given to a process of its own. */

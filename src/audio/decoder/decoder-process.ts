@@ -13,7 +13,7 @@ const REPORT_MS = 250
 
 /**
  * A separate program: takes one request from its parent, answers it, ends. After a short recording
- * it takes another request. See `decoder-client.ts` and `short-decoders.ts`.
+ * it takes another request. See `decoder-client.ts` and `decoder-pool.ts`.
  */
 process.on('disconnect', () => process.exit())
 process.on('message', (request: DecoderRequest) => {

@@ -304,6 +304,7 @@ function decode(
       nameHint: file.filename ?? undefined,
       account,
       maxSeconds: config.media.maxAudio,
+      seconds: stored?.duration,
       signal,
       onProgress: progress.advance,
     })
