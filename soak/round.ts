@@ -9,7 +9,7 @@ import {
 } from '../test/support/api/account-checks.ts'
 import { type BusyAccount, createBusyAccount } from '../test/support/api/busy-account.ts'
 import { runHere } from '../test/support/cli/run-here.ts'
-import { within } from '../test/support/live/live-chance.ts'
+import { within } from '../test/support/live/random-client.ts'
 import { call } from '../test/support/net/http-client.ts'
 import type { ChildServer } from '../test/support/server/child-server.ts'
 import { causeFaults, type Fault, type FaultPlace, HARMLESS, REFUSING } from './faults.ts'

@@ -9,7 +9,7 @@ import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import type { Segment } from '../../src/asr/engines/recognizer.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
-import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
+import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 
 /** What the parent sends: detect voice in `part`, then decode `segments`. */
@@ -17,7 +17,7 @@ export type BareTask = { pcm: PcmFile; part: Segment; segments: Segment[] }
 
 const [folder = ''] = process.argv.slice(2)
 const files = embeddedModels(folder)
-const detector = await loadVoiceDetector(files.voiceDetector)
+const detector = await loadVad(files.voiceDetector)
 const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
 const signal = new AbortController().signal
 

@@ -16,7 +16,7 @@ import {
   detectSpeechInRange,
   fileSegments,
 } from '../../src/asr/segmentation/segments.ts'
-import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
+import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
@@ -32,7 +32,7 @@ type Weights = { weights: number[]; bias: number }
 
 const { models } = readConfig({})
 const files = embeddedModels(models.folder)
-const detector = await loadVoiceDetector(files.voiceDetector)
+const detector = await loadVad(files.voiceDetector)
 const model = await loadMoonshine(files.moonshineBase, moonshineDimensions.base)
 const { name, recordings } = await readCorpus()
 const usable = recordings.filter((r) => r.transcript && !REPEATING.has(r.group))

@@ -16,7 +16,7 @@ import {
   detectSpeechInRange,
   fileSegments,
 } from '../../src/asr/segmentation/segments.ts'
-import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
+import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
@@ -39,7 +39,7 @@ const folder = await temporaryFolder()
 const { signal } = new AbortController()
 await convertWhisper(weights.folder!, folder, { signal })
 const files = embeddedModels(readConfig({}).models.folder)
-const detector = await loadVoiceDetector(files.voiceDetector)
+const detector = await loadVad(files.voiceDetector)
 const recognizers = [
   await createMoonshine(files.moonshineBase, 'base'),
   await createWhisper({ id: 'whisper-base', revision: 'test', languages: [], folder }),

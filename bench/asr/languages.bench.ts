@@ -18,7 +18,7 @@ import {
   detectSpeechInRange,
   fileSegments,
 } from '../../src/asr/segmentation/segments.ts'
-import { loadVoiceDetector } from '../../src/asr/segmentation/vad.ts'
+import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { cpuSeconds } from '../../src/workers/cpu-time.ts'
@@ -51,7 +51,7 @@ const signal = new AbortController().signal
 await convertWhisper(weights.folder!, folder, { signal })
 const stored = { id: 'whisper-base', revision: 'test', languages: [], folder }
 const recognizer = await createWhisper(stored)
-const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const detector = await loadVad(embeddedModels(readConfig({}).models.folder).voiceDetector)
 const { name, recordings } = await readCorpus({ everyLanguage: true })
 const { decoded, dispose } = await decodeCorpus(sample(recordings))
 const usable = [...decoded].filter(([, pcm]) => pcm.samples <= LONGEST * 16_000)

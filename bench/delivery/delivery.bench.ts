@@ -11,8 +11,8 @@ import { peakMemory } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { ACCOUNT, addWebhook, endNewJob, fillStore, queueSession } from './fill.ts'
 import { type Outcome, outcomeOf, readQueued } from './outcome.ts'
-import { startSpeaking } from './processes.ts'
-import type { ReceiverOrder, ReceiverReport } from './receiver-process.ts'
+import { startIpcProcess } from './processes.ts'
+import type { ReceiverCommand, ReceiverReport } from './receiver-process.ts'
 import type { SenderOrder, SenderReport } from './sender-process.ts'
 
 const { values } = parseArgs({
@@ -28,7 +28,7 @@ const PACED = { jobs: 300, perSecond: 30 }
 const MESSAGES = Math.min(2000, EVENTS)
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 
-const receivers = startSpeaking<ReceiverOrder, ReceiverReport>(
+const receivers = startIpcProcess<ReceiverCommand, ReceiverReport>(
   new URL('receiver-process.ts', import.meta.url),
 )
 const { healthy, stalled } = await receivers.receive('ready')
@@ -122,7 +122,7 @@ async function runSession(): Promise<void> {
 }
 
 function startSender(folder: string) {
-  return startSpeaking<SenderOrder, SenderReport>(new URL('sender-process.ts', import.meta.url), {
+  return startIpcProcess<SenderOrder, SenderReport>(new URL('sender-process.ts', import.meta.url), {
     STENO_DATA_DIR: folder,
     STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1',
     STENO_WEBHOOK_SECRETS: `${ACCOUNT}:${SECRET}`,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { percentile } from '../../src/cli/live/live-latency.ts'
-import type { Came } from './receiver-process.ts'
+import type { Arrival } from './receiver-process.ts'
 
 /** One event that a receiver was to be told. */
 type Queued = { id: string; lane: string; seq: number; at: number }
@@ -26,7 +26,7 @@ export type Outcome = {
 /** Holds what came against the rows of the store; `began` in milliseconds since 1970. */
 export function outcomeOf(
   queued: readonly Queued[],
-  came: readonly Came[],
+  came: readonly Arrival[],
   { began }: { began: number },
 ): Outcome {
   const wanted = new Map(queued.map((event) => [event.id, event]))

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
 /** A process that is told things and says others, each of a kind. */
-export type Speaking<Order, Report extends { kind: string }> = {
+export type IpcProcess<Order, Report extends { kind: string }> = {
   process: ChildProcess
   tell(order: Order): void
   /** What it says next of a kind; rejects when it ends without it. */
@@ -11,16 +11,16 @@ export type Speaking<Order, Report extends { kind: string }> = {
 }
 
 /** Starts one; its log is thrown away. */
-export function startSpeaking<Order extends object | string, Report extends { kind: string }>(
+export function startIpcProcess<Order extends object | string, Report extends { kind: string }>(
   script: URL,
   env: Record<string, string> = {},
-): Speaking<Order, Report> {
+): IpcProcess<Order, Report> {
   const child = fork(script, {
     env: { ...process.env, ...env },
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const phrase: Report[] = []
+  const reports: Report[] = []
   const listeners = new Set<() => void>()
   const notify = () => listeners.forEach((look) => void look())
   let isOver = false
@@ -29,7 +29,7 @@ export function startSpeaking<Order extends object | string, Report extends { ki
     notify()
   })
   child.on('message', (report: Report) => {
-    phrase.push(report)
+    reports.push(report)
     notify()
   })
   return {
@@ -38,8 +38,8 @@ export function startSpeaking<Order extends object | string, Report extends { ki
     receive(kind) {
       return new Promise((resolve, reject) => {
         function look(): void {
-          const at = phrase.findIndex((report) => report.kind === kind)
-          if (at >= 0) resolve(phrase.splice(at, 1)[0] as Extract<Report, { kind: typeof kind }>)
+          const at = reports.findIndex((report) => report.kind === kind)
+          if (at >= 0) resolve(reports.splice(at, 1)[0] as Extract<Report, { kind: typeof kind }>)
           else if (isOver) reject(new Error(`${script} ended before it printed "${kind}"`))
           else return
           listeners.delete(look)

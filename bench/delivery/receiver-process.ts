@@ -8,24 +8,24 @@ import type { AddressInfo } from 'node:net'
 /**
  * What came to the receiver that answers: its `webhook-id`, and when, in milliseconds since 1970.
  */
-export type Came = [id: string, at: number]
+export type Arrival = [id: string, at: number]
 
 /**
  * What a receiver process is told: how many events to expect, or to tell what came, and to begin
  * anew.
  */
-export type ReceiverOrder = { expected: number } | 'tell'
+export type ReceiverCommand = { expected: number } | 'tell'
 
 /** What it says; `mostStalled` requests were open at a time at the receiver that never answers. */
 export type ReceiverReport =
   | { kind: 'ready'; healthy: string; stalled: string }
   | { kind: 'expected' }
-  | { kind: 'came'; came: Came[]; mostStalled: number }
+  | { kind: 'came'; came: Arrival[]; mostStalled: number }
 
 /** Nothing came for so long: what is missing is lost. */
 const TIMEOUT_MS = 30_000
 
-let came: Came[] = []
+let came: Arrival[] = []
 let ids = new Set<string>()
 let expected = Number.POSITIVE_INFINITY
 let stalledNow = 0
@@ -56,7 +56,7 @@ const stalled = createServer((request) => {
   request.resume()
 })
 
-process.on('message', (order: ReceiverOrder) => {
+process.on('message', (order: ReceiverCommand) => {
   if (order !== 'tell') {
     expected = order.expected
     clearTimeout(timeout)

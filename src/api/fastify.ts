@@ -14,10 +14,10 @@ import { rejectEarly } from './bodies/receiving/reject-early.ts'
 import { watchBodies } from './bodies/receiving/slow-bodies.ts'
 import { parseQuery } from './lists/parse-query.ts'
 import { compileQueryReader } from './lists/query-reader.ts'
-import { answerClientError, sendError } from './middleware/errors.ts'
+import { sendClientError, sendError } from './middleware/errors.ts'
 import { handleUnknownRoutes } from './middleware/not-found.ts'
 import { observeRequests } from './middleware/observe-requests.ts'
-import { type RequestTurns, requestTurns } from './middleware/pipelined-requests.ts'
+import { type PipelineQueue, serializePipelinedRequests } from './middleware/pipelined-requests.ts'
 import { newRequestId } from './middleware/request-id.ts'
 import { requestLog } from './middleware/request-log.ts'
 import { closeConnectionsOnStop } from './middleware/shutdown.ts'
@@ -51,12 +51,12 @@ export function createFastify(app: ServerParts): FastifyInstance {
   const idHeaders = ['x-request-id', ...config.http.requestIdHeaderNames]
   const refuse = (socket: Socket, problem: string) => {
     const error = new AppError('request_unreadable', problem)
-    answerClientError(error, socket, { requestIdHeaderNames: idHeaders })
+    sendClientError(error, socket, { requestIdHeaderNames: idHeaders })
   }
   const ChunkLimitedRequest = limitChunks((socket) => {
     refuse(socket, 'the chunks of its body are too small')
   })
-  const turns = requestTurns(ChunkLimitedRequest)
+  const turns = serializePipelinedRequests(ChunkLimitedRequest)
   const http = newFastify(app, { turns, idHeaders })
   observeRequests(http, app)
   const isStopping = closeConnectionsOnStop(http)
@@ -88,7 +88,7 @@ export function createFastify(app: ServerParts): FastifyInstance {
   return http
 }
 
-type FastifyParts = { turns: RequestTurns; idHeaders: string[] }
+type FastifyParts = { turns: PipelineQueue; idHeaders: string[] }
 
 function newFastify(
   { config, log }: ServerParts,
@@ -120,7 +120,7 @@ function newFastify(
     },
     return503OnClosing: false,
     clientErrorHandler(error, socket) {
-      answerClientError(error, socket, { requestIdHeaderNames: idHeaders })
+      sendClientError(error, socket, { requestIdHeaderNames: idHeaders })
     },
     frameworkErrors(error, request, reply) {
       setRequestId(reply, request.id, idHeaders)

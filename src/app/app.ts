@@ -81,12 +81,12 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   made.defer(() => services.close())
 
   const { clock, delays } = overrides
-  const onEnded = (jobId: string) => jobs.service.dropDelivered(jobId)
+  const onEnded = (jobId: string) => jobs.service.deleteReadJob(jobId)
   const observers = { log, metrics, tracing }
   const delivery = new DeliveryService({ config, ...observers, storage, clock, delays, onEnded })
   made.defer(() => delivery.close())
   const onEvents = () => delivery.wake()
-  const onDeleted = (jobId: string) => delivery.forget(jobId)
+  const onDeleted = (jobId: string) => delivery.abortJob(jobId)
 
   const base = { config, log, metrics, tracing, storage, speech }
   const { drainMs = DRAIN_MS, graceMs } = overrides
@@ -102,7 +102,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   })
   made.defer(() => jobs.close())
 
-  const onDelivered = (job: JobId) => jobs.service.markDelivered(job)
+  const onDelivered = (job: JobId) => jobs.service.markResultRead(job)
   const live = new LiveService({ ...base, liveText, services, onEvents, onDelivered })
   const models = createModelStore({ config, pulls })
   const http = await createHttp({ ...base, models, delivery, jobs, live })

@@ -36,12 +36,14 @@ export async function openServices(
     },
     get translators() {
       if (model) return [{ ...everyPair, model: config.llm!.embedded ?? config.llm!.model }]
-      const heard = speech.translatedLanguages.filter((language) => language !== 'en')
-      const listening = { provider: 'whisper' as const, model: null, sessions: false }
-      const ruled = { provider: 'apertium' as const, model: null, sessions: true }
+      const fromSpeech = speech.translatedLanguages.filter((language) => language !== 'en')
+      const whisper = { provider: 'whisper' as const, model: null, sessions: false }
+      const apertium = { provider: 'apertium' as const, model: null, sessions: true }
       return [
-        ...(heard.length > 0 ? [{ ...listening, pairs: heard.map((from) => `${from}-en`) }] : []),
-        ...(translator ? [{ ...ruled, pairs: translator.pairs() }] : []),
+        ...(fromSpeech.length > 0
+          ? [{ ...whisper, pairs: fromSpeech.map((from) => `${from}-en`) }]
+          : []),
+        ...(translator ? [{ ...apertium, pairs: translator.pairs() }] : []),
       ]
     },
     async call(request, options) {
@@ -80,21 +82,21 @@ async function findTranslator(
 
 const NEEDS = 'it needs a language model (STENO_LLM_URL)'
 /** Sessions and redacted recordings are not listened to, and a retry has no audio. */
-const LISTENER =
+const WHISPER_HINT =
   ', or for recordings that are not redacted a multilingual Whisper model (steno models pull whisper-small)'
 
 function noTranslator(target: string): AddOnError {
-  const needs = `${NEEDS}${listenerFor(target)}, or Apertium (STENO_APERTIUM)`
+  const needs = `${NEEDS}${whisperHintFor(target)}, or Apertium (STENO_APERTIUM)`
   return notConfigured(`translation into ${target}`, needs)
 }
 
 function noPair(from: string, to: string): AddOnError {
-  const needs = `${NEEDS}${listenerFor(to)}, or the pair ${from}-${to} of Apertium`
+  const needs = `${NEEDS}${whisperHintFor(to)}, or the pair ${from}-${to} of Apertium`
   return notConfigured(`translation from ${from} into ${to}`, needs)
 }
 
-function listenerFor(target: string): string {
-  return target === 'en' ? LISTENER : ''
+function whisperHintFor(target: string): string {
+  return target === 'en' ? WHISPER_HINT : ''
 }
 
 function notConfigured(what: string, needs = NEEDS): AddOnError {

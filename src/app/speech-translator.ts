@@ -9,7 +9,7 @@ import type {
   ServiceCallOptions,
   ServiceRequest,
 } from '../text/service-add-ons/service-add-on.ts'
-import type { SpokenText } from '../text/service-add-ons/translation.ts'
+import type { AudioSpans } from '../text/service-add-ons/translation.ts'
 
 /** Word times are off by up to so many seconds: a little more is heard on both sides. */
 const MARGIN = 0.2
@@ -17,7 +17,7 @@ const MARGIN = 0.2
 const MOST_SPANS = 8
 
 /** The fields of a request of `text/service-add-ons/translation.ts`. */
-type Fields = { languages: string[]; spoken?: SpokenText[] }
+type Fields = { languages: string[]; spoken?: AudioSpans[] }
 
 /** A span of a text, as samples of a channel. */
 type Span = { text: number; channel: number; language: string; start: number; end: number }
@@ -60,7 +60,7 @@ export async function translateSpeech(
 /** Groups spans that are translated together: of one channel, in one language. */
 function tasksOf(
   languages: readonly string[],
-  spoken: readonly SpokenText[],
+  spoken: readonly AudioSpans[],
   audio: readonly ChannelAudio[],
 ): Span[][] {
   const tasks: Span[][] = []

@@ -12,10 +12,10 @@ export type Translator = {
   /** The same with the languages into which it does, as `es-en`. */
   pairs(): string[]
   /** Answers a request for a translation, or says why not. */
-  translate(request: ServiceRequest, options: ServiceCallOptions): Promise<Answer>
+  translate(request: ServiceRequest, options: ServiceCallOptions): Promise<Translation>
 }
 
-type Answer = { texts: string[] } | { error: AddOnError }
+type Translation = { texts: string[] } | { error: AddOnError }
 
 /** Programs at a time; each takes a core while it runs. Live finals must not wait for long. */
 const CONCURRENCY = 2

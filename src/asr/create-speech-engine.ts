@@ -56,7 +56,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
   const { start, pool, modelPools, remote, available, translators } = recognizers
   const { speakers, embeddingWorkers } = createSpeakerWork({ ...options, log }, recognizers)
   const onUsed = () => {
-    for (const one of [pool, modelPools, embeddingWorkers]) one.yieldTo(BATCH_NICENESS)
+    for (const one of [pool, modelPools, embeddingWorkers]) one.setNiceness(BATCH_NICENESS)
   }
   const live =
     options.live &&

@@ -41,7 +41,7 @@ export type DetectRequest = {
 export type LiveTaskOptions = { signal: AbortSignal; isBehind?: boolean }
 
 /** Text of an utterance that is still open. Times are seconds from the start of the session. */
-export type Partial = {
+export type PartialResult = {
   words: Word[]
   /** The id of the recognizer. */
   model: string
@@ -57,7 +57,7 @@ export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
  * Final text of an utterance. Times are seconds from the start of the session. `speaker` is present
  * if it was requested and there is enough speech; `speakerError` says why the embedding failed.
  */
-export type Final = {
+export type FinalResult = {
   words: Word[]
   /** The id of the recognizer, with its revision where it is known: `id@revision`. */
   model: string
@@ -129,7 +129,7 @@ export type LiveEngine = {
         identification?: LanguageIdentification | undefined
         languageBefore?: (() => Promise<string | null>) | undefined
       },
-  ): Promise<Final>
+  ): Promise<FinalResult>
   /** Recognizes an open utterance as far as it goes, with a smaller model. */
   recognizePartial(
     utterance: LiveUtterance,
@@ -139,7 +139,7 @@ export type LiveEngine = {
         /** Nothing of the utterance was shown yet: a guess is better than nothing. */
         isFirst?: boolean
       },
-  ): Promise<Partial>
+  ): Promise<PartialResult>
 }
 
 /**

@@ -64,7 +64,10 @@ export type Batch = RecognitionSettings & {
 export type SpeechPart = { channel: number; maxSeconds: number }
 
 /** Returns the speech found on a channel earlier, or has it found and keeps it. */
-export type KeepSpeech = (part: SpeechPart, find: () => Promise<Segment[]>) => Promise<Segment[]>
+export type CheckpointSpeech = (
+  part: SpeechPart,
+  find: () => Promise<Segment[]>,
+) => Promise<Segment[]>
 
 /** Segments of a file whose languages are identified. Plain data. */
 export type IdentifyTask = {
@@ -104,7 +107,7 @@ export const MAX_TRANSLATED = 28
 export type LanguagePart = IdentifyTask & { channel: number }
 
 /** Returns what was identified earlier, or has it identified and keeps it. */
-export type KeepLanguages = (
+export type CheckpointLanguages = (
   part: LanguagePart,
   identify: () => Promise<LanguageSpan[][]>,
 ) => Promise<LanguageSpan[][]>
@@ -133,7 +136,7 @@ export type EmbeddingPart = {
  * Returns the file with the embeddings of a part: one that was kept, or one that `embed` has
  * written, completely or not at all.
  */
-export type KeepEmbeddings = (
+export type CheckpointEmbeddings = (
   part: EmbeddingPart,
   embed: (file: string) => Promise<void>,
 ) => Promise<string>
@@ -143,7 +146,7 @@ export type DiarizationTask = {
   transcript: Transcript
   channels: readonly ChannelPcm[]
   counts: SpeakerCounts
-  keepEmbeddings: KeepEmbeddings
+  checkpointEmbeddings: CheckpointEmbeddings
 }
 
 /** An utterance with its speaker, and the confidence in it from 0 to 1. */
@@ -204,7 +207,7 @@ export type SpeechEngine = {
     channels: readonly ChannelPcm[],
     settings: RecognitionSettings,
     options: EngineOptions & {
-      keepSpeech?: KeepSpeech
+      checkpointSpeech?: CheckpointSpeech
       /** Longest segment; default: what the recognizer of `settings` takes. */
       maxSeconds?: number
     },
@@ -213,7 +216,7 @@ export type SpeechEngine = {
   identifyLanguages(
     batches: readonly Batch[],
     identification: LanguageIdentification,
-    options: EngineOptions & { keepLanguages?: KeepLanguages },
+    options: EngineOptions & { checkpointLanguages?: CheckpointLanguages },
   ): Promise<Batch[]>
   /** Languages whose speech some installed model translates into English. */
   readonly translatedLanguages: readonly string[]

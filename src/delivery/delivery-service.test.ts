@@ -210,7 +210,7 @@ test('a job that is deleted takes its deliveries with it, also one on its way', 
   service.delivery.wake()
   await until(t, () => receiver.received.length === 1)
   await inTransaction(db, (tx) => deleteEndedJob(tx, { id, account: 'acme' }))
-  service.delivery.forget(id)
+  service.delivery.abortJob(id)
   await cut.promise
   await service.delivery.idle()
   assert.deepEqual(await service.deliveries(), [])
@@ -228,7 +228,7 @@ test('a job that is deleted just when its deliveries were read gets nothing', as
   t.mock.method(sql, 'selectFrom', (table: never) => {
     // The last statement before the request is sent.
     if (table === 'signing_secrets' && !deleted) {
-      service.delivery.forget(jobId)
+      service.delivery.abortJob(jobId)
       deleted = sql.deleteFrom('deliveries').where('job_id', '=', jobId).execute()
     }
     return selectFrom(table)

@@ -8,7 +8,7 @@ import {
   type Delivery as QueuedDelivery,
 } from '../storage/deliveries/deliveries.ts'
 import {
-  findNextDue,
+  findNextDueDelivery,
   leaseDueDeliveries,
   renewDeliveries,
 } from '../storage/deliveries/delivery-leases.ts'
@@ -113,7 +113,7 @@ export class DeliveryService {
   }
 
   /** Cuts off the requests in flight for a deleted job. */
-  forget(jobId: string): void {
+  abortJob(jobId: string): void {
     this.#forgotten.add(jobId)
     for (const request of this.#queues.requests()) {
       if (request.jobId === jobId) request.abort.abort(new Error('the job was deleted'))
@@ -230,7 +230,7 @@ export class DeliveryService {
       for (const delivery of deliveries) this.#begin(queue, delivery, secrets)
       const isAll = deliveries.length < limit
       const taken = [...queue.inFlight.keys()]
-      const nextAt = isAll ? await findNextDue(db, { endpointId, inFlight: taken }) : now
+      const nextAt = isAll ? await findNextDueDelivery(db, { endpointId, inFlight: taken }) : now
       this.#queues.schedule({ ...queue, nextAt: nextAt ?? Number.POSITIVE_INFINITY })
       this.#queues.drop(queue)
     } catch (error) {

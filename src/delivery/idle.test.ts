@@ -15,7 +15,7 @@ import { createMetrics } from '../observability/metrics.ts'
 /** Opens a storage whose queries wait behind others for as long as the test says. */
 async function openBusyStorage(t: TestContext) {
   const storage = await openTestStorage(t)
-  const executor = storage.db.readonly.getExecutor()
+  const executor = storage.db.reader.getExecutor()
   const execute = executor.executeQuery.bind(executor)
   let free = Promise.resolve()
   t.mock.method(executor, 'executeQuery', async (...query: Parameters<typeof execute>) => {

@@ -28,7 +28,7 @@ export async function trimDeliveryLog(options: LogRetentionOptions): Promise<voi
   while (!signal.aborted) {
     const mayDelete = options.mayDelete?.() ?? true
     if (mayDelete && logDays > 0) {
-      await forget(options).catch((error) =>
+      await deleteExpired(options).catch((error) =>
         log.error({ err: error }, 'cannot delete old deliveries'),
       )
     }
@@ -41,7 +41,13 @@ export async function trimDeliveryLog(options: LogRetentionOptions): Promise<voi
   }
 }
 
-async function forget({ db, log, clock, logDays, signal }: LogRetentionOptions): Promise<void> {
+async function deleteExpired({
+  db,
+  log,
+  clock,
+  logDays,
+  signal,
+}: LogRetentionOptions): Promise<void> {
   const endedBefore = clock.now() - logDays * DAY_MS
   let forgotten = 0
   while (!signal.aborted) {

@@ -10,18 +10,18 @@ import { cancelRecordedJob } from '../storage/jobs/cancel-job.ts'
 import {
   type CreateJob,
   createJobWriter,
-  findRepeated,
+  findByIdempotencyKey,
   type IdempotencyKey,
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
-import { deleteDeliveredJobs, markDelivered } from '../storage/jobs/deletion/zero-retention.ts'
+import { deleteReadJobs, markResultRead } from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
 import type { TextCapabilities } from '../text/capabilities.ts'
 import { languages as redactedLanguages } from '../text/entities/entity-types.ts'
-import type { TranscriptForm } from '../text/result/transcript-file.ts'
+import type { TranscriptFormat } from '../text/result/transcript-file.ts'
 import type { TranslatorInfo } from '../text/service-add-ons/service-add-on.ts'
 import { filenameOf } from './fetching/source-url.ts'
 import type { JobWaiters } from './job-waiters.ts'
@@ -37,12 +37,7 @@ import {
   readTranscriptEdits,
   type TranscriptEdits,
 } from './results/transcript-edits.ts'
-import {
-  type AddressedUpload,
-  fetchUpload,
-  storeUpload,
-  type Upload,
-} from './submission/uploads.ts'
+import { fetchUpload, type RemoteUpload, storeUpload, type Upload } from './submission/uploads.ts'
 
 /** A job request, after validation. */
 export type SubmitRequest = {
@@ -61,7 +56,7 @@ export type SubmitRequest = {
 }
 
 /** The dependencies of submission. */
-export type JobSubmissionOptions = {
+export type JobServiceOptions = {
   tools: PipelineTools
   /** Runs the jobs, if this process does. */
   runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
@@ -80,13 +75,13 @@ const RETRY_SOON = { retryAfter: 5 }
 /** What clients ask of recorded audio: uploads, jobs, retries of add-ons, deletion. */
 export class JobService {
   readonly #tools: PipelineTools
-  readonly #options: JobSubmissionOptions
+  readonly #options: JobServiceOptions
   readonly #create: CreateJob
   readonly #closed = new AbortController()
   /** The number of uploads being fetched, by account. */
   readonly #fetching = new Map<string, number>()
 
-  constructor(options: JobSubmissionOptions) {
+  constructor(options: JobServiceOptions) {
     this.#options = options
     this.#tools = options.tools
     this.#create = createJobWriter(options.tools.db)
@@ -119,8 +114,8 @@ export class JobService {
     })
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
-    this.#options.runner?.wake({ account, isFetched: fileId !== null })
-    this.#tools.db.jobHints?.announce()
+    this.#options.runner?.wake({ account, hasLocalAudio: fileId !== null })
+    this.#tools.db.jobNotifier?.notify()
     // The same request may have arrived concurrently and been first.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }
@@ -140,8 +135,8 @@ export class JobService {
    * Finds the job that an earlier request with this key created. Fails with `idempotency_conflict`
    * if that request asked for something else.
    */
-  async findRepeated(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
-    const earlier = await findRepeated(this.#tools.db, idempotency, { now: wallNow() })
+  async findByIdempotencyKey(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
+    const earlier = await findByIdempotencyKey(this.#tools.db, idempotency, { now: wallNow() })
     return earlier && { id: jobOfSameRequest(earlier, idempotency) }
   }
 
@@ -154,7 +149,7 @@ export class JobService {
    * Fetches a recording and keeps it like an uploaded one. An account may fetch as many at a time
    * as it may run jobs.
    */
-  async uploadFrom(account: string, upload: AddressedUpload): Promise<StoredRecording> {
+  async uploadFrom(account: string, upload: RemoteUpload): Promise<StoredRecording> {
     const most = this.#tools.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
     if (fetching >= most)
@@ -188,10 +183,10 @@ export class JobService {
   /**
    * Notes that the owner has read the whole result of an ended job, of which nothing may be kept.
    */
-  async markDelivered(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
+  async markResultRead(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
     const { db, log } = this.#tools
     try {
-      if (await markDelivered(db, job, { at: wallNow() })) await this.dropDelivered(job.id)
+      if (await markResultRead(db, job, { at: wallNow() })) await this.deleteReadJob(job.id)
     } catch (error) {
       // Maintenance deletes it when it has waited long enough.
       log.error({ err: error, jobId: job.id }, 'cannot record that a result was read')
@@ -201,10 +196,10 @@ export class JobService {
   /**
    * Deletes a job of which nothing is kept, if its result was delivered and nothing is under way.
    */
-  async dropDelivered(id: string): Promise<void> {
+  async deleteReadJob(id: string): Promise<void> {
     const { db, log } = this.#tools
     try {
-      for (const gone of await deleteDeliveredJobs(db, { id })) this.#options.onDeleted?.(gone)
+      for (const gone of await deleteReadJobs(db, { id })) this.#options.onDeleted?.(gone)
     } catch (error) {
       log.error({ err: error, jobId: id }, 'cannot delete a job that was delivered')
     }
@@ -240,9 +235,9 @@ export class JobService {
    */
   transcript(
     job: JobId,
-    form: TranscriptForm & { isEdited: boolean },
+    format: TranscriptFormat & { isEdited: boolean },
   ): Promise<string | Uint8Array> {
-    return writeJobTranscript(this.#tools, job, { ...form, signal: this.#closed.signal })
+    return writeJobTranscript(this.#tools, job, { ...format, signal: this.#closed.signal })
   }
 
   /** Returns the corrections of a transcript, with its last `limit` versions. */

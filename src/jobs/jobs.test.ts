@@ -143,10 +143,10 @@ test('a request that came before gets the same job, one with another body none',
   const idempotency = { account, key: 'k', fingerprint: 'one' }
   const request = { params: {}, customMetadata: null, fileId: null, source: 'https://a.example/b' }
   const first = await jobs.service.submit(account, { ...request, idempotency })
-  assert.deepEqual(await jobs.service.findRepeated(idempotency), first)
+  assert.deepEqual(await jobs.service.findByIdempotencyKey(idempotency), first)
   assert.deepEqual(await jobs.service.submit(account, { ...request, idempotency }), first)
   const other = { ...idempotency, fingerprint: 'two' }
-  await assert.rejects(jobs.service.findRepeated(other), { code: 'idempotency_conflict' })
+  await assert.rejects(jobs.service.findByIdempotencyKey(other), { code: 'idempotency_conflict' })
   await assert.rejects(jobs.service.submit(account, { ...request, idempotency: other }), {
     code: 'idempotency_conflict',
   })

@@ -6,7 +6,7 @@ import { addLiveJob, newLiveJob } from '../../test/support/live/sessions/test-li
 import { openTestStorage } from '../../test/support/storage/test-storage.ts'
 import { createLog } from '../observability/log.ts'
 import { inTransaction } from '../storage/database/db.ts'
-import { createJobWriter, findRepeated } from '../storage/jobs/create-job.ts'
+import { createJobWriter, findByIdempotencyKey } from '../storage/jobs/create-job.ts'
 import { failLiveJob } from '../storage/live/live-jobs.ts'
 import { findLiveSession } from '../storage/live/live-sessions.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
@@ -27,7 +27,7 @@ test('keys of old requests and tokens of sessions that ended long ago are forgot
   await tidied
   assert.equal(await findLiveSession(db, old.id), undefined)
   assert.ok(await findLiveSession(db, open.id))
-  assert.equal(await findRepeated(db, idempotency, { now: 2000 }), undefined)
+  assert.equal(await findByIdempotencyKey(db, idempotency, { now: 2000 }), undefined)
 })
 
 test('a job past its retention is named to those who deliver for it', async (t) => {

@@ -5,10 +5,7 @@ import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/deletion/retention.ts'
-import {
-  deleteDeliveredJobs,
-  deleteEndedRecordings,
-} from '../storage/jobs/deletion/zero-retention.ts'
+import { deleteEndedRecordings, deleteReadJobs } from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
@@ -119,7 +116,7 @@ async function deleteDelivered(
 ): Promise<void> {
   const recordings = await deleteEndedRecordings(db)
   const waitedSince = mayDelete ? wallNow() - zeroRetentionWait * 1000 : 0
-  const ids = await deleteDeliveredJobs(db, { waitedSince })
+  const ids = await deleteReadJobs(db, { waitedSince })
   for (const id of ids) onDeleted?.(id)
   if (ids.length + recordings === 0) return
   log.info({ removed: ids.length, recordings }, 'deleted jobs under zero retention')

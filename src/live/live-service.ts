@@ -10,8 +10,8 @@ import { liveFolder, removeDeadCopies } from '../storage/data-folder.ts'
 import type { IdempotencyKey } from '../storage/jobs/create-job.ts'
 import { findEndedJobs } from '../storage/jobs/jobs.ts'
 import {
-  listLiveFiles,
-  removeStaleLiveFiles,
+  listSessionFolders,
+  removeStaleSessions,
   type SessionStatus,
 } from '../storage/live/disk-session-store.ts'
 import {
@@ -29,7 +29,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { LiveText } from '../text/live/live-text.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
 import type { Connection, ConnectOptions } from './connection.ts'
-import type { Caption } from './messages/caption-feed.ts'
+import type { LiveCaption } from './messages/caption-feed.ts'
 import { endMessage } from './messages/lifecycle-messages.ts'
 import { type LiveParams, requestOf, textOf } from './request/live-params.ts'
 import type { CreatedSession, LiveRequest } from './request/live-request.ts'
@@ -46,7 +46,7 @@ import {
   type SessionNode,
 } from './sessions/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
-import { SessionCreation, TOKEN_LETTERS } from './sessions/session-creation.ts'
+import { SessionCreation, TOKEN_CHARS } from './sessions/session-creation.ts'
 import { createValidKeys, type ValidKeys } from './sessions/valid-keys.ts'
 
 /** Options of the live service. */
@@ -139,8 +139,8 @@ export class LiveService {
    * Finds the session that an earlier request with this key created; fails with
    * `idempotency_conflict` when that request differed.
    */
-  findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
-    return this.#creation.findRepeated(idempotency)
+  findByIdempotencyKey(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
+    return this.#creation.findByIdempotencyKey(idempotency)
   }
 
   /**
@@ -153,7 +153,7 @@ export class LiveService {
   ): Promise<Connection | SessionNode | number> {
     // The store is not queried for strings that cannot be tokens, nor beyond the maximum of
     // lookups.
-    if (token.length !== TOKEN_LETTERS) return 4401
+    if (token.length !== TOKEN_CHARS) return 4401
     if (this.#lookups >= MAX_LOOKUPS) return 1013
     const holder = await this.#findHolder(token)
     if (!holder || (await this.#isKeyGone(holder.keyHash))) return 4401
@@ -181,7 +181,7 @@ export class LiveService {
   }
 
   /** Yields the captions of a session while it runs here, for a viewer. */
-  watch(jobId: string, signal: AbortSignal): AsyncGenerator<Caption> {
+  watch(jobId: string, signal: AbortSignal): AsyncGenerator<LiveCaption> {
     return this.#active.watch(jobId, signal)
   }
 
@@ -308,10 +308,10 @@ export class LiveService {
   async #cleanFolders(open: readonly string[]): Promise<void> {
     const { db, orphans } = this.#options.storage
     for (const id of open) await orphans?.takeSessionBack(join(this.#folder, id))
-    const ended = await findEndedJobs(db, await listLiveFiles(this.#folder))
+    const ended = await findEndedJobs(db, await listSessionFolders(this.#folder))
     const fates = new Map<string, SessionStatus>(ended.map((id) => [id, 'ended']))
     for (const id of open) fates.set(id, 'open')
-    await removeStaleLiveFiles(this.#folder, fates, orphans)
+    await removeStaleSessions(this.#folder, fates, orphans)
   }
 
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */

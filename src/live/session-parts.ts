@@ -5,7 +5,7 @@ import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../observability/log.ts'
 import type { SessionStore } from '../storage/live/session-store.ts'
 import type { SessionText } from '../text/live/session-text.ts'
-import type { ResultForm } from '../text/result/steps/envelope.ts'
+import type { ResultFormat } from '../text/result/steps/envelope.ts'
 import type { CallbackFeed } from './callbacks/callback-feed.ts'
 import { AudioInput } from './input/audio-input.ts'
 import { formatOf } from './input/format-params.ts'
@@ -55,7 +55,7 @@ export type SessionOptions = {
   /** Translates and summarizes; absent on a server without a language model. */
   services?: SessionServices | undefined
   /** The form of add-on results in its result. */
-  form: ResultForm
+  form: ResultFormat
   /** Its utterances name their model. */
   namesModels?: boolean | undefined
   config: LiveConfig

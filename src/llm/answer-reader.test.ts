@@ -4,8 +4,8 @@ import { deltaOf, eventOf, eventsOf } from '../../test/support/llm/chat-provider
 import { createAnswerReader } from './answer-reader.ts'
 
 /** Reads pieces until the reader has enough; returns what each was, and the answer. */
-function read(pieces: Iterable<string>, { mostLetters = 1000, awaitsUsage = true } = {}) {
-  const reader = createAnswerReader({ mostLetters, awaitsUsage })
+function read(pieces: Iterable<string>, { maxChars = 1000, awaitsUsage = true } = {}) {
+  const reader = createAnswerReader({ maxChars, awaitsUsage })
   const readings: unknown[] = []
   for (const piece of pieces) {
     const reading = reader.read(piece)
@@ -19,7 +19,7 @@ function read(pieces: Iterable<string>, { mostLetters = 1000, awaitsUsage = true
     content?: string
     isWhole?: boolean
     isCut?: boolean
-    thoughtLetters?: number
+    reasoningChars?: number
     usage?: object
   }
 }

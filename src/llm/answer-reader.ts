@@ -7,7 +7,7 @@ type Fields = Record<string, unknown>
 export type ProviderAnswer = {
   content: string
   /** Letters of thoughts that came beside the content. */
-  thoughtLetters: number
+  reasoningChars: number
   /** It was ended at the most tokens, by a filter, or because it had no end. */
   isCut: boolean
   /** Whether its end was seen; if not, it broke off. */
@@ -27,18 +27,18 @@ export type AnswerReader = {
 
 type ReaderOptions = {
   /** An answer of more letters is ended; one with thoughts may have several times as many. */
-  mostLetters: number
+  maxChars: number
   /** Whether the counts of tokens come after the text. */
   awaitsUsage: boolean
 }
 
 /** What a provider that does not stream may send. */
-const MAX_JSON_LETTERS = 1024 * 1024
+const MAX_JSON_CHARS = 1024 * 1024
 /** Each token is an event of up to 400 letters: an answer of 10,000 has 4 million. */
-const MAX_STREAM_LETTERS = 16 * 1024 * 1024
+const MAX_STREAM_CHARS = 16 * 1024 * 1024
 /** Models that are bound to a schema may write blanks for ever. */
 const MOST_BLANKS = 500
-const THOUGHT_SHARE = 5
+const REASONING_SHARE = 5
 
 const noJson = { problem: 'the answer of the language model is no JSON' }
 const tooLarge = { problem: 'the answer of the language model is too large' }
@@ -76,7 +76,7 @@ function createJsonReader(): AnswerReader {
   return {
     read(piece) {
       text += piece
-      return text.length > MAX_JSON_LETTERS ? tooLarge : 'waiting'
+      return text.length > MAX_JSON_CHARS ? tooLarge : 'waiting'
     },
     answer() {
       const completion = readFields(text)
@@ -85,30 +85,31 @@ function createJsonReader(): AnswerReader {
       const { content } = fieldsOf(choice.message)
       if (typeof content !== 'string') return noText
       const usage = usageIn(completion)
-      return { content, thoughtLetters: 0, isCut: isCutBy(choice), isWhole: true, usage }
+      return { content, reasoningChars: 0, isCut: isCutBy(choice), isWhole: true, usage }
     },
   }
 }
 
-function createStreamReader({ mostLetters, awaitsUsage }: ReaderOptions): AnswerReader {
+function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerReader {
   const answer: ProviderAnswer = {
-    ...{ content: '', thoughtLetters: 0, isCut: false, isWhole: false, usage: undefined },
+    ...{ content: '', reasoningChars: 0, isCut: false, isWhole: false, usage: undefined },
   }
   const readEvents = createEventReader()
-  let letters = 0
+  let chars = 0
   let blanks = 0
-  let thinks = false
+  let reasons = false
 
   function readText({ delta }: Fields): Reading {
     const { content, reasoning, reasoning_content } = fieldsOf(delta)
     const text = textOf(content)
     const thought = textOf(reasoning_content) || textOf(reasoning)
     answer.content += text
-    answer.thoughtLetters += thought.length
+    answer.reasoningChars += thought.length
     if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
-    thinks ||= thought !== '' || (answer.content.length < 100 && /^\s*<think>/.test(answer.content))
-    const most = mostLetters * (thinks ? THOUGHT_SHARE : 1)
-    if (answer.content.length + answer.thoughtLetters > most || blanks > MOST_BLANKS) {
+    reasons ||=
+      thought !== '' || (answer.content.length < 100 && /^\s*<think>/.test(answer.content))
+    const most = maxChars * (reasons ? REASONING_SHARE : 1)
+    if (answer.content.length + answer.reasoningChars > most || blanks > MOST_BLANKS) {
       answer.isCut = true
       answer.isWhole = true
       return 'done'
@@ -135,8 +136,8 @@ function createStreamReader({ mostLetters, awaitsUsage }: ReaderOptions): Answer
   }
 
   function read(piece: string): Reading {
-    letters += piece.length
-    const events = letters > MAX_STREAM_LETTERS ? undefined : readEvents(piece)
+    chars += piece.length
+    const events = chars > MAX_STREAM_CHARS ? undefined : readEvents(piece)
     let progress: Reading = 'waiting'
     for (const event of events ?? []) {
       const reading = readEvent(event)

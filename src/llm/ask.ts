@@ -4,10 +4,10 @@ import { estimateTokens, splitText } from './tokens.ts'
 /**
  * Keeps each answer of a model under what was asked, so that nothing is asked twice after a crash.
  */
-export type Remember = <T>(request: object, make: () => Promise<T>) => Promise<T>
+export type Memoize = <T>(request: object, make: () => Promise<T>) => Promise<T>
 
 /** How a model is asked. */
-export type AskOptions = { model: ChatModel; remember: Remember; signal: AbortSignal }
+export type AskOptions = { model: ChatModel; remember: Memoize; signal: AbortSignal }
 
 /** A question about a transcript. `instruction` says in a sentence or two what the answer is. */
 export type Question = {

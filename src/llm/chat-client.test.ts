@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type HeldTimeouts, holdTimeouts } from '../../test/support/held-timeouts.ts'
+import { type FakeTimeouts, fakeTimeouts } from '../../test/support/fake-timeouts.ts'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
@@ -43,13 +43,13 @@ test('an answer is streamed, and its tokens are those that the provider counted'
 })
 
 /** Waits until a timeout was begun anew more often than before, if it is at all. */
-async function untilRefreshed(timeouts: HeldTimeouts, before: number): Promise<void> {
+async function untilRefreshed(timeouts: FakeTimeouts, before: number): Promise<void> {
   // What was written is there at once: its reader is in the same process.
   for (let turn = 0; turn < 1000 && timeouts.refreshed === before; turn++) await setImmediate()
 }
 
 test('each piece that a model writes gives it more time', async (t) => {
-  const timeouts = holdTimeouts(t, 654_000)
+  const timeouts = fakeTimeouts(t, 654_000)
   const words = 'one two three four five six seven eight'.split(' ')
   async function* slowly() {
     for (const [n, word] of words.entries()) {
@@ -65,10 +65,10 @@ test('each piece that a model writes gives it more time', async (t) => {
 })
 
 test('an answer that stalls, breaks off or takes too long is none, and is not paid for again', async (t) => {
-  const idle = holdTimeouts(t, 321_000)
-  const whole = holdTimeouts(t, 654_000)
+  const idle = fakeTimeouts(t, 321_000)
+  const whole = fakeTimeouts(t, 654_000)
   /** Writes a piece and no more, and lets the time pass when it was read. */
-  async function* once(piece: string, { pass }: HeldTimeouts) {
+  async function* once(piece: string, { pass }: FakeTimeouts) {
     const before = idle.refreshed
     yield piece
     await untilRefreshed(idle, before)

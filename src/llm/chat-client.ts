@@ -74,19 +74,19 @@ const TRIES = 3
  * A token has some four letters. Not every provider keeps to the most tokens of an answer, and what
  * a longer one would cost in further requests has no bound.
  */
-const MOST_TOKEN_LETTERS = 10
+const MAX_TOKEN_CHARS = 10
 
 /** What is asked for beside the plain answer; `schema` where there is one. */
-type Manner = { stream: boolean; usage: boolean; schema: boolean }
+type RequestFeatures = { stream: boolean; usage: boolean; schema: boolean }
 
 /**
  * What a provider takes of a model. `isKnown`: it answered a request to stream. `thinks`: its
  * thoughts took all tokens of an answer.
  */
-type Taken = Manner & { isKnown: boolean; thinks: boolean }
+type SupportedFeatures = RequestFeatures & { isKnown: boolean; reasons: boolean }
 
 /** Tokens for thoughts before an answer, as far as the context has room for them. */
-const THOUGHT_TOKENS = 4096
+const REASONING_TOKENS = 4096
 
 /**
  * Creates a client of `POST {url}/chat/completions`. Answers are made without chance, and streamed
@@ -95,7 +95,7 @@ const THOUGHT_TOKENS = 4096
 export function createChatClient(options: ChatClientOptions): ChatModel {
   const { client, contextTokens } = options
   /** What a provider refused once, it is not asked for again. */
-  const takenBy = new Map<string, Taken>()
+  const takenBy = new Map<string, SupportedFeatures>()
   return {
     contextTokens,
     async complete(request) {
@@ -105,20 +105,20 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         usage: true,
         schema: true,
         isKnown: false,
-        thinks: false,
+        reasons: false,
       }
       const thoughts = thoughtTokens(request, contextTokens)
-      const ask = (manner: Manner, thinks: boolean) => {
-        const maxTokens = request.maxTokens + (thinks ? thoughts : 0)
+      const ask = (manner: RequestFeatures, reasons: boolean) => {
+        const maxTokens = request.maxTokens + (reasons ? thoughts : 0)
         return post({ ...request, model, maxTokens }, manner, options)
       }
-      let answer = await ask(taken, taken.thinks)
-      const others = wasRefused(answer) ? simplerManners(taken, request, answer.refusal) : []
-      let manner: Manner = taken
+      let answer = await ask(taken, taken.reasons)
+      const others = wasRefused(answer) ? fallbackFeatures(taken, request, answer.refusal) : []
+      let manner: RequestFeatures = taken
       for (const other of others) {
         if (!wasRefused(answer)) break
         manner = other
-        answer = await ask(manner, taken.thinks)
+        answer = await ask(manner, taken.reasons)
       }
       if ('refusal' in answer) {
         if (isTooLong(answer)) {
@@ -128,10 +128,10 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         throw new LlmFailure(`the language model refused the request with ${answer.status}`)
       }
       const isKnown = taken.isKnown || manner.stream
-      const thinks = taken.thinks || isThoughtOnly(answer)
-      takenBy.set(model, { ...manner, isKnown, thinks })
+      const reasons = taken.reasons || isReasoningOnly(answer)
+      takenBy.set(model, { ...manner, isKnown, reasons })
       const first = toChatAnswer(answer, request)
-      if (taken.thinks || !thinks || thoughts === 0) return first
+      if (taken.reasons || !reasons || thoughts === 0) return first
       const second = await ask(manner, true)
       if ('refusal' in second) return first
       const { usage, ...rest } = toChatAnswer(second, request)
@@ -158,19 +158,19 @@ function isTooLong({ refusal }: Refused): boolean {
  * Returns how else to ask a provider that refused a request: first without what its answer names,
  * then without one or the other. A request that it refuses in every manner has another fault.
  */
-function simplerManners(
-  { isKnown, ...taken }: Taken,
+function fallbackFeatures(
+  { isKnown, ...taken }: SupportedFeatures,
   request: ChatRequest,
   refusal: string,
-): Manner[] {
-  const named: Manner = {
+): RequestFeatures[] {
+  const named: RequestFeatures = {
     stream: taken.stream && !/\bstream\b/.test(refusal),
     usage: taken.usage && !/\b(stream_options|include_usage)\b/.test(refusal),
     schema: taken.schema && !(request.schema && /response_format|schema/.test(refusal)),
   }
   const plain = { ...taken, stream: taken.stream && isKnown }
   const manners = [named, plain, { ...taken, schema: false }, { ...plain, schema: false }]
-  const keyOf = ({ stream, usage, schema }: Manner) => {
+  const keyOf = ({ stream, usage, schema }: RequestFeatures) => {
     return `${stream} ${stream && usage} ${request.schema !== undefined && schema}`
   }
   const seen = new Set([keyOf(taken)])
@@ -183,7 +183,7 @@ function simplerManners(
 
 async function post(
   request: ChatRequest & { model: string },
-  manner: Manner,
+  manner: RequestFeatures,
   { client, timeout, answerTimeout }: ChatClientOptions,
 ): Promise<ProviderAnswer | Refused> {
   const { model, system, user, schema, maxTokens, signal } = request
@@ -202,8 +202,8 @@ async function post(
         response_format: { type: 'json_schema', json_schema: { ...schema, strict: true } },
       }),
   }
-  const mostLetters = maxTokens * MOST_TOKEN_LETTERS
-  const reader = createAnswerReader({ mostLetters, awaitsUsage: manner.usage })
+  const maxChars = maxTokens * MAX_TOKEN_CHARS
+  const reader = createAnswerReader({ maxChars, awaitsUsage: manner.usage })
   const outcome = await client.post({
     path: '/chat/completions',
     contentType: 'application/json',
@@ -227,11 +227,11 @@ async function post(
 /** Returns how many tokens a model may think beside a request and its answer. */
 function thoughtTokens({ system, user, maxTokens }: ChatRequest, contextTokens: number): number {
   const rest = contextTokens - estimateTokens(system) - estimateTokens(user) - maxTokens
-  return Math.max(0, Math.min(THOUGHT_TOKENS, rest))
+  return Math.max(0, Math.min(REASONING_TOKENS, rest))
 }
 
-function isThoughtOnly({ content, thoughtLetters, isCut }: ProviderAnswer): boolean {
-  const hasThoughts = thoughtLetters > 0 || content.includes('<think>')
+function isReasoningOnly({ content, reasoningChars, isCut }: ProviderAnswer): boolean {
+  const hasThoughts = reasoningChars > 0 || content.includes('<think>')
   return isCut && hasThoughts && withoutReasoning(content).trim() === ''
 }
 
@@ -246,7 +246,7 @@ function sumUsage(one: Usage, other: Usage): Usage {
 function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer {
   const { content, isCut } = answer
   const text = cleanText(withoutReasoning(content))
-  const most = request.maxTokens * MOST_TOKEN_LETTERS
+  const most = request.maxTokens * MAX_TOKEN_CHARS
   const isEmptyThought = text === '' && content.includes('<think>')
   return {
     text: text.slice(0, most).toWellFormed(),
@@ -259,7 +259,7 @@ function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer 
  * Without the counts of the provider, tokens are estimated: a quota must not count them as none.
  */
 function usageOf(answer: ProviderAnswer, { system, user }: ChatRequest): Usage {
-  const { usage, content, thoughtLetters } = answer
+  const { usage, content, reasoningChars } = answer
   const count = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)
   return {
     requests: 1,
@@ -268,7 +268,7 @@ function usageOf(answer: ProviderAnswer, { system, user }: ChatRequest): Usage {
       : estimateTokens(system) + estimateTokens(user),
     completion_tokens: usage
       ? count(usage.completion_tokens)
-      : estimateTokens(content + ' '.repeat(thoughtLetters)),
+      : estimateTokens(content + ' '.repeat(reasoningChars)),
   }
 }
 

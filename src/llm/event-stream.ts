@@ -2,7 +2,7 @@
 export type StreamEvent = { type: string; data: string }
 
 /** An event has a few letters of text; one with a whole answer in escapes has some 100,000. */
-const MAX_LINE_LETTERS = 256 * 1024
+const MAX_LINE_CHARS = 256 * 1024
 
 /**
  * Creates a reader of server-sent events whose data has one line each, as chat APIs send them, also
@@ -14,7 +14,7 @@ export function createEventReader(): (piece: string) => StreamEvent[] | undefine
   return (piece) => {
     const lines = `${pending}${piece}`.split(/\r\n|\n|\r/)
     pending = lines.pop()!
-    if (pending.length > MAX_LINE_LETTERS) return undefined
+    if (pending.length > MAX_LINE_CHARS) return undefined
     const events: StreamEvent[] = []
     for (const line of lines) {
       const [, field, value] = /^(data|event):\s*(.*)$/.exec(line) ?? []

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { holdTimeouts } from '../../test/support/held-timeouts.ts'
+import { fakeTimeouts } from '../../test/support/fake-timeouts.ts'
 import { openChatModel } from '../../test/support/llm/chat-model.ts'
 import {
   type ChatCall,
@@ -117,7 +117,7 @@ test('notes that are not shorter than their text end the work at once', async (t
 })
 
 test('a provider that stalls is given up after its time, and not paid again', async (t) => {
-  const { pass } = holdTimeouts(t, 654_000)
+  const { pass } = fakeTimeouts(t, 654_000)
   const stall = () => {
     setImmediate(pass)
     return 'stall' as const

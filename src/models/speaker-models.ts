@@ -9,7 +9,7 @@ export const speakerModelKinds = ['speaker-embedding', 'speaker-segmentation'] a
 export type SpeakerModelKind = (typeof speakerModelKinds)[number]
 
 /** An installed model: its file, and the contents of its record. */
-export type InstalledModel = {
+export type AddedSpeakerModel = {
   kind: SpeakerModelKind
   /** The name that the operator gave it, and the name of its source file. */
   name: string
@@ -20,7 +20,7 @@ export type InstalledModel = {
 }
 
 /** The record of an installed model; `file` is in the same folder. */
-export type InstalledRecord = Omit<InstalledModel, 'kind' | 'path'> & { file: string }
+export type InstalledRecord = Omit<AddedSpeakerModel, 'kind' | 'path'> & { file: string }
 
 /**
  * Returns the folder of installed models inside the models folder, separate from the embedded ones.
@@ -44,7 +44,7 @@ export function recordFile(folder: string, kind: SpeakerModelKind): string {
 export function readInstalledModel(
   folder: string,
   kind: SpeakerModelKind,
-): InstalledModel | undefined {
+): AddedSpeakerModel | undefined {
   let text: string
   try {
     text = readFileSync(recordFile(folder, kind), 'utf8')
@@ -57,7 +57,7 @@ export function readInstalledModel(
 }
 
 /** Returns the installed models of all kinds whose records can be read. Blocks. */
-export function readSpeakerModels(folder: string): InstalledModel[] {
+export function readSpeakerModels(folder: string): AddedSpeakerModel[] {
   return speakerModelKinds.flatMap((kind) => {
     try {
       return readInstalledModel(folder, kind) ?? []
@@ -76,7 +76,7 @@ export type FileDamage = 'damaged' | 'missing'
 export async function checkFile({
   path,
   sha256,
-}: Pick<InstalledModel, 'path' | 'sha256'>): Promise<FileDamage | undefined> {
+}: Pick<AddedSpeakerModel, 'path' | 'sha256'>): Promise<FileDamage | undefined> {
   try {
     return (await hashFile(path)) === sha256 ? undefined : 'damaged'
   } catch (error) {

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { type HeldTimeouts, holdTimeouts } from '../../test/support/held-timeouts.ts'
+import { type FakeTimeouts, fakeTimeouts } from '../../test/support/fake-timeouts.ts'
 import { createServiceClient, type Follow } from './service-client.ts'
 
-type Manner = (response: ServerResponse, request: IncomingMessage) => void
+type Responder = (response: ServerResponse, request: IncomingMessage) => void
 
-const next: Manner[] = []
+const next: Responder[] = []
 const seen: { url: string | undefined; authorization: string | undefined; at: number }[] = []
 let closed = 0
 // Connections are kept, however slow the machine is.
@@ -53,7 +53,7 @@ function post(options: Partial<typeof defaults & { signal: AbortSignal; follow: 
   })
 }
 
-const refuse = (status: number, headers: Record<string, string> = {}): Manner => {
+const refuse = (status: number, headers: Record<string, string> = {}): Responder => {
   return (response) => void response.writeHead(status, headers).end('no')
 }
 
@@ -73,13 +73,13 @@ test('429, 5xx and broken connections are tried again', async () => {
 })
 
 test('work that may have been done is not repeated where that is not wanted', async (t) => {
-  const breakOff: Manner = (response) => {
+  const breakOff: Responder = (response) => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('some', () => response.destroy())
   }
   next.push(breakOff)
   assert.deepEqual(await post({ repeatsWork: false }), { problem: 'the connection broke off' })
-  const { pass } = holdTimeouts(t, 654_000)
+  const { pass } = fakeTimeouts(t, 654_000)
   next.push(() => pass())
   const late = { problem: 'it did not answer within 654 s' }
   assert.deepEqual(await post({ repeatsWork: false, timeout: 654 }), late)
@@ -118,7 +118,7 @@ test('a redirect is not followed', async () => {
 })
 
 test('a server that stalls, in the head or the body, is given up in time', async (t) => {
-  const { pass } = holdTimeouts(t, 654_000)
+  const { pass } = fakeTimeouts(t, 654_000)
   next.push(
     () => pass(),
     (response) => void response.write('a', () => pass()),
@@ -149,7 +149,7 @@ test('an answer is read in its charset; one that is not text of it is a problem'
 })
 
 test('an answer without end is cut off', async () => {
-  const flood: Manner = (response) => {
+  const flood: Responder = (response) => {
     const block = Buffer.alloc(65_536, 'a')
     const write = () => {
       while (!response.destroyed && response.write(block)) {}
@@ -165,7 +165,7 @@ test('an answer is followed as it arrives; its connection serves again after its
   // The rest comes at once: nothing waits until time is up.
   t.mock.method(AbortSignal, 'timeout', () => new AbortController().signal)
   const ports = new Set<number | undefined>()
-  const answer: Manner = async (response, { socket }) => {
+  const answer: Responder = async (response, { socket }) => {
     ports.add(socket.remotePort)
     for (const piece of ['caf\u00e9', ' | ', 'done']) {
       await new Promise((resolve) => response.write(piece, resolve))
@@ -192,18 +192,18 @@ test('an answer is followed as it arrives; its connection serves again after its
 })
 
 test('an answer that is followed ends with a problem of its reader, of its charset, or its time', async (t) => {
-  const [idle, whole] = [holdTimeouts(t, 654_000), holdTimeouts(t, 987_000)]
-  const write = (bytes: Buffer): Manner => {
+  const [idle, whole] = [fakeTimeouts(t, 654_000), fakeTimeouts(t, 987_000)]
+  const write = (bytes: Buffer): Responder => {
     return (response) => void response.write(bytes)
   }
   const letter = write(Buffer.from('a'))
-  const given: [Manner, Follow['read'], problem: string][] = [
+  const given: [Responder, Follow['read'], problem: string][] = [
     [letter, () => ({ problem: 'it is nonsense' }), 'it is nonsense'],
     [write(Buffer.from([0x61, 0xff])), () => 'waiting', 'its answer is no text in utf-8'],
     [letter, () => passing(idle, 'waiting'), 'it did not answer within 654 s'],
     [letter, () => passing(whole, 'progress'), 'it took longer than 987 s'],
   ]
-  function passing({ pass }: HeldTimeouts, reading: 'waiting' | 'progress') {
+  function passing({ pass }: FakeTimeouts, reading: 'waiting' | 'progress') {
     setImmediate().then(pass)
     return reading
   }

@@ -110,13 +110,13 @@ async function createAgent(): Promise<Dispatcher> {
 }
 
 /** `again`: the next attempt may succeed, after so many milliseconds at the earliest. */
-type Attempt = ServiceAnswer | { problem: string; again: { afterMs: number } }
+type PostOutcome = ServiceAnswer | { problem: string; again: { afterMs: number } }
 
 async function send(
   agent: Dispatcher,
   post: ServicePost,
   { url, apiKey }: ServiceOptions,
-): Promise<Attempt> {
+): Promise<PostOutcome> {
   const { path, contentType, body, signal, timeout, repeatsWork = true, follow } = post
   const { request } = await import('undici')
   const clock = startClock(post)

@@ -17,7 +17,7 @@ import {
 import type { Database, Db } from './database/db.ts'
 import { lockFolder } from './database/sqlite/folder-lock.ts'
 import { logProgress } from './database/sqlite/migration-progress.ts'
-import { type ConnectSqlite, openSearches, openSqlite } from './database/sqlite/sqlite.ts'
+import { type ConnectSqlite, openReadPool, openSqlite } from './database/sqlite/sqlite.ts'
 import { sqliteDialect } from './database/sqlite/sqlite-dialect.ts'
 import { type DeletionClock, openDeletionClock } from './jobs/deletion/deletion-clock.ts'
 import { type NodeState, OwnNode } from './nodes/nodes.ts'
@@ -27,7 +27,7 @@ import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts
 import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
 import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
 import { noteObjectKeys } from './objects/encryption/used-keys.ts'
-import { findObjectPlace, refuseOtherObjects } from './objects/object-place.ts'
+import { findObjectStoreId, refuseOtherObjects } from './objects/object-place.ts'
 import type { Objects } from './objects/objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
@@ -89,7 +89,7 @@ export type StorageOptions = SpaceSettings & {
 }
 
 /** Where objects are. */
-export type ObjectPlace = Pick<
+export type ObjectStoreOptions = Pick<
   StorageOptions,
   'folder' | 'objects' | 'objectStore' | 'log' | 'signal'
 >
@@ -140,7 +140,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
   }
-  const place = db.isShared ? await findObjectPlace(folder, options.objectStore) : undefined
+  const place = db.isShared ? await findObjectStoreId(folder, options.objectStore) : undefined
   const state = options.node ?? { roles, version: '', isDraining: false }
   const node = new OwnNode({ ...state, ...(place && { objects: place }) }, log)
   const owning = { log, isAlone, onDeaths, node, heartbeatMs: options.heartbeatMs }
@@ -164,7 +164,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 }
 
 /** Opens the objects as they are stored, encrypted or not. */
-export async function openObjects(options: ObjectPlace, owner: string): Promise<Objects> {
+export async function openObjects(options: ObjectStoreOptions, owner: string): Promise<Objects> {
   const { folder, objects, objectStore: settings, log, signal } = options
   if (objects) return objects
   if (!settings) return openDiskObjects(join(folder, 'objects'), { owner })
@@ -184,12 +184,12 @@ async function openDatabase(options: StorageOptions, objects: Objects): Promise<
   const file = databaseFile(folder)
   if (objectStore && !existsSync(file)) await refuseUnknownObjects(objects)
   const sql = await openSqlite(file, { signal, progress: logProgress(log), connect })
-  const readonly = openSearches(file, connect)
+  const reader = openReadPool(file, connect)
   const close = async () => {
-    await readonly.destroy()
+    await reader.destroy()
     await sql.destroy()
   }
-  return { sql, readonly, dialect: sqliteDialect, close }
+  return { sql, reader, dialect: sqliteDialect, close }
 }
 
 async function openShared(

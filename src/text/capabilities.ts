@@ -29,14 +29,19 @@ export function textCapabilities(): TextCapabilities {
   const changing = transforms.map(({ name, languages }) => {
     return { name, kind: 'transform' as const, isConfigured: true, languages }
   })
-  const made = addOns.map(({ name, languages }) => {
+  const fromTranscript = addOns.map(({ name, languages }) => {
     return { name, kind: 'add-on' as const, isConfigured: true, languages }
   })
-  const recognized = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }
+  const diarization = { name: 'diarization', kind: 'add-on' as const, isConfigured: true }
   const missing = withoutEngine.map((name) => {
     return { name, kind: 'add-on' as const, isConfigured: false, languages: [] }
   })
-  const all = [...changing, { ...recognized, languages: 'all' as const }, ...made, ...missing]
+  const all = [
+    ...changing,
+    { ...diarization, languages: 'all' as const },
+    ...fromTranscript,
+    ...missing,
+  ]
   return {
     addOns: all.map((one) => ({ ...one, isRepeatable: isRepeatable(one.name) })),
     entityTypes: entityCapabilities(),

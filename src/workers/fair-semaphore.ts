@@ -1,5 +1,5 @@
 /** The terms of one piece of work. */
-export type Turn = {
+export type SlotRequest = {
   /** The account of the work; accounts take turns. */
   account: string
   signal: AbortSignal
@@ -11,7 +11,7 @@ export type Turn = {
 }
 
 /** Runs work when its turn comes; waiting work is removed when it is aborted. */
-export type FairSemaphore = <T>(work: () => Promise<T>, turn: Turn) => Promise<T>
+export type FairSemaphore = <T>(work: () => Promise<T>, turn: SlotRequest) => Promise<T>
 
 /** How much work runs at a time in total and per account, and how much of one account may wait. */
 export type SemaphoreLimits = { total: number; perAccount: number; maxWaiting: number }
@@ -48,7 +48,7 @@ class FairSlots {
   }
 
   /** Resolves when the work has a slot. */
-  enter({ account, signal, whenFull }: Turn): Promise<void> {
+  enter({ account, signal, whenFull }: SlotRequest): Promise<void> {
     signal.throwIfAborted()
     const works = this.#waiting.get(account) ?? []
     const mayBegin = this.#taken < this.#limits.total && this.#hasShare(account)

@@ -5,17 +5,17 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Loss, SupervisedWorker, type WorkerOptions } from './supervised-worker.ts'
-import { type Exit, processes, type StartWorker, threads } from './transports.ts'
+import { type Exit, processStarter, type StartWorker, threadStarter } from './transports.ts'
 
 const entry = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
 
 /** Both transports, with the message that the worker sends first, if any. */
 const transports: Record<string, (first?: string) => StartWorker> = {
-  thread: (first) => threads(entry, { maxHeapMb: 64, workerData: first }),
+  thread: (first) => threadStarter(entry, { maxHeapMb: 64, workerData: first }),
   process: (first) => {
     const args = first ? [first] : []
     const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as ('ignore' | 'pipe' | 'ipc')[]
-    return processes(() => fork(fileURLToPath(entry), args, { stdio }))
+    return processStarter(() => fork(fileURLToPath(entry), args, { stdio }))
   },
 }
 
@@ -244,7 +244,7 @@ test('a task that ends while its processor time is read leaves no timeout behind
 
 test('a process that cannot be started is lost', async (t) => {
   const errors: unknown[] = []
-  const start = processes(() => fork(fileURLToPath(entry), { execPath: '/no/such/program' }))
+  const start = processStarter(() => fork(fileURLToPath(entry), { execPath: '/no/such/program' }))
   const { lostBy } = open(t, { start, onError: (error) => errors.push(error) })
   assert.equal((await lostBy('one')).how, 'crashed')
   assert.ok(errors.length > 0)

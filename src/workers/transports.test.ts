@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import test from 'node:test'
-import { type Exit, processes } from './transports.ts'
+import { type Exit, processStarter } from './transports.ts'
 
 test('what is left of a process group ends with its leader', {
   skip: process.platform === 'win32' && 'no process groups',
@@ -14,7 +14,7 @@ test('what is left of a process group ends with its leader', {
   const started = once(child.stderr!, 'data')
   const ended = Promise.withResolvers<Exit>()
   const events = { onMessage() {}, onError: ended.reject, onExit: ended.resolve }
-  const { kill } = processes(() => child, { leadsGroup: true })(events)
+  const { kill } = processStarter(() => child, { leadsGroup: true })(events)
   await started
   kill()
   const { signal, stderr } = await ended.promise

@@ -33,7 +33,7 @@ export type StartWorker = <Message>(events: WorkerEvents<Message>) => RunningWor
 const MAX_STDERR = 2000
 
 /** Workers that are threads with at most `maxHeapMb` megabytes of JavaScript heap. */
-export function threads(
+export function threadStarter(
   entry: URL,
   { maxHeapMb, workerData }: { maxHeapMb: number; workerData?: unknown },
 ): StartWorker {
@@ -69,7 +69,7 @@ async function threadSeconds(thread: Worker): Promise<number | undefined> {
  * without a task does not keep this process alive. With `leadsGroup`, each leads a process group,
  * and what is left of the group ends with it.
  */
-export function processes(
+export function processStarter(
   spawn: () => ChildProcess,
   { mayIdle = false, leadsGroup = false } = {},
 ): StartWorker {

@@ -88,7 +88,7 @@ for (const addOn of serviceAddOns) {
     const answers = await Promise.all(requests.map((one) => services.call(one, options)))
     for (const call of calls) assert.ok(tokensOf(call) <= CONTEXT, `${tokensOf(call)}`)
     for (const one of answers) assert.ok(!('error' in (one as object)), JSON.stringify(one))
-    assert.equal(addOn.merge(transcript, params, answers, { form: 'string' }).isEmpty, false)
+    assert.equal(addOn.merge(transcript, params, answers, { format: 'string' }).isEmpty, false)
     // All of the speech was read.
     const read = calls.map(({ messages }) => messages[1]!.content).join('\n')
     assert.ok(read.length > TEXT.length * 1800, `${read.length}`)

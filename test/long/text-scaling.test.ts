@@ -46,15 +46,15 @@ const CHANCE = 100
  */
 const MOST = 12
 
-const spokenText = (words: string[], channel = 0): Utterance => {
+const utteranceOf = (words: string[], channel = 0): Utterance => {
   const placed = words.map((text, i) => ({ text, start: i, end: i + 0.5, confidence: 0.9 }))
   return { channel, language: 'en', words: placed }
 }
 const oneWord = (text: string): Transcript => ({
-  utterances: [spokenText(['Hello', text, 'there.'])],
+  utterances: [utteranceOf(['Hello', text, 'there.'])],
 })
 const manyWords = (text: string): Transcript => ({
-  utterances: [spokenText(text.trim().split(' '))],
+  utterances: [utteranceOf(text.trim().split(' '))],
 })
 
 const onText: Record<string, (text: string) => unknown> = {
@@ -83,11 +83,11 @@ const onTranscript: Record<string, (transcript: Transcript) => unknown> = {
 }
 for (const addOn of addOns) {
   const { name } = addOn
-  if (name !== 'subtitles') onTranscript[name] = (it) => addOn.make(it, {}, { form: 'native' })
+  if (name !== 'subtitles') onTranscript[name] = (it) => addOn.make(it, {}, { format: 'native' })
   for (const maximum_characters_per_row of name === 'subtitles' ? [1, 1e9] : []) {
     const subtitles_config = { maximum_characters_per_row, formats: ['srt', 'vtt'] }
     onTranscript[`subtitles with rows of ${maximum_characters_per_row}`] = (it) => {
-      return addOn.make(it, { subtitles_config }, { form: 'native' })
+      return addOn.make(it, { subtitles_config }, { format: 'native' })
     }
   }
 }

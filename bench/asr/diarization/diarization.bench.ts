@@ -9,8 +9,8 @@ import { readRecognitionRequest } from '../../../src/asr/routing/recognition-req
 import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
 import { type ChannelWindows, diarize } from '../../../src/asr/speakers/diarize.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
-import { openTelephoneEmbedder } from '../../../src/asr/speakers/embedding/telephone-embedder.ts'
-import { telephoneModelPath } from '../../../src/asr/speakers/embedding/telephone-model.ts'
+import { openXvectorEmbedder } from '../../../src/asr/speakers/embedding/xvector-embedder.ts'
+import { xvectorModelPath } from '../../../src/asr/speakers/embedding/xvector-model.ts'
 import { decodeMedia } from '../../../src/audio/media.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { assembleTranscript } from '../../../src/jobs/pipeline/assemble-transcript.ts'
@@ -45,7 +45,7 @@ const signal = new AbortController().signal
 const { models, workers } = readConfig({})
 const engine = createSpeechEngine({ folder: models.folder, workers, log: createLog('warn') })
 await engine.checkReady({ signal })
-const embedder = await openTelephoneEmbedder({ modelPath: telephoneModelPath })
+const embedder = await openXvectorEmbedder({ modelPath: xvectorModelPath })
 await using folder = await disposableFolder()
 const groups = new Map<string, Sums>()
 const busy = { recognition: 0, embedding: 0, clustering: 0, audio: 0 }

@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
-import { formatBytes, formatDateTime, formatDay, formatTime } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { TableHeads } from '../parts/table-heads.tsx'
+import { formatBytes, formatDateTime, formatDay, formatTime } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.usage

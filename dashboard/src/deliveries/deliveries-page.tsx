@@ -7,10 +7,10 @@ import type {
   ApiEndpointList,
 } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
+import { formatDateTime } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { TableHeads } from '../components/table-heads.tsx'
 import { onEvent } from '../events.ts'
-import { formatDateTime } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { TableHeads } from '../parts/table-heads.tsx'
 import { texts } from '../texts.ts'
 import { NewWebhook } from './new-webhook.tsx'
 import { type Change, Receivers } from './receivers.tsx'

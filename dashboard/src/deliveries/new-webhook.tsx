@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiCreatedWebhook } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
-import { report } from '../parts/notices.tsx'
-import { OneTimeSecret } from '../parts/one-time-secret.tsx'
+import { report } from '../components/notices.tsx'
+import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.webhooks

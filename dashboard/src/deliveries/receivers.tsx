@@ -2,8 +2,8 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiEndpoint, ApiWebhookTest } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
-import { notify, report } from '../parts/notices.tsx'
-import { TableHeads } from '../parts/table-heads.tsx'
+import { notify, report } from '../components/notices.tsx'
+import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.deliveries

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { report } from '../parts/notices.tsx'
+import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import type { Caption } from './live-session.ts'
 

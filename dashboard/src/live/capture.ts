@@ -6,7 +6,7 @@ export type Source = 'microphone' | 'tab'
 /** Sound that arrives in pieces of 16-bit samples, one channel. */
 export type Capture = {
   sampleRate: number
-  onSound: (bytes: ArrayBuffer) => void
+  onAudio: (bytes: ArrayBuffer) => void
   /** The user ended it in the browser's own controls, or the device is gone. */
   onEnd: () => void
   close: () => void
@@ -35,14 +35,14 @@ export async function openCapture(source: Source): Promise<Capture> {
   node.connect(context.destination)
   const capture: Capture = {
     sampleRate: SAMPLE_RATE,
-    onSound() {},
+    onAudio() {},
     onEnd() {},
     close() {
       for (const one of stream.getTracks()) one.stop()
       if (context.state !== 'closed') void context.close()
     },
   }
-  node.port.onmessage = ({ data }) => capture.onSound(data as ArrayBuffer)
+  node.port.onmessage = ({ data }) => capture.onAudio(data as ArrayBuffer)
   track.addEventListener('ended', () => capture.onEnd())
   return capture
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { createSession } from '../api.ts'
-import { report } from '../parts/notices.tsx'
+import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import { type Capture, openCapture, type Source } from './capture.ts'
 
@@ -69,7 +69,7 @@ export async function startSession({ source, language }: { source: Source; langu
 
 /** Resolves when the session has ended; connects again when the connection is lost. */
 async function run(url: string, capture: Capture): Promise<void> {
-  const unsent = new UnacknowledgedSound()
+  const unsent = new UnacknowledgedAudio()
   let socket: WebSocket | undefined
   let isStopping = false
   const stop = () => {
@@ -81,7 +81,7 @@ async function run(url: string, capture: Capture): Promise<void> {
   }
   stopCurrent = stop
   capture.onEnd = stop
-  capture.onSound = (bytes) => {
+  capture.onAudio = (bytes) => {
     if (isStopping) return
     unsent.add(bytes)
     if (socket?.readyState === WebSocket.OPEN) socket.send(bytes)
@@ -106,7 +106,7 @@ async function run(url: string, capture: Capture): Promise<void> {
 }
 
 /** Sound that the server has not yet stored: it is sent again after the connection was lost. */
-class UnacknowledgedSound {
+class UnacknowledgedAudio {
   all: ArrayBuffer[] = []
   /** The position, in bytes since the start of the session, of the first of `all`. */
   #start = 0
@@ -122,7 +122,7 @@ class UnacknowledgedSound {
   }
 }
 
-function receive({ type, data, error, acknowledged }: Message, unsent: UnacknowledgedSound): void {
+function receive({ type, data, error, acknowledged }: Message, unsent: UnacknowledgedAudio): void {
   if (type === 'audio_chunk' && acknowledged && data?.byte_range) unsent.drop(data.byte_range[1])
   if (type === 'error') report(new Error(error?.message ?? texts.errors.unknown))
   if (type !== 'transcript' || !data?.id) return

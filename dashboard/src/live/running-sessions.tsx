@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Job, type JobPage, may, request } from '../api.ts'
+import { formatDateTime } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
-import { formatDateTime } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.live

@@ -8,8 +8,8 @@ import type {
   ApiTranslation,
 } from '../../../src/cli/server/api-types.ts'
 import { type Job, may, request } from '../api.ts'
-import { formatTime, languageName } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
+import { formatTime, languageName } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 import { SentimentChart } from './sentiment-chart.tsx'
 

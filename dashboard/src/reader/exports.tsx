@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { addressOf, type Job } from '../api.ts'
 import { texts } from '../texts.ts'
-import { soundOf } from './playback/player.tsx'
+import { audioOf } from './playback/player.tsx'
 
 const t = texts.reader
 
@@ -14,7 +14,7 @@ type ExportsProps = {
 
 /** Links to the transcript in every format, and to the sound. */
 export function Exports({ job, isEdited }: ExportsProps): JSX.Element {
-  const sound = soundOf(job)
+  const sound = audioOf(job)
   const [hasEdits, setHasEdits] = useState(true)
   const transcript = `v2/${job.kind}/${job.id}/transcript?words=true&edited=${hasEdits}`
   return (

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { type Job, may } from '../api.ts'
-import { formatDateTime } from '../parts/format.ts'
-import { TryAgain } from '../parts/try-again.tsx'
+import { formatDateTime } from '../components/format.ts'
+import { TryAgain } from '../components/try-again.tsx'
 import { adviceOf, failureOf } from '../recordings/failures-page.tsx'
 import { texts } from '../texts.ts'
 

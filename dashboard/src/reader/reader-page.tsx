@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Job, may, RequestError, request } from '../api.ts'
+import { formatDateTime, formatTime, isolate, languageName } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
 import { WatchedCaptions } from '../live/watched-captions.tsx'
-import { formatDateTime, formatTime, isolate, languageName } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
 import { nameOf } from '../recordings/list-state.ts'
 import { texts } from '../texts.ts'
 import { AddOns } from './add-ons.tsx'
@@ -14,7 +14,7 @@ import { SpeakerNames } from './editing/speaker-names.tsx'
 import { Exports } from './exports.tsx'
 import { Failure } from './failure.tsx'
 import { useJump } from './playback/jump.ts'
-import { Player, soundOf } from './playback/player.tsx'
+import { audioOf, Player } from './playback/player.tsx'
 import { Share } from './share.tsx'
 import { useSpeakers } from './speakers.ts'
 import { Transcript } from './transcript.tsx'
@@ -33,7 +33,7 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
       else report(error)
     }
   }, [kind, id])
-  const mayChange = job === undefined || isMoving(job)
+  const mayChange = job === undefined || hasActiveJobs(job)
   useEffect(() => {
     void load()
     if (!mayChange) return
@@ -52,7 +52,7 @@ export function ReaderPage({ kind, id }: { kind: Job['kind']; id: string }): JSX
   )
 }
 
-function isMoving({ status }: Job): boolean {
+function hasActiveJobs({ status }: Job): boolean {
   return status === 'queued' || status === 'processing'
 }
 
@@ -71,13 +71,13 @@ function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
       </h1>
       <Facts job={job} />
       {job.status === 'error' && <Failure job={job} />}
-      {isMoving(job) && job.kind === 'live' && (
+      {hasActiveJobs(job) && job.kind === 'live' && (
         <>
           <WatchedCaptions path={`v2/live/${job.id}/captions`} onEnd={() => void reload()} />
           {may('write') && <Share kind="live" id={job.id} isLive />}
         </>
       )}
-      {isMoving(job) && job.kind === 'pre-recorded' && (
+      {hasActiveJobs(job) && job.kind === 'pre-recorded' && (
         <p role="status">
           {texts.recordings.status[job.status]}. {t.running}
         </p>
@@ -115,7 +115,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
         >
           {t.toDetails}
         </button>
-        <Player address={soundOf(job)} seconds={job.file?.audio_duration} audio={audio} />
+        <Player address={audioOf(job)} seconds={job.file?.audio_duration} audio={audio} />
         <Transcript {...{ edits, speakers, canEdit, audio, play, job }} />
       </div>
       <aside ref={details} tabIndex={-1} aria-label={t.details}>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { ApiSentenceSentiment } from '../../../src/cli/server/api-types.ts'
-import { formatTime } from '../parts/format.ts'
+import { formatTime } from '../components/format.ts'
 import { texts } from '../texts.ts'
 
 const t = texts.reader

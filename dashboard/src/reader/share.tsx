@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ApiCreatedShare, ApiShareList } from '../../../src/cli/server/api-types.ts'
 import { type Job, request } from '../api.ts'
-import { formatDateTime } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { OneTimeSecret } from '../parts/one-time-secret.tsx'
+import { formatDateTime } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { OneTimeSecret } from '../components/one-time-secret.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.share

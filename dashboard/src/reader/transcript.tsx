@@ -1,10 +1,10 @@
 import type { JSX, RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Job } from '../api.ts'
-import { languageName } from '../parts/format.ts'
+import { languageName } from '../components/format.ts'
 import { texts } from '../texts.ts'
 import type { Edits, ShownUtterance } from './editing/edits.ts'
-import { followSound } from './playback/follow-sound.ts'
+import { followAudio } from './playback/follow-sound.ts'
 import type { Speakers } from './speakers.ts'
 import { translatedLanguages, useTranslation } from './translations.ts'
 import { Utterance } from './utterance.tsx'
@@ -35,7 +35,7 @@ export function Transcript(props: TranscriptProps): JSX.Element {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (!audio.current || !list.current) return
-    return followSound(audio.current, list.current, utterances, { scrolls: follows })
+    return followAudio(audio.current, list.current, utterances, { scrolls: follows })
   }, [audio, utterances, follows])
   if (utterances.length === 0 && (edits.state?.version ?? 0) === 0)
     return <p class="empty">{t.noWords}</p>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { memo } from 'preact/compat'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { formatTime } from '../parts/format.ts'
+import { formatTime } from '../components/format.ts'
 import { texts } from '../texts.ts'
 import type { Edits, ShownUtterance } from './editing/edits.ts'
 import { SpeakerOptions, UtteranceEditor } from './editing/utterance-editor.tsx'

@@ -11,17 +11,20 @@ const t = texts.recordings
 
 /** Takes files, folders and addresses, and the options for them. */
 export function AddRecordings({
-  abilities,
+  capabilities,
 }: {
-  abilities: ApiCapabilities | undefined
+  capabilities: ApiCapabilities | undefined
 }): JSX.Element {
   const [isOver, setOver] = useState(false)
   const add = (sources: readonly (File | string)[]) => {
-    addUploads(sources, toRequest(options.value, { unavailable: unavailableSwitches(abilities) }))
+    addUploads(
+      sources,
+      toRequest(options.value, { unavailable: unavailableSwitches(capabilities) }),
+    )
   }
   return (
     <section class="card" aria-label={t.chooseFiles}>
-      <OptionsForm abilities={abilities} />
+      <OptionsForm capabilities={capabilities} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the buttons in it do the same. */}
       <div
         class={isOver ? 'drop over' : 'drop'}

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Job, type JobPage, may, request } from '../api.ts'
+import { formatDateTime } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { TryAgain } from '../components/try-again.tsx'
 import { onEvent } from '../events.ts'
-import { formatDateTime } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { TryAgain } from '../parts/try-again.tsx'
 import { texts } from '../texts.ts'
 import { nameOf } from './list-state.ts'
 

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals'
 import { type ApiJobProgress, type Job, type JobPage, readProgress, request } from '../api.ts'
-import { isolate } from '../parts/format.ts'
-import { addJobFilter, anyJob, type JobFilter } from '../parts/job-filter.tsx'
-import { notify, report } from '../parts/notices.tsx'
+import { isolate } from '../components/format.ts'
+import { addJobFilter, anyJob, type JobFilter } from '../components/job-filter.tsx'
+import { notify, report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 
 export type Filter = JobFilter & { status: string }
@@ -52,7 +52,7 @@ export function isFiltered(): boolean {
 }
 
 /** Whether something on the page will change by itself. */
-export function isMoving(): boolean {
+export function hasActiveJobs(): boolean {
   const states = page.value?.items.map(({ status }) => status) ?? []
   return states.includes('queued') || states.includes('processing')
 }

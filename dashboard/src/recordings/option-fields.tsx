@@ -1,20 +1,20 @@
 import type { JSX } from 'preact'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { languageName } from '../parts/format.ts'
+import { languageName } from '../components/format.ts'
 import { texts } from '../texts.ts'
 import { type ChannelMode, type Options, options, type SummaryType } from './options.ts'
 
 const t = texts.options
 
 type FieldsProps = {
-  abilities: ApiCapabilities | undefined
+  capabilities: ApiCapabilities | undefined
   /** What the server cannot honor. */
   unavailable: ReadonlySet<string>
   set: (changed: Partial<Options>) => void
 }
 
 /** The options that are more than a switch. */
-export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.Element {
+export function OptionFields({ capabilities, unavailable, set }: FieldsProps): JSX.Element {
   const { language, speakers, vocabulary, channelMode, summaryType, switches, metadata } =
     options.value
   return (
@@ -26,7 +26,7 @@ export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.
         onChange={(event) => set({ language: event.currentTarget.value })}
       >
         <option value="">{t.detect}</option>
-        <Languages codes={abilities?.recognition.languages ?? []} />
+        <Languages codes={capabilities?.recognition.languages ?? []} />
       </select>
       <label for="speakers">{t.speakers}</label>
       <input
@@ -57,7 +57,7 @@ export function OptionFields({ abilities, unavailable, set }: FieldsProps): JSX.
         <Names names={t.summaryTypes} />
       </select>
       {!unavailable.has('translation') && (
-        <TranslationField targets={targetsOf(abilities)} set={set} />
+        <TranslationField targets={targetsOf(capabilities)} set={set} />
       )}
       {!unavailable.has('audio_to_llm') && <QuestionField set={set} />}
       <label for="vocabulary">{t.vocabulary}</label>
@@ -142,8 +142,8 @@ function Names({ names }: { names: Record<string, string> }): JSX.Element {
 }
 
 /** The languages into which the server translates, as the schema of the add-on has them. */
-function targetsOf(abilities: ApiCapabilities | undefined): readonly string[] {
-  const translation = abilities?.add_ons.find(({ name }) => name === 'translation')
+function targetsOf(capabilities: ApiCapabilities | undefined): readonly string[] {
+  const translation = capabilities?.add_ons.find(({ name }) => name === 'translation')
   const schema = translation?.config_schema as {
     properties?: { target_languages?: { items?: { enum?: string[] } } }
   } | null

@@ -9,9 +9,9 @@ const t = texts.options
 
 /** The options of the next recordings; presets first, details on request. */
 export function OptionsForm({
-  abilities,
+  capabilities,
 }: {
-  abilities: ApiCapabilities | undefined
+  capabilities: ApiCapabilities | undefined
 }): JSX.Element {
   const { preset } = options.value
   return (
@@ -34,22 +34,22 @@ export function OptionsForm({
       </fieldset>
       <details>
         <summary>{t.title}</summary>
-        <Details abilities={abilities} />
-        {abilities && <MoreOptions addOns={abilities.add_ons} />}
+        <Details capabilities={capabilities} />
+        {capabilities && <MoreOptions addOns={capabilities.add_ons} />}
       </details>
     </div>
   )
 }
 
 /** Returns the switches that the server cannot honor. */
-export function unavailableSwitches(abilities: ApiCapabilities | undefined): Set<string> {
-  const missing = abilities?.add_ons.filter(({ is_configured }) => !is_configured) ?? []
+export function unavailableSwitches(capabilities: ApiCapabilities | undefined): Set<string> {
+  const missing = capabilities?.add_ons.filter(({ is_configured }) => !is_configured) ?? []
   return new Set(missing.map(({ name }) => name))
 }
 
-function Details({ abilities }: { abilities: ApiCapabilities | undefined }): JSX.Element {
+function Details({ capabilities }: { capabilities: ApiCapabilities | undefined }): JSX.Element {
   const { switches } = options.value
-  const unavailable = unavailableSwitches(abilities)
+  const unavailable = unavailableSwitches(capabilities)
   const set = (changed: Partial<typeof options.value>) => {
     options.value = { ...options.value, ...changed }
   }
@@ -59,7 +59,7 @@ function Details({ abilities }: { abilities: ApiCapabilities | undefined }): JSX
   }
   return (
     <div class="grid">
-      <OptionFields abilities={abilities} unavailable={unavailable} set={set} />
+      <OptionFields capabilities={capabilities} unavailable={unavailable} set={set} />
       <fieldset>
         <legend class="visually-hidden">{t.title}</legend>
         {(Object.keys(t.switches) as Switch[]).map((name) => (

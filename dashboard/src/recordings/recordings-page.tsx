@@ -2,16 +2,16 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { may, request } from '../api.ts'
+import { JobFilterFields } from '../components/job-filter.tsx'
+import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
-import { JobFilterFields } from '../parts/job-filter.tsx'
-import { report } from '../parts/notices.tsx'
 import { texts } from '../texts.ts'
 import { AddRecordings } from './add-recordings.tsx'
 import {
   type Filter,
   filter,
+  hasActiveJobs,
   isFiltered,
-  isMoving,
   noFilter,
   page,
   pageNumber,
@@ -25,15 +25,15 @@ const RELOAD_MS = { moving: 2500, still: 60_000 }
 
 /** Where recordings are added, and the list of all. */
 export function RecordingsPage(): JSX.Element {
-  const [abilities, setAbilities] = useState<ApiCapabilities>()
+  const [capabilities, setCapabilities] = useState<ApiCapabilities>()
   useEffect(() => {
-    request<ApiCapabilities>('v2/capabilities').then(setAbilities, report)
+    request<ApiCapabilities>('v2/capabilities').then(setCapabilities, report)
   }, [])
   useEffect(watchList, [])
   return (
     <>
       <h1>{t.title}</h1>
-      {may('write') ? <AddRecordings abilities={abilities} /> : <p>{t.readOnly}</p>}
+      {may('write') ? <AddRecordings capabilities={capabilities} /> : <p>{t.readOnly}</p>}
       {(isFiltered() || (page.value?.items.length ?? 0) > 0) && <Filters />}
       {filter.value.status === 'error' && (
         <p>
@@ -52,7 +52,8 @@ function watchList(): () => void {
   let isOver = false
   const load = async () => {
     if (document.visibilityState === 'visible') await reloadList().catch(report)
-    if (!isOver) timer = window.setTimeout(load, isMoving() ? RELOAD_MS.moving : RELOAD_MS.still)
+    if (!isOver)
+      timer = window.setTimeout(load, hasActiveJobs() ? RELOAD_MS.moving : RELOAD_MS.still)
   }
   void load()
   const stopEvents = onEvent(() => reloadList().catch(report))

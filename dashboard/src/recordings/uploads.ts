@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ApiUpload } from '../../../src/cli/server/api-types.ts'
 import { createJob, request, uploadFile } from '../api.ts'
-import { report } from '../parts/notices.tsx'
+import { report } from '../components/notices.tsx'
 import { route } from '../route.ts'
 import { reloadList } from './list-state.ts'
 

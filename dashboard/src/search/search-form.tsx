@@ -2,8 +2,8 @@ import type { JSX, TargetedEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
-import { languageName } from '../parts/format.ts'
-import { JobFilterFields } from '../parts/job-filter.tsx'
+import { languageName } from '../components/format.ts'
+import { JobFilterFields } from '../components/job-filter.tsx'
 import { texts } from '../texts.ts'
 import { addressOfSearch, asPhrase, isFiltered, type SearchRequest } from './search-request.ts'
 
@@ -68,9 +68,9 @@ export function SearchForm({ asked }: { asked: SearchRequest }): JSX.Element {
   )
 }
 
-type Set = { set: (changed: Partial<SearchRequest>) => void }
+type SetProps = { set: (changed: Partial<SearchRequest>) => void }
 
-function SpeakerField({ speaker, set }: Set & { speaker: string }): JSX.Element {
+function SpeakerField({ speaker, set }: SetProps & { speaker: string }): JSX.Element {
   return (
     <label>
       {t.speaker}
@@ -87,7 +87,7 @@ function SpeakerField({ speaker, set }: Set & { speaker: string }): JSX.Element 
   )
 }
 
-function LanguageField({ language, set }: Set & { language: string }): JSX.Element {
+function LanguageField({ language, set }: SetProps & { language: string }): JSX.Element {
   const [known, setKnown] = useState<readonly string[]>([])
   useEffect(() => {
     // Without the list the other filters still work.

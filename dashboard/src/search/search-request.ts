@@ -1,4 +1,4 @@
-import { addJobFilter, anyJob, type JobFilter } from '../parts/job-filter.tsx'
+import { addJobFilter, anyJob, type JobFilter } from '../components/job-filter.tsx'
 
 /** What is searched for, and where. Empty fields mean all. */
 export type SearchRequest = JobFilter & { q: string; language: string; speaker: string }

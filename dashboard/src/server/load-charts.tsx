@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiLoadPoint, ApiLoadReport } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
-import { report } from '../parts/notices.tsx'
+import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.load

@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiNode, ApiNodeList } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
-import { formatDateTime } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { TableHeads } from '../parts/table-heads.tsx'
+import { formatDateTime } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.nodes

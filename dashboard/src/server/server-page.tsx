@@ -2,9 +2,9 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
 import { may, request, signedIn, signOut } from '../api.ts'
-import { formatTime, languageName } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { TableHeads } from '../parts/table-heads.tsx'
+import { formatTime, languageName } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
 import { LoadCharts } from './load-charts.tsx'
 import { Nodes } from './nodes.tsx'
@@ -12,12 +12,12 @@ import { languageList, StoredModels } from './stored-models.tsx'
 
 /** What the server can do, which models it has, and the sign-in. */
 export function ServerPage(): JSX.Element {
-  const [abilities, setAbilities] = useState<ApiCapabilities>()
+  const [capabilities, setCapabilities] = useState<ApiCapabilities>()
   const [isLoaded, setLoaded] = useState(false)
   const [readiness, setReadiness] = useState('')
   useEffect(() => {
     request<ApiCapabilities>('v2/capabilities')
-      .then(setAbilities, report)
+      .then(setCapabilities, report)
       .finally(() => setLoaded(true))
     request('ready').then(
       () => setReadiness(texts.server.ready),
@@ -33,7 +33,7 @@ export function ServerPage(): JSX.Element {
       {isLoaded && (
         <>
           {may('admin') && <Nodes />}
-          {abilities && <Abilities abilities={abilities} />}
+          {capabilities && <Capabilities capabilities={capabilities} />}
           <Account />
         </>
       )}
@@ -60,8 +60,8 @@ function Account(): JSX.Element {
   )
 }
 
-function Abilities({ abilities }: { abilities: ApiCapabilities }): JSX.Element {
-  const { recognition, models, limits } = abilities
+function Capabilities({ capabilities }: { capabilities: ApiCapabilities }): JSX.Element {
+  const { recognition, models, limits } = capabilities
   return (
     <>
       <section class="card">

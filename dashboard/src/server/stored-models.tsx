@@ -2,10 +2,10 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiStoredModel, ApiStoredModelList } from '../../../src/cli/server/api-types.ts'
 import { request } from '../api.ts'
+import { formatBytes, formatTime, languageName } from '../components/format.ts'
+import { report } from '../components/notices.tsx'
+import { TableHeads } from '../components/table-heads.tsx'
 import { onEvent } from '../events.ts'
-import { formatBytes, formatTime, languageName } from '../parts/format.ts'
-import { report } from '../parts/notices.tsx'
-import { TableHeads } from '../parts/table-heads.tsx'
 import { texts } from '../texts.ts'
 
 const t = texts.storedModels

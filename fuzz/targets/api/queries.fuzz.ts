@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { pageUrls } from '../../../src/api/lists/job-list.ts'
-import { isCursor, toFilter, toPart } from '../../../src/api/lists/list-query.ts'
+import { isCursor, toFilter, toPageRequest } from '../../../src/api/lists/list-query.ts'
 import { parseQuery, type QueryValue } from '../../../src/api/lists/parse-query.ts'
 import { compileQueryReader } from '../../../src/api/lists/query-reader.ts'
 import { AuditQuery } from '../../../src/api/schemas/accounts/audit.ts'
@@ -52,7 +52,7 @@ function read(bytes: Buffer): void {
 function followPages(query: ListQuery): void {
   const { from, before } = toFilter(query)
   for (const moment of [from, before]) assert.ok(moment === undefined || Number.isFinite(moment))
-  const { offset, after } = toPart(query, 5)
+  const { offset, after } = toPageRequest(query, 5)
   assert.ok(Number.isSafeInteger(offset) && offset >= 0)
   assert.ok(!after || (Number.isSafeInteger(after.createdAt) && after.id.length === 36))
   const { current } = pageUrls('http://a/', query, { limit: query.limit, page: { more: false } })

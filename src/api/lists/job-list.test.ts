@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ListQuery, listQueryOf } from '../schemas/common/list-query.ts'
 import { pageUrls } from './job-list.ts'
-import { toFilter, toPart } from './list-query.ts'
+import { toFilter, toPageRequest } from './list-query.ts'
 import { parseQuery } from './parse-query.ts'
 import { compileQueryReader } from './query-reader.ts'
 
@@ -54,8 +54,11 @@ test('the next page of a list without places is named by its offset alone', () =
 
 test('a cursor counts only beside the offset it was made for', () => {
   const cursor = `6.1000.${place.id}`
-  assert.deepEqual(toPart(query(`offset=6&cursor=${cursor}`), 2).after, { offset: 6, ...place })
-  assert.equal(toPart(query(`offset=8&cursor=${cursor}`), 2).after, undefined)
+  assert.deepEqual(toPageRequest(query(`offset=6&cursor=${cursor}`), 2).after, {
+    offset: 6,
+    ...place,
+  })
+  assert.equal(toPageRequest(query(`offset=8&cursor=${cursor}`), 2).after, undefined)
 })
 
 test('a list of values is spelled by repetition, brackets or commas, with blanks left out', () => {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
-import type { JobFilter, ListCursor, Part } from '../../storage/jobs/job-lists.ts'
+import type { JobFilter, ListCursor, PageRequest } from '../../storage/jobs/job-lists.ts'
 import type { JobKind } from '../../storage/jobs/jobs.ts'
 import type { ListQuery } from '../schemas/common/list-query.ts'
 import { DAY_MS, parseDateTime } from './date-time.ts'
@@ -46,7 +46,7 @@ export function checkMetadataLength(
  * Returns the requested part of the list: from where the previous page ended, if the query states
  * it, else by counting.
  */
-export function toPart({ cursor, offset }: ListQuery, limit: number): Part {
+export function toPageRequest({ cursor, offset }: ListQuery, limit: number): PageRequest {
   const place = cursor === undefined ? undefined : parseCursor(cursor)
   // A client that changes the offset in a page's URL wants that offset.
   return { offset, limit, after: place?.offset === offset ? place : undefined }

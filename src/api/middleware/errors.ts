@@ -67,7 +67,7 @@ export function sendError(
  * Responds to what the HTTP parser could not read. The connection ends: the start of the next
  * request is unknown.
  */
-export function answerClientError(
+export function sendClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
   { requestIdHeaderNames }: Pick<Config['http'], 'requestIdHeaderNames'>,

@@ -4,7 +4,7 @@ import { createServer, IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
-import { requestTurns } from './pipelined-requests.ts'
+import { serializePipelinedRequests } from './pipelined-requests.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
@@ -17,7 +17,7 @@ async function serve(handler: (request: IncomingMessage, response: ServerRespons
       counts.parsed++
     }
   }
-  const turns = requestTurns(ChunkLimitedRequest)
+  const turns = serializePipelinedRequests(ChunkLimitedRequest)
   const { IncomingMessage: Request, isFull } = turns
   const options = {
     IncomingMessage: Request,

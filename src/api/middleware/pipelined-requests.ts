@@ -11,7 +11,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Waiting = [IncomingMessage, ServerResponse]
 
 /** Handles the requests of each connection one after the other. */
-export type RequestTurns = {
+export type PipelineQueue = {
   /** The class of the requests; the server must be created with it. */
   IncomingMessage: typeof IncomingMessage
   /** Whether too many requests wait on a connection; the server must upgrade its next request. */
@@ -31,7 +31,7 @@ export type RequestTurns = {
  * so the first request on a full connection is declared such a one: the rest of the packet is never
  * parsed.
  */
-export function requestTurns(Base: typeof IncomingMessage): RequestTurns {
+export function serializePipelinedRequests(Base: typeof IncomingMessage): PipelineQueue {
   /** The requests behind the current one; no entry where none is handled. */
   const queues = new WeakMap<Socket, Waiting[]>()
   const isFull = (socket: Socket) => (queues.get(socket)?.length ?? 0) >= MAX_WAITING

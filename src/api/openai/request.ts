@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { OpenAiForm } from '../../text/formats/openai.ts'
+import type { OpenAiFormat } from '../../text/formats/openai.ts'
 import { vocabularyOf } from './prompt-vocabulary.ts'
 
 /** The fields of a form by name, without the brackets of lists: each may come several times. */
@@ -12,7 +12,7 @@ export type TranscriptionRequest = {
   /** The body of a creation, without the recording. */
   creation: Record<string, unknown>
   format: 'openai' | 'srt' | 'vtt'
-  form: OpenAiForm
+  form: OpenAiFormat
 }
 
 /** Names that clients of OpenAI's API send by default. They stand for the default model. */
@@ -30,7 +30,7 @@ export function isForeignModel(name: string): boolean {
  */
 export function readTranscriptionRequest(
   fields: FormFields,
-  { task, models }: { task: OpenAiForm['task']; models: readonly string[] },
+  { task, models }: { task: OpenAiFormat['task']; models: readonly string[] },
 ): TranscriptionRequest {
   const problems: string[] = []
   const one = (name: string) => fields.get(name)?.at(-1)?.trim() || undefined

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../app/server-parts.ts'
 import { AppError, errorOfFailure } from '../../errors.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
-import type { OpenAiForm } from '../../text/formats/openai.ts'
+import type { OpenAiFormat } from '../../text/formats/openai.ts'
 import type { BodyReader } from '../bodies/body-reader.ts'
 import { readAudioPart } from '../bodies/multipart/audio-part.ts'
 import { formOptions, readParts } from '../bodies/multipart/form-stream.ts'
@@ -43,7 +43,7 @@ export function transcriptionRoute(app: TranscriptionParts): FastifyPluginAsyncT
     http.post('/v1/audio/translations', { schema: translationOperation }, answer('translate'))
   }
 
-  function answer(task: OpenAiForm['task']) {
+  function answer(task: OpenAiFormat['task']) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const signal = disconnectSignal(reply)
       const { fileId, wanted } = await receive(request, { task, signal }, app)
@@ -67,7 +67,7 @@ export function transcriptionRoute(app: TranscriptionParts): FastifyPluginAsyncT
 /** Stores the file of a form, and reads its other fields. */
 async function receive(
   request: FastifyRequest,
-  { task, signal }: { task: OpenAiForm['task']; signal: AbortSignal },
+  { task, signal }: { task: OpenAiFormat['task']; signal: AbortSignal },
   { config, jobs }: Pick<App, 'config' | 'jobs'>,
 ) {
   const fields = new Map<string, string[]>()

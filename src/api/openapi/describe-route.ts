@@ -9,7 +9,7 @@ import { publishSchema } from './publish-schema.ts'
 type Schema = Record<string, unknown>
 
 /** A response in the API description. */
-type Answer = { type?: string; description?: string; headers?: Schema; content?: Schema }
+type ResponseObject = { type?: string; description?: string; headers?: Schema; content?: Schema }
 
 const text = (description: string) => ({ type: 'string', description })
 const requestId = { 'X-Request-Id': text('Names the request; errors repeat it') }
@@ -52,7 +52,10 @@ export function describeRoute(
       ...(Number(status) >= 400 && { ...errorCode, ...errorHeaders[status] }),
     }
     const content = Number(status) >= 400 ? { content: errorContent(url) } : {}
-    return [status, describeAnswer({ ...(answer as Answer), ...content }, { status, headers })]
+    return [
+      status,
+      describeAnswer({ ...(answer as ResponseObject), ...content }, { status, headers }),
+    ]
   })
   const request = { closed: unknownFields === 'reject' }
   return {
@@ -91,7 +94,7 @@ function errorContent(url: string): Schema {
 }
 
 function describeAnswer(
-  answer: Answer,
+  answer: ResponseObject,
   { status = '', headers }: { status?: string; headers: Schema },
 ): Schema {
   const { description = STATUS_CODES[status], headers: own, content } = answer

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { embeddedModels } from '../../asr/models/embedded-packages.ts'
 import { findDamage, type InstallRecord } from '../../asr/models/embedded-record.ts'
-import { telephoneModelPath } from '../../asr/speakers/embedding/telephone-model.ts'
+import { xvectorModelPath } from '../../asr/speakers/embedding/xvector-model.ts'
 import type { Config } from '../../config/config.ts'
 import { downloadBytes, type Measured, readCatalog } from '../../models/catalog.ts'
 import { embeddedModelList } from '../../models/embedded-models.ts'
@@ -70,7 +70,7 @@ async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedMo
   const { files }: Pick<InstallRecord, 'files'> = isRecorded
     ? JSON.parse(await readFile(record, 'utf8'))
     : { files: {} }
-  const telephone = await stat(telephoneModelPath).catch(() => undefined)
+  const telephone = await stat(xvectorModelPath).catch(() => undefined)
   return embeddedModelList.map(({ id, ...model }) => {
     const measured: Measured | undefined = model.kind === 'recognition' ? 'itself' : undefined
     const base = { ...unknown, ...model, measured, name: id, origin: 'program' as const }

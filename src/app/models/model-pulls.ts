@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { PullQueue, type RunPull } from '../../models/pull-queue.ts'
 import type { Log } from '../../observability/log.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processes } from '../../workers/transports.ts'
+import { processStarter } from '../../workers/transports.ts'
 import type { FromPull, ToPull } from './pull-process.ts'
 
 /** Variables of the proxies and certificates that downloads honor. */
@@ -25,7 +25,7 @@ export function pullIn(
   log: Log,
 ): RunPull {
   return async (model, { signal, onStep }) => {
-    const start = processes(() => {
+    const start = processStarter(() => {
       return fork(new URL('pull-process.ts', import.meta.url), [], {
         env: { ...bareEnvironment(), ...networkEnvironment() },
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

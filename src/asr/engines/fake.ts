@@ -50,11 +50,11 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
       if (mode === 'mix') return [{ ...channels[0]!, channel: 0, sourceChannels: members }]
       return channels.map((own) => ({ ...own, sourceChannels: [own.channel] }))
     },
-    async planRecognition(channels, settings, { signal, keepSpeech = (_, find) => find() }) {
+    async planRecognition(channels, settings, { signal, checkpointSpeech = (_, find) => find() }) {
       signal.throwIfAborted()
       const batches: Batch[] = []
       for (const { channel, path, samples } of channels) {
-        const segments = await keepSpeech({ channel, maxSeconds: 5 }, async () =>
+        const segments = await checkpointSpeech({ channel, maxSeconds: 5 }, async () =>
           cutEvenly(samples),
         )
         // Like the real engine, not in order of time.

@@ -31,7 +31,7 @@ test('a draft, right or wrong in parts, saves calls of the model and changes no 
       calls: mock.callCount(),
     }
   }
-  const { tokens } = await model.recognizeOpen(speech, { ...options, draft: [] })
+  const { tokens } = await model.recognizePartial(speech, { ...options, draft: [] })
   const plain = await recognize()
   assert.ok(plain.calls > tokens.length)
   const place = tokens.length >> 1
@@ -74,7 +74,7 @@ test('listed words are preferred while the model writes, in batches too', async 
   for (const text of await hear([audio, other], ['Bestematic']))
     assert.match(text, /^The bestematic is that/)
   const options = { language: 'en', languages: [], vocabulary: ['Bestematic'], signal }
-  const open = await model.recognizeOpen(audio, { ...options, draft: [] })
+  const open = await model.recognizePartial(audio, { ...options, draft: [] })
   assert.match(open.words.map(({ text }) => text).join(' '), /bestematic/)
   await model.close()
 })

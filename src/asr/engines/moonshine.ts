@@ -10,14 +10,14 @@ import {
   describeMoonshine,
   isMoonshine,
   type MoonshineSize,
-  moonshineProfile,
+  moonshineThresholds,
 } from './moonshine/description.ts'
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
 import { tokenPieces, tokensOf } from './moonshine/tokens.ts'
 import { wordsOf } from './moonshine/words.ts'
 import type {
   DraftText,
-  OpenRecognition,
+  PartialRecognition,
   Recognition,
   Recognizer,
   RecognizerCosts,
@@ -53,7 +53,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
   const biasTo = rememberBias(tokenPieces(), BOOST)
   return {
     ...describeMoonshine(size),
-    profile: moonshineProfile,
+    thresholds: moonshineThresholds,
     async recognize(segments, { forceNonEmpty = false, vocabulary, draft, signal }) {
       const encoded: Float32Array[] = []
       for (const audio of segments) {
@@ -70,7 +70,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const decodings = await model.decode(pieces, signal)
       return decodings.map((decoding, i) => toRecognition(decoding, segments[i]!, dimensions))
     },
-    async recognizeOpen(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
+    async recognizePartial(audio, { draft, forceNonEmpty = false, vocabulary, signal }) {
       signal.throwIfAborted()
       const states = await model.encode(padded(audio))
       const bias = biasTo(vocabulary)
@@ -90,9 +90,9 @@ function draftTokens({ text, model = '', tokens }: DraftText): number[] {
 }
 
 /** Too few tokens for the decoder to loop, enough to measure the cost of one. */
-const REHEARSED_TOKENS = 6
+const BENCHMARK_TOKENS = 6
 /** Each cost is the lowest of so many: other work on the machine only adds to one. */
-const REHEARSALS = 3
+const BENCHMARK_RUNS = 3
 
 async function measureCost(
   model: MoonshineDecoder,
@@ -112,15 +112,15 @@ async function measureCost(
     await model.decode([{ states, bounds, draft }], signal)
     return cpuSeconds() - from
   }
-  await write(REHEARSED_TOKENS, []) // The first call of a session allocates its memory.
+  await write(BENCHMARK_TOKENS, []) // The first call of a session allocates its memory.
   const lowest = async (count: number, draft: readonly number[]) => {
-    const costs = await Array.fromAsync({ length: REHEARSALS }, () => write(count, draft))
+    const costs = await Array.fromAsync({ length: BENCHMARK_RUNS }, () => write(count, draft))
     return Math.min(...costs)
   }
   const one = await lowest(1, [])
-  const all = await lowest(REHEARSED_TOKENS, [])
+  const all = await lowest(BENCHMARK_TOKENS, [])
   const begin = drafted > 0 ? await lowest(1, tokens) : one
-  return { begin, token: Math.max(0, all - one) / (REHEARSED_TOKENS - 1) }
+  return { encode: begin, perToken: Math.max(0, all - one) / (BENCHMARK_TOKENS - 1) }
 }
 
 function mostTokens(audio: Float32Array): number {
@@ -165,7 +165,7 @@ type OpenPiece = { audio: Float32Array; draft: readonly number[]; dimensions: Mo
 function toOpenRecognition(
   decoding: Decoding,
   { audio, draft, dimensions }: OpenPiece,
-): OpenRecognition {
+): PartialRecognition {
   const { tokens, logProbs, attention, frames } = decoding
   const seconds = audio.length / SAMPLE_RATE
   let latest = 0

@@ -4,7 +4,7 @@ import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { rememberBias } from '../recognition/vocabulary-bias.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { decodePieces, type TimedToken } from './parakeet/decode.ts'
-import { describeParakeet, parakeetProfile } from './parakeet/description.ts'
+import { describeParakeet, parakeetThresholds } from './parakeet/description.ts'
 import { createFeatureExtractor } from './parakeet/features.ts'
 import { loadParakeet, type ParakeetNetwork } from './parakeet/network.ts'
 import { wordsOf } from './parakeet/words.ts'
@@ -44,7 +44,7 @@ export async function createParakeet(
   }
   return {
     ...describeParakeet(stored),
-    profile: parakeetProfile,
+    thresholds: parakeetThresholds,
     async recognize(segments, options) {
       const decoded = await decode(segments, options)
       return decoded.map((tokens, i) => {
@@ -58,7 +58,7 @@ export async function createParakeet(
         }
       })
     },
-    async recognizeOpen(audio, { draft, ...options }) {
+    async recognizePartial(audio, { draft, ...options }) {
       const [tokens = []] = await decode([audio], options)
       const differs = tokens.findIndex(({ token }, i) => token !== draft[i])
       const same = differs < 0 ? tokens.length : differs
@@ -87,11 +87,11 @@ async function measureCost(
   const measureOnce = async () => {
     const from = cpuSeconds()
     const { data, size } = await network.encode(extract(audio))
-    const begin = cpuSeconds() - from
+    const encode = cpuSeconds() - from
     const input = { frame: data.subarray(0, size), token: blank, state: initialState }
     for (let i = 0; i < MEASURED_STEPS; i++) await network.step([input])
-    const token = ((cpuSeconds() - from - begin) / MEASURED_STEPS) * STEPS_PER_TOKEN
-    return { begin, token }
+    const perToken = ((cpuSeconds() - from - encode) / MEASURED_STEPS) * STEPS_PER_TOKEN
+    return { encode, perToken }
   }
   await measureOnce() // The first call of a session allocates its memory.
   return measureOnce()

@@ -19,7 +19,7 @@ export type RecognizerCapabilities = {
  * Rough figures, from publications, that only serve to order models: the share of words that it
  * gets wrong, and the processor seconds that it takes for a second of speech.
  */
-export type RecognizerEstimate = { errors: number; work: number }
+export type RecognizerEstimate = { wer: number; realTimeFactor: number }
 
 /** A model that can be loaded: what is known of it without loading it. */
 export type RecognizerInfo = {
@@ -40,19 +40,19 @@ export type RecognizerInfo = {
  * How far the results of a recognizer are believed, tuned for each model. Log probabilities are
  * means over the tokens of a text.
  */
-export type RecognizerProfile = {
+export type RecognizerThresholds = {
   /** The result of a retry is accepted only at this log probability. */
-  acceptRetry: number
+  minRetryLogProb: number
   /** A first result below this log probability needs support from the VAD. */
-  doubtText: number
+  minLogProb: number
   /** In noise, a word is kept from this confidence on. */
-  keepInNoise: number
+  minConfidenceInNoise: number
   /** An open utterance is shown from this log probability on. */
-  showPartial: number
+  minPartialLogProb: number
   /** A late word of an open utterance must be this likely. */
-  showWord: number
+  minPartialWordConfidence: number
   /** Longest audio of an open utterance, in seconds. */
-  partialSeconds: number
+  maxPartialSeconds: number
 }
 
 /** What every recognition task says about how to recognize. Plain data. */
@@ -85,7 +85,7 @@ export type Recognition = {
 }
 
 /** The text so far of speech that goes on: words with rough times. */
-export type OpenRecognition = {
+export type PartialRecognition = {
   words: Word[]
   /** How many of `words`, from the first on, match the draft. */
   agreed: number
@@ -99,7 +99,7 @@ export type OpenRecognition = {
 export type LanguageProbability = { language: string; probability: number }
 
 /** Processor seconds: `begin` to encode a piece of audio, `token` for each token of its text. */
-export type RecognizerCosts = { begin: number; token: number }
+export type RecognizerCosts = { encode: number; perToken: number }
 
 /**
  * What speech probably says: the `text` at its beginning, as any recognizer writes it, and the
@@ -120,7 +120,7 @@ export type RecognizeOptions = Omit<RecognitionSettings, 'model' | 'fusedWith'> 
 }
 
 /** Options of one call for speech that goes on; `draft` are the tokens of the call before. */
-export type OpenRecognizeOptions = Omit<RecognizeOptions, 'draft'> & { draft: readonly number[] }
+export type PartialRecognizeOptions = Omit<RecognizeOptions, 'draft'> & { draft: readonly number[] }
 
 /**
  * A loaded model that turns speech into words, in a worker process. It takes several segments of 16
@@ -128,13 +128,16 @@ export type OpenRecognizeOptions = Omit<RecognizeOptions, 'draft'> & { draft: re
  * Implementations: `engines/*.ts`.
  */
 export type Recognizer = RecognizerInfo & {
-  readonly profile: RecognizerProfile
+  readonly thresholds: RecognizerThresholds
   recognize(segments: readonly Float32Array[], options: RecognizeOptions): Promise<Recognition[]>
   /**
    * Recognizes speech that goes on; the tokens of the previous recognition as `draft` make it
    * cheaper.
    */
-  recognizeOpen(audio: Float32Array, options: OpenRecognizeOptions): Promise<OpenRecognition>
+  recognizePartial(
+    audio: Float32Array,
+    options: PartialRecognizeOptions,
+  ): Promise<PartialRecognition>
   /**
    * Returns the languages that the speech may be in, the most probable first. Considers `languages`
    * only; an empty list stands for all that the model knows. `isRough` is for one of many windows

@@ -76,7 +76,7 @@ test('a transducer gives words where they were said, with probabilities', { skip
   assert.ok(found[0]!.words.every(({ confidence }) => confidence > 0.5 && confidence <= 1))
   assert.deepEqual(await recognizer.recognize([sound, chinese], options), found)
   const costs = await recognizer.measureCost(2, { drafted: 0 })
-  assert.ok(costs.begin > 0)
+  assert.ok(costs.encode > 0)
 })
 
 test('listed words are searched for, and only then', { skip }, async (t) => {
@@ -144,17 +144,17 @@ test('a streaming model goes on with open utterances, and hears each sound once'
     const audio = sound.slice(0, seconds * 16_000)
     // What was heard is not looked at again.
     audio.fill(0, 0, draft[1] ?? 0)
-    const heard = await recognizer.recognizeOpen(audio, { ...options, draft })
+    const heard = await recognizer.recognizePartial(audio, { ...options, draft })
     assert.equal(heard.agreed, texts.at(-1)?.split(' ').length ?? 0)
     texts.push(textOf(heard))
     draft = heard.tokens
   }
   assert.deepEqual(texts, ['hello', 'hello new', 'hello new york'])
-  const same = await recognizer.recognizeOpen(sound.slice(0, draft[1]), { ...options, draft })
+  const same = await recognizer.recognizePartial(sound.slice(0, draft[1]), { ...options, draft })
   assert.equal(textOf(same), 'hello new york')
-  const other = await recognizer.recognizeOpen(chinese, { ...options, draft: [] })
+  const other = await recognizer.recognizePartial(chinese, { ...options, draft: [] })
   assert.ok(textOf(other).startsWith('我'))
-  const lost = await recognizer.recognizeOpen(sound, { ...options, draft: [999, 16_000] })
+  const lost = await recognizer.recognizePartial(sound, { ...options, draft: [999, 16_000] })
   assert.equal(textOf(lost), 'hello new york')
 })
 

@@ -8,7 +8,7 @@ import type {
   RecognizeOptions,
   Recognizer,
   RecognizerCosts,
-  RecognizerProfile,
+  RecognizerThresholds,
 } from './recognizer.ts'
 import { capabilitiesOf } from './sherpa/capabilities.ts'
 import { type SherpaProcess, startSherpa } from './sherpa/client.ts'
@@ -19,13 +19,13 @@ import type { SherpaText } from './sherpa/protocol.ts'
 import { type SherpaWord, spreadWords, wordsOf } from './sherpa/words.ts'
 
 /** How far these models are believed: not tuned, since their weights were not at hand. */
-const sherpaProfile: RecognizerProfile = {
-  acceptRetry: -0.8,
-  doubtText: -1,
-  keepInNoise: 0.2,
-  showPartial: -1,
-  showWord: 0.5,
-  partialSeconds: 20,
+const sherpaThresholds: RecognizerThresholds = {
+  minRetryLogProb: -0.8,
+  minLogProb: -1,
+  minConfidenceInNoise: 0.2,
+  minPartialLogProb: -1,
+  minPartialWordConfidence: 0.5,
+  maxPartialSeconds: 20,
 }
 
 /** Shorter audio is padded: some networks end their process where it has too few frames. */
@@ -69,7 +69,7 @@ export async function createSherpa(
   // A draft of a process that has ended must not continue the stream of another utterance.
   let streams = randomInt(2 ** 47)
   return {
-    ...{ id, revision, capabilities, profile: sherpaProfile },
+    ...{ id, revision, capabilities, thresholds: sherpaThresholds },
     async recognize(segments, options) {
       const hotwords = hotwordsOf(options)
       const found = []
@@ -86,7 +86,7 @@ export async function createSherpa(
       }
       return found
     },
-    async recognizeOpen(audio, { draft, ...options }) {
+    async recognizePartial(audio, { draft, ...options }) {
       if (isStreaming) {
         const [stream = ++streams, from = 0, ...before] = draft
         const how = { stream, from, language: languageOf(options), signal: options.signal }
@@ -145,7 +145,7 @@ async function measureCost(
     return sherpa.run({ kind: 'continue', samples, ...whole }, signal)
   }
   await measureOnce() // The first call of a session allocates its memory.
-  return { begin: (await measureOnce()).cost, token: 0 }
+  return { encode: (await measureOnce()).cost, perToken: 0 }
 }
 
 type PieceOptions = { language: string; hotwords: string | undefined; signal: AbortSignal }

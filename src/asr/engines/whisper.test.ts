@@ -47,8 +47,8 @@ test('Whisper base recognizes a speech', { skip }, async () => {
   const country = found!.words.find(({ text }) => /country/.test(text))!
   assert.ok(country.start > 3 && country.end < 7.5 && country.confidence > 0.8)
   const open = { ...wanted, draft: [] }
-  const first = await recognizer.recognizeOpen(audio.subarray(0, 5 * 16_000), open)
-  const next = await recognizer.recognizeOpen(audio, { ...open, draft: first.tokens })
+  const first = await recognizer.recognizePartial(audio.subarray(0, 5 * 16_000), open)
+  const next = await recognizer.recognizePartial(audio, { ...open, draft: first.tokens })
   assert.ok(next.agreed > 0 && next.words.length > first.words.length)
 })
 

@@ -5,12 +5,12 @@ import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type {
-  OpenRecognition,
-  OpenRecognizeOptions,
+  PartialRecognition,
+  PartialRecognizeOptions,
   Recognition,
   Recognizer,
   RecognizerCosts,
-  RecognizerProfile,
+  RecognizerThresholds,
 } from './recognizer.ts'
 import { describeWhisper } from './whisper/capabilities.ts'
 import { decodeDraft, detect, meanLogProbability } from './whisper/decode.ts'
@@ -34,13 +34,13 @@ import { roughWords, timedWords } from './whisper/words.ts'
  * -0.9 and nearly all were above -0.6; text invented on music had -1.8. The other values are those
  * of Moonshine.
  */
-const whisperProfile: RecognizerProfile = {
-  acceptRetry: -0.8,
-  doubtText: -1,
-  keepInNoise: 0.1,
-  showPartial: -1,
-  showWord: 0.5,
-  partialSeconds: 20,
+const whisperThresholds: RecognizerThresholds = {
+  minRetryLogProb: -0.8,
+  minLogProb: -1,
+  minConfidenceInNoise: 0.1,
+  minPartialLogProb: -1,
+  minPartialWordConfidence: 0.5,
+  maxPartialSeconds: 20,
 }
 
 /**
@@ -63,7 +63,7 @@ export async function createWhisper(
   const info = describeWhisper(stored)
   return {
     ...info,
-    profile: whisperProfile,
+    thresholds: whisperThresholds,
     async recognize(segments, { forceNonEmpty = false, ...options }) {
       const how = { ...options, forceNonEmpty, task: 'transcribe' as const }
       const found = await transcribe(model, segments, how)
@@ -72,7 +72,7 @@ export async function createWhisper(
     ...(info.capabilities.translates && {
       translate: (segments, options) => translate(model, segments, options),
     }),
-    recognizeOpen: (audio, options) => recognizeOpen(model, audio, options),
+    recognizePartial: (audio, options) => recognizePartial(model, audio, options),
     identifyLanguage: (audio, options) => {
       return identifyLanguage(model, audio.subarray(0, 30 * SAMPLE_RATE), options)
     },
@@ -109,11 +109,11 @@ async function translate(
   return found.map(({ decoding }) => model.tokenizer.textOf(decoding.tokens).trim())
 }
 
-async function recognizeOpen(
+async function recognizePartial(
   model: WhisperModel,
   audio: Float32Array,
-  { draft, signal, ...wanted }: OpenRecognizeOptions,
-): Promise<OpenRecognition> {
+  { draft, signal, ...wanted }: PartialRecognizeOptions,
+): Promise<PartialRecognition> {
   const { network, tokenizer } = model
   const encoded = await encode(model, [audio], signal)
   const [detection] = await detect(network, encoded)
@@ -137,7 +137,7 @@ async function recognizeOpen(
 }
 
 /** Too few tokens for the decoder to loop, enough to measure the cost of one. */
-const REHEARSED_TOKENS = 6
+const BENCHMARK_TOKENS = 6
 
 async function measureCost(
   model: WhisperModel,
@@ -161,8 +161,8 @@ async function measureCost(
     decoder.close()
     return cpuSeconds() - from
   }
-  await write(REHEARSED_TOKENS) // The first call of a session allocates its memory.
+  await write(BENCHMARK_TOKENS) // The first call of a session allocates its memory.
   const begin = await write(1)
-  const all = await write(REHEARSED_TOKENS)
-  return { begin, token: Math.max(0, all - begin) / (REHEARSED_TOKENS - 1) }
+  const all = await write(BENCHMARK_TOKENS)
+  return { encode: begin, perToken: Math.max(0, all - begin) / (BENCHMARK_TOKENS - 1) }
 }

@@ -3,9 +3,9 @@ import type { LanguageIdentification } from '../routing/routing.ts'
 import { planBatches } from '../segmentation/batches.ts'
 import {
   type Batch,
+  type CheckpointLanguages,
   type EngineOptions,
   type IdentifyTask,
-  type KeepLanguages,
   type LanguagePart,
   type LanguageSpan,
   SAMPLE_RATE,
@@ -15,7 +15,7 @@ import { inParallel } from '../workers/in-parallel.ts'
 /** How languages are identified, in how many tasks at a time, and where the results are kept. */
 export type IdentifyOptions = EngineOptions & {
   identify(task: IdentifyTask, signal: AbortSignal): Promise<LanguageSpan[][]>
-  keepLanguages?: KeepLanguages | undefined
+  checkpointLanguages?: CheckpointLanguages | undefined
   limit: number
 }
 
@@ -77,7 +77,13 @@ function chooseVoters(all: readonly Located[]): Located[] {
 async function identifyAll(
   located: readonly Located[],
   { model, languages, perUtterance }: LanguageIdentification,
-  { identify, keepLanguages = (_, find) => find(), limit, signal, onProgress }: IdentifyOptions,
+  {
+    identify,
+    checkpointLanguages = (_, find) => find(),
+    limit,
+    signal,
+    onProgress,
+  }: IdentifyOptions,
 ): Promise<Stretch[]> {
   const parts: (LanguagePart & { located: Located[] })[] = []
   const codes = languages.map(({ language }) => language)
@@ -96,7 +102,9 @@ async function identifyAll(
     parts,
     async ({ located: own, channel, ...part }, signal) => {
       const task = { ...part, segments: own.map(({ segment }) => segment) }
-      const stretches = await keepLanguages({ ...task, channel }, () => identify(task, signal))
+      const stretches = await checkpointLanguages({ ...task, channel }, () =>
+        identify(task, signal),
+      )
       onProgress?.(++done / parts.length)
       return stretches.flatMap((some, i) => some.map((stretch) => ({ ...own[i]!, ...stretch })))
     },

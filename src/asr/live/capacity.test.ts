@@ -3,21 +3,21 @@ import { test } from 'node:test'
 import { capacityOf, joinCosts, measureCapacity } from './capacity.ts'
 
 test('the capacity leaves nearly half of the cores free, and is never nothing', () => {
-  const small = { listening: 0.03, finals: 0.06, partials: 0.03 }
+  const small = { vad: 0.03, finals: 0.06, partials: 0.03 }
   assert.deepEqual(capacityOf(small, 2), { sessions: 8, withoutPartials: 0.75 })
-  const large = { listening: 0.1, finals: 0.9, partials: 2 }
+  const large = { vad: 0.1, finals: 0.9, partials: 2 }
   assert.equal(capacityOf(large, 1).sessions, 1)
 })
 
 test('the costs come from the processes that have the models', () => {
-  const costs = joinCosts([{ listening: 0.01, finals: 0.06 }, { partial: 0.06 }], 1.2)
+  const costs = joinCosts([{ vad: 0.01, finals: 0.06 }, { partial: 0.06 }], 1.2)
   assert.deepEqual([costs.finals, costs.partials], [0.06, 0.06 / 1.2])
-  assert.ok(costs.listening > 0.02, 'a session takes more than its detector')
+  assert.ok(costs.vad > 0.02, 'a session takes more than its detector')
 })
 
 /** Measures these costs one after the other, until `mayRepeat` says otherwise. */
 function measureAll(all: readonly number[], mayRepeat: () => boolean) {
-  const left = all.map((cost) => ({ listening: cost, finals: cost, partials: 0.2 - cost }))
+  const left = all.map((cost) => ({ vad: cost, finals: cost, partials: 0.2 - cost }))
   return Array.fromAsync(
     measureCapacity({
       ...{ cores: 2, mayRepeat, signal: new AbortController().signal },

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
-import type { VoiceDetector } from '../segmentation/vad.ts'
+import type { Vad } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /** Processor seconds that a session takes per second of speech; partials at their rarest pace. */
-export type LiveCosts = { listening: number; finals: number; partials: number }
+export type LiveCosts = { vad: number; finals: number; partials: number }
 
 /** What a process measures: costs per second of speech, or those of one partial. */
-export type MeasuredCosts = { listening?: number; finals?: number; partial?: number }
+export type MeasuredCosts = { vad?: number; finals?: number; partial?: number }
 
 /** Length of a typical utterance, and its mean length while it is open; in seconds. */
 const UTTERANCE = 4
@@ -63,12 +63,12 @@ export async function* measureCapacity({
   signal,
   pausesMs = PAUSES_MS,
 }: CapacityOptions): AsyncGenerator<LiveCapacity> {
-  const lowest = { listening: Infinity, finals: Infinity, partials: Infinity }
+  const lowest = { vad: Infinity, finals: Infinity, partials: Infinity }
   for (const [i, pauseMs] of pausesMs.entries()) {
     await delay(pauseMs, undefined, { signal, ref: false })
     if (i > 0 && !mayRepeat()) return
     const costs = await measure()
-    for (const part of ['listening', 'finals', 'partials'] as const) {
+    for (const part of ['vad', 'finals', 'partials'] as const) {
       lowest[part] = Math.min(lowest[part], costs[part])
     }
     yield { ...capacityOf(lowest, cores), ...lowest }
@@ -77,13 +77,13 @@ export async function* measureCapacity({
 
 /** Measures what the finals of a session cost, and the detection of its speech. */
 export async function measureFinals(
-  detector: Pick<VoiceDetector, 'stream'>,
+  detector: Pick<Vad, 'stream'>,
   recognizer: Pick<Recognizer, 'measureCost'>,
 ): Promise<MeasuredCosts> {
   const final = await recognizer.measureCost(UTTERANCE, { drafted: 0 })
-  const finalCost = final.begin + final.token * UTTERANCE * TOKENS
+  const finalCost = final.encode + final.perToken * UTTERANCE * TOKENS
   return {
-    listening: await measureListening(detector),
+    vad: await measureVad(detector),
     finals: (finalCost * CONTEXT_SHARE) / UTTERANCE,
   }
 }
@@ -97,16 +97,16 @@ export async function measurePartial(
   recognizer: Pick<Recognizer, 'measureCost'>,
 ): Promise<MeasuredCosts> {
   const partial = await recognizer.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
-  return { partial: partial.begin + partial.token * NEW_TOKENS }
+  return { partial: partial.encode + partial.perToken * NEW_TOKENS }
 }
 
 /** Joins what the processes measured, for partials that come every `interval` seconds. */
 export function joinCosts(measured: readonly MeasuredCosts[], interval: number): LiveCosts {
-  const { listening = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
-  return { listening: listening * OVERHEAD, finals, partials: partial / interval }
+  const { vad = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
+  return { vad: vad * OVERHEAD, finals, partials: partial / interval }
 }
 
-async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promise<number> {
+async function measureVad(detector: Pick<Vad, 'stream'>): Promise<number> {
   const step = detector.stream()
   const calls = Math.round(SAMPLE_RATE / VAD_FRAME / FRAMES_PER_CALL)
   const input = new Float32Array(CONTEXT + VAD_FRAME)
@@ -122,12 +122,12 @@ async function measureListening(detector: Pick<VoiceDetector, 'stream'>): Promis
  * and what a session without partials counts as.
  */
 export function capacityOf(
-  { listening, finals, partials }: LiveCosts,
+  { vad, finals, partials }: LiveCosts,
   cores: number,
 ): { sessions: number; withoutPartials: number } {
-  const all = listening + finals + partials
+  const all = vad + finals + partials
   return {
     sessions: Math.max(1, Math.floor((SHARE * cores) / all)),
-    withoutPartials: (listening + finals) / all,
+    withoutPartials: (vad + finals) / all,
   }
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Final } from '../live-engine.ts'
+import type { FinalResult } from '../live-engine.ts'
 import { fuseFinals } from './fuse-finals.ts'
 
 const { signal } = new AbortController()
 
-function final(model: string, spoken: string, confidence: number): Final {
+function final(model: string, spoken: string, confidence: number): FinalResult {
   const words = spoken.split(' ').map((text, i) => {
     return { text, start: i, end: i + 0.9, confidence }
   })
   return { words, model, language: 'en', warnings: [model] }
 }
 const first = final('a', 'the bred is here', 0.5)
-const textOf = ({ words }: Final) => words.map(({ text }) => text).join(' ')
+const textOf = ({ words }: FinalResult) => words.map(({ text }) => text).join(' ')
 
 test('the words of both are joined', async () => {
   const second = async () => final('b', 'the bread is here', 0.9)
@@ -29,7 +29,7 @@ test('a second one that fails or is late is left out, and canceled', async () =>
     own.addEventListener('abort', () => {
       canceled = true
     })
-    return new Promise<Final>(() => {})
+    return new Promise<FinalResult>(() => {})
   }
   const alone = await fuseFinals({
     ...{ first: Promise.resolve(first), second: late, signal, patienceMs: 1 },

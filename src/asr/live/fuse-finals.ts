@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Final } from '../live-engine.ts'
+import type { FinalResult } from '../live-engine.ts'
 import { joinRecognitions } from '../recognition/fusion.ts'
 
 /** A session waits so long for the second recognizer once it has the words of the first, in ms. */
@@ -7,9 +7,9 @@ const PATIENCE_MS = 700
 
 /** The recognitions to join, and for how long the second one may be late. */
 export type FuseFinals = {
-  first: Promise<Final>
+  first: Promise<FinalResult>
   /** Begins the second recognition; it is canceled when it is too late. */
-  second: (signal: AbortSignal) => Promise<Final>
+  second: (signal: AbortSignal) => Promise<FinalResult>
   signal: AbortSignal
   patienceMs?: number
 }
@@ -23,7 +23,7 @@ export async function fuseFinals({
   second,
   signal,
   patienceMs = PATIENCE_MS,
-}: FuseFinals): Promise<Final> {
+}: FuseFinals): Promise<FinalResult> {
   const late = new AbortController()
   const other = second(AbortSignal.any([signal, late.signal])).catch(() => undefined)
   try {

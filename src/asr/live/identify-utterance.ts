@@ -1,6 +1,6 @@
 import type { RecognitionSettings } from '../engines/recognizer.ts'
 import { isClear } from '../languages/identify-languages.ts'
-import type { Final, LiveUtterance } from '../live-engine.ts'
+import type { FinalResult, LiveUtterance } from '../live-engine.ts'
 import type { LanguageIdentification } from '../routing/routing.ts'
 import type { IdentifyTask, LanguageSpan } from '../speech-engine.ts'
 
@@ -13,7 +13,7 @@ export type IdentifyUtteranceOptions = {
 /** The language of an utterance, and how it is recognized. */
 export type IdentifiedUtterance = {
   settings: RecognitionSettings
-  found: Pick<Final, 'languageConfidence' | 'isLanguageUnclear'>
+  found: Pick<FinalResult, 'languageConfidence' | 'isLanguageUnclear'>
 }
 
 /**

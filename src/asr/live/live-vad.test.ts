@@ -7,14 +7,14 @@ import { decodeMedia } from '../../audio/media.ts'
 import { readConfig } from '../../config/config.ts'
 import type { LiveAudio } from '../live-engine.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
-import { loadVoiceDetector } from '../segmentation/vad.ts'
+import { loadVad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { createLiveVad } from './live-vad.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'steno-listener-'))
 after(() => rmSync(folder, { recursive: true }))
 
-const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const detector = await loadVad(embeddedModels(readConfig({}).models.folder).voiceDetector)
 const signal = new AbortController().signal
 const fixture = new URL('../../../test/fixtures/jfk.flac', import.meta.url).pathname
 const { channels } = await decodeMedia(fixture, join(folder, 'jfk'), { signal, maxSeconds: 60 })

@@ -6,7 +6,7 @@ import {
   type SpeechFrames,
 } from '../live-engine.ts'
 import { LEVEL_FRAMES, liveGain } from '../segmentation/gain.ts'
-import type { VoiceDetector, VoiceStream } from '../segmentation/vad.ts'
+import type { Vad, VadStream } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoising/denoised-samples.ts'
@@ -38,7 +38,7 @@ export type LiveVad = {
 type Kept = { frame: number; samples: SampleSource; channels: Channel[]; isLeaked: LiveCrosstalk }
 
 type Channel = {
-  stream: VoiceStream
+  stream: VadStream
   /** Samples before the next frame, which the detector gets with it. */
   context: Float32Array
   /** The detector's input for the last `WARM_UP` frames. */
@@ -48,7 +48,7 @@ type Channel = {
 }
 
 /** Creates a live VAD; its state is lost with the process, which affects only speed. */
-export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad {
+export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
   const kept = new Map<string, Kept>()
   return {
     async detect(audio, request) {
@@ -62,12 +62,12 @@ export function createLiveVad(detector: Pick<VoiceDetector, 'stream'>): LiveVad 
       const state = isNext ? known : await start(audio, request)
       try {
         if (!isNext) await rebuild(detector, { audio, request, state })
-        const recognized = await advance(detector, { audio, request, state })
-        const isOver = request.isEnd && recognized.probabilities[0]!.length === 0
+        const speech = await advance(detector, { audio, request, state })
+        const isOver = request.isEnd && speech.probabilities[0]!.length === 0
         if (isOver) state.samples.close()
         else kept.set(key, state)
         dropOldest(kept)
-        return recognized
+        return speech
       } catch (error) {
         state.samples.close()
         throw error
@@ -91,7 +91,7 @@ function dropOldest(kept: Map<string, Kept>): void {
   }
 }
 
-function newChannel(detector: Pick<VoiceDetector, 'stream'>): Channel {
+function newChannel(detector: Pick<Vad, 'stream'>): Channel {
   return {
     stream: detector.stream(),
     context: new Float32Array(CONTEXT),
@@ -109,7 +109,7 @@ function gridBefore(frame: number): number {
  * what precedes the grid point (warm-up, and the loudness before that), and writes the samples it
  * passes again.
  */
-async function rebuild(detector: Pick<VoiceDetector, 'stream'>, step: Step): Promise<void> {
+async function rebuild(detector: Pick<Vad, 'stream'>, step: Step): Promise<void> {
   const { request, state } = step
   const detectFrom = gridBefore(request.from)
   while (state.frame < request.from) {
@@ -133,7 +133,7 @@ type Step = {
  * channels take eight times as long, and other sessions wait meanwhile.
  */
 async function advance(
-  detector: Pick<VoiceDetector, 'stream'>,
+  detector: Pick<Vad, 'stream'>,
   { audio, request, state, limit = MAX_DETECT_FRAMES, detectFrom = 0 }: Step,
 ): Promise<SpeechFrames> {
   const start = state.frame * VAD_FRAME
@@ -144,7 +144,7 @@ async function advance(
     ? Math.ceil(planes[0]!.length / VAD_FRAME)
     : Math.floor(planes[0]!.length / VAD_FRAME)
   const leaked = findLeaked(state, planes, frames)
-  const recognized: SpeechFrames = { probabilities: [], levels: [] }
+  const speech: SpeechFrames = { probabilities: [], levels: [] }
   for (const [i, plane] of planes.entries()) {
     const samples = roundedFrames(plane.subarray(0, frames * VAD_FRAME), VAD_FRAME)
     writeChannel(audio.channels[i]!, start, samples)
@@ -158,15 +158,15 @@ async function advance(
     const run = { first: state.frame, inputs, detectFrom }
     const probabilities = await detectFrames(detector, channel, run)
     for (const [n, { now }] of leaked.entries()) if (now[i]) probabilities[n] = 0
-    recognized.probabilities.push(probabilities)
-    recognized.levels.push(levels)
+    speech.probabilities.push(probabilities)
+    speech.levels.push(levels)
   }
   // Finals are recognized from the files: what was taken for speech there must not become words.
   for (const { channel, frame } of leaked.flatMap(({ earlier }) => earlier)) {
     writeChannel(audio.channels[channel]!, frame * VAD_FRAME, new Int16Array(VAD_FRAME))
   }
   state.frame += frames
-  return recognized
+  return speech
 }
 
 /** Returns for each frame the channels that hold only what leaks from another. */
@@ -209,7 +209,7 @@ type Run = { first: number; inputs: readonly Float32Array[]; detectFrom: number 
 
 /** Detects speech in frames of a channel, all up to the next grid point in one call. */
 async function detectFrames(
-  detector: Pick<VoiceDetector, 'stream'>,
+  detector: Pick<Vad, 'stream'>,
   channel: Channel,
   { first, inputs, detectFrom }: Run,
 ): Promise<Float32Array> {

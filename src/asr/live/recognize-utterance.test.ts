@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { moonshineProfile } from '../engines/moonshine/description.ts'
+import { moonshineThresholds } from '../engines/moonshine/description.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import { recognizePartial, stableWords } from './recognize-utterance.ts'
 
@@ -19,7 +19,7 @@ function settled(
     return { text: `w${i}`, start: i * 0.4, end: (i + 1) * 0.4, confidence }
   })
   const recognized = { words, agreed, language: 'en', logProbability: -0.1, tokens: [] }
-  return stableWords(recognized, seconds, moonshineProfile).map((word) => word.text)
+  return stableWords(recognized, seconds, moonshineThresholds).map((word) => word.text)
 }
 
 test('a partial shows words that lie behind the end of the sound', () => {
@@ -44,9 +44,9 @@ async function partialOf(t: TestContext, { isFirst }: { isFirst: boolean }) {
   await writeFile(path, Buffer.alloc(32_000))
   const word = { text: 'Hello', start: 0.1, end: 0.3, confidence: 0.2 }
   const later = { ...word, text: 'hello', start: 0.3, end: 0.5 }
-  const recognizer: Pick<Recognizer, 'recognizeOpen' | 'profile'> = {
-    profile: moonshineProfile,
-    async recognizeOpen(_audio, { forceNonEmpty }) {
+  const recognizer: Pick<Recognizer, 'recognizePartial' | 'thresholds'> = {
+    thresholds: moonshineThresholds,
+    async recognizePartial(_audio, { forceNonEmpty }) {
       const words = forceNonEmpty ? [word, later] : []
       return { words, agreed: 0, language: 'en', logProbability: -0.5, tokens: [7] }
     },

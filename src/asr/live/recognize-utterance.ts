@@ -1,12 +1,12 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type {
-  OpenRecognition,
+  PartialRecognition,
   RecognizeOptions,
   Recognizer,
-  RecognizerProfile,
+  RecognizerThresholds,
   Segment,
 } from '../engines/recognizer.ts'
-import type { Final, LiveUtterance, Partial } from '../live-engine.ts'
+import type { FinalResult, LiveUtterance, PartialResult } from '../live-engine.ts'
 import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
 import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
@@ -23,7 +23,7 @@ export async function recognizeFinal(
   models: RecognitionModels,
   { path, segment, context = segment }: LiveUtterance,
   options: RecognizeOptions,
-): Promise<Omit<Final, 'model'>> {
+): Promise<Omit<FinalResult, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
   const pieces = await cutLong(models, audio)
   const draft = pieces.length === 1 ? options.draft : undefined
@@ -65,7 +65,7 @@ async function cutLong(
  * The utterance to recognize, the `draft` of the partial before, and whether nothing of it was
  * shown yet.
  */
-export type OpenUtterance = {
+export type PartialUtterance = {
   utterance: LiveUtterance
   draft: readonly number[]
   isFirst: boolean
@@ -78,24 +78,24 @@ export type OpenUtterance = {
  * right in two of three cases.
  */
 export async function recognizePartial(
-  recognizer: Pick<Recognizer, 'recognizeOpen' | 'profile'>,
-  { utterance, draft, isFirst }: OpenUtterance,
+  recognizer: Pick<Recognizer, 'recognizePartial' | 'thresholds'>,
+  { utterance, draft, isFirst }: PartialUtterance,
   options: RecognizeOptions,
-): Promise<Omit<Partial, 'model'>> {
+): Promise<Omit<PartialResult, 'model'>> {
   const { path, segment } = utterance
-  const { profile } = recognizer
-  const end = Math.min(segment.end, segment.start + profile.partialSeconds * SAMPLE_RATE)
+  const { thresholds } = recognizer
+  const end = Math.min(segment.end, segment.start + thresholds.maxPartialSeconds * SAMPLE_RATE)
   const audio = normalizeLevel(readSamples(path, segment.start, end))
-  const recognized = await recognizer.recognizeOpen(audio, { ...options, draft })
+  const recognized = await recognizer.recognizePartial(audio, { ...options, draft })
   const { language } = recognized
-  const isSure = recognized.logProbability >= profile.showPartial
-  const words = isSure ? stableWords(recognized, audio.length / SAMPLE_RATE, profile) : []
+  const isSure = recognized.logProbability >= thresholds.minPartialLogProb
+  const words = isSure ? stableWords(recognized, audio.length / SAMPLE_RATE, thresholds) : []
   if (words.length > 0 || !isFirst) {
     return { words: moved(words, segment.start), language, draft: isSure ? recognized.tokens : [] }
   }
   const hasWords = recognized.words.length > 0
   const forced = { ...options, draft: [], forceNonEmpty: true }
-  const guess = hasWords ? recognized : await recognizer.recognizeOpen(audio, forced)
+  const guess = hasWords ? recognized : await recognizer.recognizePartial(audio, forced)
   const first = guess.words.slice(0, 1)
   return { words: moved(first, segment.start), language, draft: guess.tokens }
 }
@@ -105,7 +105,7 @@ export async function recognizePartial(
  */
 const BEGUN = 0.25
 const ENDED = 0.05
-/** It must also be likely (`showWord`), unless it lies this far back. */
+/** It must also be likely (`minPartialWordConfidence`), unless it lies this far back. */
 const FAR_BACK = 1
 
 /**
@@ -113,13 +113,15 @@ const FAR_BACK = 1
  * that is not there yet. On 75 partials of six recordings 40 words were retracted, 65 without this.
  */
 export function stableWords(
-  { words, agreed }: OpenRecognition,
+  { words, agreed }: PartialRecognition,
   seconds: number,
-  { showWord }: Pick<RecognizerProfile, 'showWord'>,
+  { minPartialWordConfidence }: Pick<RecognizerThresholds, 'minPartialWordConfidence'>,
 ): Word[] {
   const isSettled = ({ start, end, confidence }: Word, i: number) => {
     if (i < agreed || end < seconds - FAR_BACK) return true
-    return confidence >= showWord && start < seconds - BEGUN && end < seconds - ENDED
+    return (
+      confidence >= minPartialWordConfidence && start < seconds - BEGUN && end < seconds - ENDED
+    )
   }
   const doubtful = words.findIndex((word, i) => !isSettled(word, i))
   return doubtful < 0 ? words : words.slice(0, doubtful)

@@ -15,13 +15,10 @@ function open({ counts = {}, channels = 1 }: Options = {}): SessionSpeakers {
  * long, or half a second for a capital; `-` is an utterance without an embedding, `|` switches to
  * the next channel and back.
  */
-function speakers(
-  spokenText: string,
-  { voices, ...options }: Options = {},
-): (number | undefined)[] {
+function speakers(pattern: string, { voices, ...options }: Options = {}): (number | undefined)[] {
   const own = voices ?? open(options)
   let channel = 0
-  return [...spokenText].flatMap((letter, seed) => {
+  return [...pattern].flatMap((letter, seed) => {
     if (letter === '|') channel = 1 - channel
     if (letter === '|') return []
     if (letter === '-') return [own.speakerOf(channel, undefined)]
@@ -71,17 +68,17 @@ test('a channel without speech so far has its place within the count', () => {
 })
 
 test('what goes on from a state that was written down tells the same', () => {
-  const spokenText = 'abcAB-abcdacbdBADC'
-  const whole = speakers(spokenText)
-  for (let cut = 1; cut < spokenText.length; cut++) {
+  const pattern = 'abcAB-abcdacbdBADC'
+  const whole = speakers(pattern)
+  for (let cut = 1; cut < pattern.length; cut++) {
     const first = open()
-    speakers(spokenText.slice(0, cut), { voices: first })
+    speakers(pattern.slice(0, cut), { voices: first })
     const written = JSON.parse(JSON.stringify(first.state))
     const voices = createSessionSpeakers({ channels: 1, counts: {} }, written)
-    const rest = speakers('-'.repeat(cut) + spokenText.slice(cut), { voices }).slice(cut)
+    const rest = speakers('-'.repeat(cut) + pattern.slice(cut), { voices }).slice(cut)
     assert.deepEqual(rest, whole.slice(cut), `cut at ${cut}`)
     const undisturbed = open()
-    speakers(spokenText, { voices: undisturbed })
+    speakers(pattern, { voices: undisturbed })
     assert.deepEqual(voices.state, undisturbed.state)
   }
 })

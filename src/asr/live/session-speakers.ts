@@ -11,9 +11,9 @@ const SURE_SECONDS = 1
  */
 const ALIKE = 0.35
 /** The threshold for a speaker known from less than a second only. */
-const ALIKE_TO_THIN = 0.25
+const SIMILAR_TO_SHORT = 0.25
 /** Maximum number of speakers of a session, unless the counts give one. */
-const MOST_VOICES = 20
+const MAX_SPEAKERS = 20
 
 /** A speaker of a session: the sum of its embeddings, weighted by their seconds. */
 type Speaker = { channel: number; seconds: number; sum: Float32Array }
@@ -61,16 +61,16 @@ export function createSessionSpeakers(
    * far.
    */
   function hasSpace(): boolean {
-    const recognized = new Set(speakers.map(({ channel }) => channel)).size
-    return speakers.length + channels - recognized < most
+    const channelsWithSpeaker = new Set(speakers.map(({ channel }) => channel)).size
+    return speakers.length + channels - channelsWithSpeaker < most
   }
 
   function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
-    const { nearest, likeness } = nearestOf(speakers, { channel, embedding })
+    const { nearest, similarity } = nearestOf(speakers, { channel, embedding })
     if (nearest === undefined) return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
     const known = speakers[nearest]!
     const isThin = known.seconds < SURE_SECONDS
-    const isAlike = likeness >= (isThin ? ALIKE_TO_THIN : ALIKE)
+    const isAlike = similarity >= (isThin ? SIMILAR_TO_SHORT : ALIKE)
     const isSure = seconds >= SURE_SECONDS
     if (!isAlike && isSure && hasSpace()) {
       return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
@@ -93,21 +93,21 @@ export function createSessionSpeakers(
 
 function maxSpeakers(channels: number, { exact = 0, min = 0, max = 0 }: SpeakerCounts): number {
   if (exact > 0) return exact
-  const most = channels > 1 ? Math.max(min, channels) : MOST_VOICES
+  const most = channels > 1 ? Math.max(min, channels) : MAX_SPEAKERS
   return max > 0 ? Math.min(max, most) : most
 }
 
 function nearestOf(
   speakers: readonly Speaker[],
   { channel, embedding }: { channel: number; embedding: Float32Array },
-): { nearest: number | undefined; likeness: number } {
-  let [nearest, likeness] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
+): { nearest: number | undefined; similarity: number } {
+  let [nearest, similarity] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
   for (const [i, speaker] of speakers.entries()) {
     if (speaker.channel !== channel) continue
     const own = dot(meanVector([speaker.sum], [1]), embedding)
-    if (own > likeness) [nearest, likeness] = [i, own]
+    if (own > similarity) [nearest, similarity] = [i, own]
   }
-  return { nearest, likeness }
+  return { nearest, similarity }
 }
 
 function begin(embedding: Float32Array, seconds: number): Omit<Speaker, 'channel'> {

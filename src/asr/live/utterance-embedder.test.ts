@@ -7,8 +7,8 @@ import { decodeMedia } from '../../audio/media.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import type { EmbedOptions, Region, SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
-import { openTelephoneEmbedder } from '../speakers/embedding/telephone-embedder.ts'
-import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
+import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
+import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { createSessionSpeakers } from './session-speakers.ts'
 import { createUtteranceEmbedder } from './utterance-embedder.ts'
@@ -110,17 +110,15 @@ test('the built-in model tells two voices that take turns apart, and knows them 
   const { path, samples } = channels[0]!
   const [other, FACTOR] = [join(folder, 'other'), 1.3]
   await writeFile(other, faster(readSamples(path, 0, samples), FACTOR))
-  const step = createUtteranceEmbedder(() =>
-    openTelephoneEmbedder({ modelPath: telephoneModelPath }),
-  )
+  const step = createUtteranceEmbedder(() => openXvectorEmbedder({ modelPath: xvectorModelPath }))
   const voices = createSessionSpeakers({ channels: 1, counts: {} })
-  const spokenText: [number, number][] = [
+  const ranges: [number, number][] = [
     [0.3, 2.2],
     [5.4, 7.4],
     [8.2, 10.6],
   ]
   const reported: (number | undefined)[] = []
-  for (const [start, end] of spokenText) {
+  for (const [start, end] of ranges) {
     for (const [file, speed] of [
       [path, 1],
       [other, FACTOR],

@@ -1,5 +1,5 @@
 import type { Word } from '../../transcript/transcript.ts'
-import type { Final, LiveUtterance } from '../live-engine.ts'
+import type { FinalResult, LiveUtterance } from '../live-engine.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { meanVector } from '../speakers/clustering/vectors.ts'
 import { defaultGrid, type Region, type SpeakerEmbedder } from '../speakers/embedding/embedder.ts'
@@ -13,7 +13,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 const MOST = 4 * SAMPLE_RATE
 
 /** The speaker embedding of an utterance, sent with its final text. */
-export type FinalEmbedding = Pick<Final, 'speaker' | 'speakerError'>
+export type FinalEmbedding = Pick<FinalResult, 'speaker' | 'speakerError'>
 
 /**
  * Embeds the speaker of an utterance, from the regions of its words; never rejects unless it is

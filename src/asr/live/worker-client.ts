@@ -3,10 +3,10 @@ import type { Log } from '../../observability/log.ts'
 import type { RecognitionSettings } from '../engines/recognizer.ts'
 import {
   BUSY_PARTIAL_INTERVALS,
-  type Final,
+  type FinalResult,
   type LiveEngine,
   type LiveUtterance,
-  type Partial,
+  type PartialResult,
 } from '../live-engine.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { TaskRunner, WorkerPool } from '../workers/pool.ts'
@@ -182,7 +182,7 @@ async function recognizeFinal(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
   { processesOf, counted }: Finals,
-): Promise<Final> {
+): Promise<FinalResult> {
   const { signal, isBehind = false, wantsSpeaker = false, draft } = requested
   const rank = isBehind ? priority.finalBehind : priority.final
   const how = {
@@ -216,7 +216,7 @@ function recognizePartial(
   utterance: LiveUtterance,
   requested: Parameters<LiveEngine['recognizePartial']>[1],
   { processes, gate, counted }: Partials,
-): Promise<Partial> {
+): Promise<PartialResult> {
   const { signal, draft = [], isFirst = false, isBehind = false } = requested
   const rank = partialPriority({ isFirst, isBehind })
   const timeout = timeoutFor(utterance)

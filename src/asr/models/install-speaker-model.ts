@@ -4,7 +4,7 @@ import { hashFile } from '../../models/files/hash-file.ts'
 import { makeFolder } from '../../models/files/make-folder.ts'
 import { syncPath } from '../../models/files/sync-path.ts'
 import {
-  type InstalledModel,
+  type AddedSpeakerModel,
   type InstalledRecord,
   installedFolder,
   readInstalledModel,
@@ -30,7 +30,7 @@ export type ModelInstallation = {
 export async function installSpeakerModel(
   folder: string,
   addition: ModelInstallation,
-): Promise<InstalledModel> {
+): Promise<AddedSpeakerModel> {
   const { kind, source, name, signal } = addition
   const found = await stat(source).catch(() => undefined)
   if (!found?.isFile()) throw new Error(`Cannot add ${source}: there is no such file`)

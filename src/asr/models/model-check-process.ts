@@ -13,7 +13,7 @@ import type { ModelCheckResult, SpeakerModelFiles } from './model-check.ts'
  * Returns twelve seconds of audio that rise and fall like speech: more than a window of the
  * segmentation.
  */
-function audio(): Float32Array {
+function syntheticSpeech(): Float32Array {
   return Float32Array.from({ length: 12 * SAMPLE_RATE }, (_, i) => {
     return 0.3 * Math.sin(i * i * 1e-4) * Math.sin(i / 2000)
   })
@@ -23,7 +23,7 @@ async function tryAll({ embedding, segmentation }: SpeakerModelFiles): Promise<v
   if (segmentation) await checkSegmentation(segmentation)
   if (segmentation && embedding) {
     const finder = await openDiarizationPipeline({ segmentation, embedding })
-    finder.find(audio(), {})
+    finder.find(syntheticSpeech(), {})
   } else if (embedding) {
     const embedder = await openFbankEmbedder({ modelPath: embedding })
     await embedder.close()

@@ -1,6 +1,6 @@
 import { fork, type StdioOptions } from 'node:child_process'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processes } from '../../workers/transports.ts'
+import { processStarter } from '../../workers/transports.ts'
 
 /** Paths of speaker models that are to work together. */
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }
@@ -17,7 +17,7 @@ const TIMEOUT = 120
  */
 export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  const start = processes(() => {
+  const start = processStarter(() => {
     const stdio: StdioOptions = ['ignore', 'ignore', 'pipe', 'ipc']
     return fork(new URL('model-check-process.ts', import.meta.url), [], { stdio })
   })
@@ -26,7 +26,8 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
     const receive = (result: ModelCheckResult) => result
     const outcome = await worker.run(files, { signal, timeout: TIMEOUT, receive })
     signal.throwIfAborted()
-    const problem = 'lost' in outcome ? lastWords(outcome.lost.stderr) : outcome.answer.problem
+    const problem =
+      'lost' in outcome ? lastStderrLines(outcome.lost.stderr) : outcome.answer.problem
     if (problem !== undefined) throw new Error(problem)
   } finally {
     await worker.close()
@@ -37,7 +38,7 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
  * Returns the last lines that a native library wrote before it ended its process, without source
  * locations.
  */
-function lastWords(errors: string): string {
+function lastStderrLines(errors: string): string {
   const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
   const output = lines.filter((line) => line !== '').slice(-2)
   return `the process that tried it ended: ${output.join('; ') || 'it printed nothing'}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineProfile } from '../engines/moonshine/description.ts'
+import { moonshineThresholds } from '../engines/moonshine/description.ts'
 import { recognizeInPieces } from './recognize-in-pieces.ts'
 
 const options = {
@@ -17,7 +17,7 @@ function recognizerOf(answer: (seconds: number) => { text: string; confidence: n
   const requested: number[] = []
   const recognizer = {
     capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: false },
-    profile: moonshineProfile,
+    thresholds: moonshineThresholds,
     async recognize(segments: readonly Float32Array[]) {
       return segments.map((audio) => {
         requested.push(audio.length / second)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineProfile } from '../engines/moonshine/description.ts'
+import { moonshineThresholds } from '../engines/moonshine/description.ts'
 import type { Recognition, Recognizer } from '../engines/recognizer.ts'
 import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
 
@@ -15,9 +15,9 @@ function scripted(...script: Answer[]) {
   const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 30, vocabulary: false }
   const requested: { seconds: number; forceNonEmpty: boolean }[] = []
   const vocabularies: (readonly string[])[] = []
-  const recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'> = {
+  const recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'thresholds'> = {
     capabilities,
-    profile: moonshineProfile,
+    thresholds: moonshineThresholds,
     async recognize(segments, { forceNonEmpty = false, vocabulary }) {
       return segments.map((audio) => {
         vocabularies.push(vocabulary)
@@ -158,7 +158,7 @@ test('text that looped is recognized again in halves', async () => {
   assert.ok(recognized!.words.at(-1)!.start >= 1)
 })
 
-test('a voiced hole between words is recognized by itself', async () => {
+test('a voiced gap between words is recognized by itself', async () => {
   const { recognizer, requested } = scripted({ text: 'start' }, { text: 'missing words' })
   const [recognized] = await recognizeWithRepair(
     { recognizer, detector: speech },
@@ -226,11 +226,11 @@ test('the quietest point lies in the pause', () => {
   assert.ok(at > 2.3 && at < 2.5)
 })
 
-test('how far a result is believed is up to the profile of the recognizer', async () => {
+test('how far a result is believed is up to the thresholds of the recognizer', async () => {
   const { recognizer } = scripted({ text: 'thank you', logProbability: -1.5 })
-  const profile = { ...recognizer.profile, doubtText: -2 }
+  const thresholds = { ...recognizer.thresholds, minLogProb: -2 }
   const [recognized] = await recognizeWithRepair(
-    { recognizer: { ...recognizer, profile }, detector: silence },
+    { recognizer: { ...recognizer, thresholds }, detector: silence },
     [new Float32Array(second)],
     options,
   )

@@ -3,7 +3,7 @@ import type {
   Recognition,
   RecognizeOptions,
   Recognizer,
-  RecognizerProfile,
+  RecognizerThresholds,
 } from '../engines/recognizer.ts'
 import { findNoise } from '../segmentation/noise.ts'
 import {
@@ -13,7 +13,7 @@ import {
   omittedSamples,
   unjoinWords,
 } from '../segmentation/pauses.ts'
-import type { VoiceDetector } from '../segmentation/vad.ts'
+import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { dropRepeatedPhrases, isTooShort, SHORTEST_WORD, widenShortWords } from './word-lengths.ts'
@@ -28,18 +28,18 @@ export type RecognizedPiece = {
 
 /** The models that work together. */
 export type RecognitionModels = {
-  recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'profile'>
-  detector: Pick<VoiceDetector, 'detect'>
+  recognizer: Pick<Recognizer, 'recognize' | 'capabilities' | 'thresholds'>
+  detector: Pick<Vad, 'detect'>
 }
 
 /** Mean speech probability, and voiced seconds, that support a doubtful result. */
-const BACKING = 0.5
+const MIN_MEAN_SPEECH = 0.5
 const MIN_VOICED = 0.25
 /** A gap of this many seconds between words is checked; it needs so many voiced seconds. */
 const HOLE = 1.2
-const HOLE_VOICED = 0.8
+const MIN_VOICED_IN_GAP = 0.8
 /** Words that are too short to have been spoken are checked from this many in a row. */
-const CRAMMED = 2
+const MIN_IMPLAUSIBLE_WORDS = 2
 /**
  * Text that looped is recognized again in halves; shorter pieces are left as they are, in seconds.
  */
@@ -79,7 +79,7 @@ export async function recognizeWithRepair(
       if (!isLess) whole = halves
     }
     const repaired = await repair(models, audio, whole, unlisted)
-    recognized.push(withoutGuesses(repaired, audio, models.recognizer.profile))
+    recognized.push(withoutGuesses(repaired, audio, models.recognizer.thresholds))
   }
   return recognized
 }
@@ -96,7 +96,7 @@ async function recognizeListed(
   for (const [i, audio] of pieces.entries()) {
     const speech = await detector.detect(audio)
     const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
-    const isSure = voiced >= MIN_VOICED && mean(speech) >= BACKING
+    const isSure = voiced >= MIN_VOICED && mean(speech) >= MIN_MEAN_SPEECH
     const side = isSure ? sure : unsure
     side.push(i)
   }
@@ -118,9 +118,9 @@ async function recognizeListed(
 function withoutGuesses(
   piece: RecognizedPiece,
   audio: Float32Array,
-  { keepInNoise }: Pick<RecognizerProfile, 'keepInNoise'>,
+  { minConfidenceInNoise }: Pick<RecognizerThresholds, 'minConfidenceInNoise'>,
 ): RecognizedPiece {
-  const guesses = piece.words.filter(({ confidence }) => confidence < keepInNoise)
+  const guesses = piece.words.filter(({ confidence }) => confidence < minConfidenceInNoise)
   if (guesses.length === 0 || !findNoise(audio).includes(1)) return piece
   const words = piece.words.filter((word) => !guesses.includes(word))
   const seconds = guesses.reduce((sum, { start, end }) => sum + end - start, 0)
@@ -176,7 +176,7 @@ async function repair(
   recognition: Recognition,
   options: RecognizeOptions,
 ): Promise<RecognizedPiece> {
-  const { capabilities, profile } = models.recognizer
+  const { capabilities, thresholds } = models.recognizer
   const { language, warnings, logProbability } = recognition
   const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
   const answer = (found: Word[], uncovered: number) => ({
@@ -186,8 +186,8 @@ async function repair(
     warnings,
   })
   // Gaps between words say something only where the model measured them.
-  const holes = capabilities.wordTimes ? findHoles(words, audio.length / SAMPLE_RATE) : []
-  if (words.length > 0 && logProbability >= profile.doubtText && holes.length === 0)
+  const gaps = capabilities.wordTimes ? findGaps(words, audio.length / SAMPLE_RATE) : []
+  if (words.length > 0 && logProbability >= thresholds.minLogProb && gaps.length === 0)
     return answer(words, 0)
 
   const speech = await models.detector.detect(audio)
@@ -197,23 +197,28 @@ async function repair(
     const dense = await recognizeDense(models, audio, { speech, options })
     if (dense.length > 0) return answer(dense, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
-    return again?.complete && again.logProbability >= profile.acceptRetry
+    return again?.complete && again.logProbability >= thresholds.minRetryLogProb
       ? answer(again.words, 0)
       : answer([], voiced)
   }
-  if (logProbability < profile.doubtText && (voiced < MIN_VOICED || mean(speech) < BACKING))
+  if (
+    logProbability < thresholds.minLogProb &&
+    (voiced < MIN_VOICED || mean(speech) < MIN_MEAN_SPEECH)
+  )
     return answer([], 0)
   let all = words
   let uncovered = 0
-  for (const hole of holes) {
-    const { crammed } = hole
-    const missing = voicedSeconds(speech, hole)
-    const isVoiced = missing >= (crammed.length >= CRAMMED ? MIN_VOICED : HOLE_VOICED)
-    const found = isVoiced ? await repairHole(models, audio, hole, options) : []
-    if (isVoiced && found.length + crammed.length === 0) uncovered += missing
+  for (const gap of gaps) {
+    const { implausiblyShort } = gap
+    const missing = voicedSeconds(speech, gap)
+    const isVoiced =
+      missing >= (implausiblyShort.length >= MIN_IMPLAUSIBLE_WORDS ? MIN_VOICED : MIN_VOICED_IN_GAP)
+    const found = isVoiced ? await repairGap(models, audio, gap, options) : []
+    if (isVoiced && found.length + implausiblyShort.length === 0) uncovered += missing
     // Where words do not even fit, the recognizer went on with a sentence that had ended.
-    const fits = crammed.length * SHORTEST_WORD <= hole.end - hole.start
-    const kept = found.length === 0 && fits ? all : all.filter((word) => !crammed.includes(word))
+    const fits = implausiblyShort.length * SHORTEST_WORD <= gap.end - gap.start
+    const kept =
+      found.length === 0 && fits ? all : all.filter((word) => !implausiblyShort.includes(word))
     all = [...kept, ...found].sort((a, b) => a.start - b.start)
   }
   return answer(all, uncovered)
@@ -232,25 +237,26 @@ async function recognizeDense(
   if (pauses.length === 0) return []
   const ranges = keptRanges(audio.length, pauses)
   const [found] = await recognizer.recognize([joinRanges(audio, ranges)], options)
-  const isSure = found?.complete && found.logProbability >= recognizer.profile.acceptRetry
+  const isSure = found?.complete && found.logProbability >= recognizer.thresholds.minRetryLogProb
   return isSure ? unjoinWords(found.words, ranges) : []
 }
 
 type Span = { start: number; end: number }
 
 /** A span between words; `crammed` are the words in it that are too short to have been spoken. */
-type Hole = Span & { crammed: Word[] }
+type Gap = Span & { implausiblyShort: Word[] }
 
-async function repairHole(
+async function repairGap(
   models: RecognitionModels,
   audio: Float32Array,
-  hole: Span,
+  gap: Span,
   options: RecognizeOptions,
 ): Promise<Word[]> {
-  const from = Math.round(hole.start * SAMPLE_RATE)
-  const slice = audio.subarray(from, Math.round(hole.end * SAMPLE_RATE))
+  const from = Math.round(gap.start * SAMPLE_RATE)
+  const slice = audio.subarray(from, Math.round(gap.end * SAMPLE_RATE))
   const [found] = await models.recognizer.recognize([slice], options)
-  if (!found?.complete || found.logProbability < models.recognizer.profile.acceptRetry) return []
+  if (!found?.complete || found.logProbability < models.recognizer.thresholds.minRetryLogProb)
+    return []
   return shift(found.words, from / SAMPLE_RATE)
 }
 
@@ -259,23 +265,24 @@ async function repairHole(
  * hold crammed words. A phrase that was aligned with a few frames leaves a gap where it was spoken:
  * its words and the gap are one span, so that the phrase is not recognized twice.
  */
-function findHoles(words: readonly Word[], seconds: number): Hole[] {
+function findGaps(words: readonly Word[], seconds: number): Gap[] {
   if (words.length === 0) return []
-  const holes: Hole[] = []
-  let hole: Hole = { start: 0, end: 0, crammed: [] }
+  const gaps: Gap[] = []
+  let gap: Gap = { start: 0, end: 0, implausiblyShort: [] }
   const close = (end: number) => {
-    if (end - hole.start >= HOLE || hole.crammed.length >= CRAMMED) holes.push({ ...hole, end })
+    if (end - gap.start >= HOLE || gap.implausiblyShort.length >= MIN_IMPLAUSIBLE_WORDS)
+      gaps.push({ ...gap, end })
   }
   for (const word of words) {
     if (isTooShort(word)) {
-      hole.crammed.push(word)
+      gap.implausiblyShort.push(word)
       continue
     }
     close(word.start)
-    hole = { start: word.end, end: 0, crammed: [] }
+    gap = { start: word.end, end: 0, implausiblyShort: [] }
   }
   close(seconds)
-  return holes
+  return gaps
 }
 
 function voicedSeconds(speech: Float32Array, { start, end }: Span): number {

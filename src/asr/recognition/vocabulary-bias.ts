@@ -3,7 +3,7 @@ const FULL_LETTERS = 3
 /** Entries with fewer letters would match parts of everything. */
 const MIN_LETTERS = 3
 /** SentencePiece writes a blank as this character. */
-const BLANK = '\u2581'
+const WORD_BOUNDARY = '\u2581'
 
 /** The token pieces of a model, ready to find the words of any list in them. */
 type TokenPieces = { readonly pieces: readonly string[]; readonly root: PieceNode }
@@ -70,7 +70,7 @@ export function createBias(
   const words = vocabulary.flatMap((entry) => {
     if ((entry.match(/[\p{L}\p{N}]/gu) ?? []).length < MIN_LETTERS) return []
     const parts = entry.normalize('NFC').toLowerCase().match(/\S+/g) ?? []
-    return [BLANK + parts.join(BLANK)]
+    return [WORD_BOUNDARY + parts.join(WORD_BOUNDARY)]
   })
   if (words.length === 0) return undefined
   const root: WordNode = { words: words.sort(), from: 0, to: words.length, length: 0 }
@@ -174,7 +174,7 @@ export function followBias(
       }
       for (const { node, depth } of matches) weigh(node, depth + 1)
       // Where the model begins no word, none is put.
-      if (piece.startsWith(BLANK)) weigh(root, 1)
+      if (piece.startsWith(WORD_BOUNDARY)) weigh(root, 1)
       return best
     },
     write(token, own = -1) {
@@ -203,12 +203,12 @@ export function followBias(
 }
 
 function afterBlank(root: WordNode): WordNode | undefined {
-  return nodesBelow(root).get(BLANK)
+  return nodesBelow(root).get(WORD_BOUNDARY)
 }
 
 function bonusOf(depth: number, piece: string): number {
   if (depth > 1) return 1 + Math.log(depth)
-  const letters = piece.startsWith(BLANK) ? piece.length - 1 : piece.length
+  const letters = piece.startsWith(WORD_BOUNDARY) ? piece.length - 1 : piece.length
   return Math.min(1, letters / FULL_LETTERS)
 }
 

@@ -82,9 +82,9 @@ test('word times that are not measured are a warning', () => {
   assert.deepEqual(warnings, ['rough does not measure word times: they are estimates'])
 })
 
-const fast = { ...recognizer('fast', ['en', 'de']), estimate: { errors: 0.12, work: 0.1 } }
-const exact = { ...recognizer('exact', ['en', 'de']), estimate: { errors: 0.05, work: 0.9 } }
-const poor = { ...recognizer('poor', ['en', 'de']), estimate: { errors: 0.4, work: 0.01 } }
+const fast = { ...recognizer('fast', ['en', 'de']), estimate: { wer: 0.12, realTimeFactor: 0.1 } }
+const exact = { ...recognizer('exact', ['en', 'de']), estimate: { wer: 0.05, realTimeFactor: 0.9 } }
+const poor = { ...recognizer('poor', ['en', 'de']), estimate: { wer: 0.4, realTimeFactor: 0.01 } }
 
 test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion the two best', () => {
   const all = [poor, exact, fast]
@@ -96,7 +96,7 @@ test('stt-1 is the fastest good model, stt-3 the most accurate, stt-fusion the t
 })
 
 test('without a good model the most accurate is used', () => {
-  const worse = { ...recognizer('worse', ['de']), estimate: { errors: 0.5, work: 0.001 } }
+  const worse = { ...recognizer('worse', ['de']), estimate: { wer: 0.5, realTimeFactor: 0.001 } }
   assert.equal(route({ languages: ['de'] }, [worse, poor]).finals.model, 'poor')
 })
 

@@ -8,7 +8,7 @@ import type {
 } from '../engines/recognizer.ts'
 import { REMOTE } from '../engines/remote/remote-id.ts'
 import { chooseLanguage } from '../languages/languages.ts'
-import { GOOD_ERRORS } from './model-estimates.ts'
+import { MAX_GOOD_WER } from './model-estimates.ts'
 import type { RecognitionRequest } from './recognition-request.ts'
 
 /** The recognizers that can be used, best first. */
@@ -54,7 +54,7 @@ export type RecognitionRoute = {
 type Suggest = (languages: readonly string[]) => CatalogModel | undefined
 
 /** What a model without an estimate counts as. */
-const USUAL_ESTIMATE = { errors: 0.1, work: 0.05 }
+const USUAL_ESTIMATE = { wer: 0.1, realTimeFactor: 0.05 }
 
 /** Returns the languages that some recognizer of final text knows, best first. */
 export function languagesOf({ finals }: AvailableRecognizers): readonly string[] {
@@ -140,7 +140,7 @@ function routeLanguage(
 ): LanguageRoute {
   const speak = ({ capabilities }: RecognizerInfo) => capabilities.languages.includes(language)
   const candidates = preferred(available.finals.filter(speak), model)
-  const accurate = candidates.toSorted((a, b) => estimateOf(a).errors - estimateOf(b).errors)
+  const accurate = candidates.toSorted((a, b) => estimateOf(a).wer - estimateOf(b).wer)
   const final = model === 'stt-1' ? (fastestGood(candidates) ?? accurate[0]!) : accurate[0]!
   const second = model === 'stt-fusion' ? accurate[1] : undefined
   const partial = available.partials.find(speak) ?? final
@@ -161,7 +161,7 @@ export function findMostAccurate(
   { finals }: AvailableRecognizers,
 ): RecognizerInfo | undefined {
   const known = finals.filter(({ capabilities }) => capabilities.languages.includes(language))
-  return known.toSorted((a, b) => estimateOf(a).errors - estimateOf(b).errors)[0]
+  return known.toSorted((a, b) => estimateOf(a).wer - estimateOf(b).wer)[0]
 }
 
 function remoteOf({ finals, partials }: AvailableRecognizers): AvailableRecognizers {
@@ -180,8 +180,8 @@ function preferred(
 }
 
 function fastestGood(candidates: readonly RecognizerInfo[]): RecognizerInfo | undefined {
-  const good = candidates.filter((one) => estimateOf(one).errors <= GOOD_ERRORS)
-  return good.toSorted((a, b) => estimateOf(a).work - estimateOf(b).work)[0]
+  const good = candidates.filter((one) => estimateOf(one).wer <= MAX_GOOD_WER)
+  return good.toSorted((a, b) => estimateOf(a).realTimeFactor - estimateOf(b).realTimeFactor)[0]
 }
 
 function estimateOf({ estimate = USUAL_ESTIMATE }: RecognizerInfo) {
@@ -200,7 +200,7 @@ function chooseIdentifier(
   const rank = (one: RecognizerInfo) => [
     -usable.filter(isIn(one.capabilities.languages)).length,
     used.has(one.id) ? 0 : 1,
-    estimateOf(one).errors,
+    estimateOf(one).wer,
   ]
   return finals
     .filter(({ capabilities }) => capabilities.identifiesLanguages)

@@ -22,7 +22,7 @@ import type { Planes } from '../../audio/pcm.ts'
 import type { ArrangeTask, ChannelPcm, RecognizedChannel } from '../speech-engine.ts'
 import { normalizeLevel } from './gain.ts'
 import { readSamples } from './read-samples.ts'
-import type { VoiceDetector } from './vad.ts'
+import type { Vad } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** Samples of one excerpt of a recording: 16 s. */
@@ -40,7 +40,7 @@ const NEAR = 6
  * scene, and one for each other channel, with silence where it holds only what leaks from another.
  */
 export async function arrangeChannels(
-  detector: Pick<VoiceDetector, 'detect'>,
+  detector: Pick<Vad, 'detect'>,
   { channels, mode, center, folder }: ArrangeTask,
   signal: AbortSignal,
 ): Promise<RecognizedChannel[]> {
@@ -88,7 +88,7 @@ function excerptStarts(samples: number): number[] {
 type Analysis = ReturnType<typeof createSceneAnalysis>
 
 async function analyzeExcerpt(
-  detector: Pick<VoiceDetector, 'detect'>,
+  detector: Pick<Vad, 'detect'>,
   channels: readonly ChannelPcm[],
   { start, analysis }: { start: number; analysis: Analysis },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
-import type { Batch, ChannelPcm, EngineOptions, KeepSpeech } from '../speech-engine.ts'
+import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
 import { inParallel } from '../workers/in-parallel.ts'
 import { planBatches } from './batches.ts'
 
@@ -8,7 +8,7 @@ export type PlanOptions = EngineOptions & {
   findSpeech(pcm: ChannelPcm, options: EngineOptions): Promise<Segment[]>
   /** Longest segment that the recognizer takes, in seconds. */
   maxSeconds: number
-  keepSpeech?: KeepSpeech
+  checkpointSpeech?: CheckpointSpeech
   limit: number
 }
 
@@ -18,7 +18,7 @@ export async function planRecognition(
   settings: RecognitionSettings,
   { findSpeech, maxSeconds, limit, signal, onProgress, ...options }: PlanOptions,
 ): Promise<Batch[]> {
-  const { keepSpeech = (_, find) => find() } = options
+  const { checkpointSpeech = (_, find) => find() } = options
   const fractions = channels.map(() => 0)
   const segments = await inParallel(
     [...channels.entries()],
@@ -28,7 +28,7 @@ export async function planRecognition(
         onProgress?.(fractions.reduce((sum, own) => sum + own, 0) / channels.length)
       }
       const find = () => findSpeech(pcm, { signal, onProgress: onChannelProgress })
-      return keepSpeech({ channel: pcm.channel, maxSeconds }, find)
+      return checkpointSpeech({ channel: pcm.channel, maxSeconds }, find)
     },
     { limit, signal },
   )

@@ -2,7 +2,7 @@ import type { Segment } from '../engines/recognizer.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { findNoise } from './noise.ts'
 import { findPauses, omittedSamples, type Range } from './pauses.ts'
-import type { VoiceDetector } from './vad.ts'
+import type { Vad } from './vad.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /**
@@ -13,7 +13,7 @@ export type DetectedSpeech = { probabilities: Float32Array; noisy: Uint8Array }
 
 /** Detects the speech of `audio`, and the noise that may hide it. */
 export async function detectSpeechInRange(
-  detector: Pick<VoiceDetector, 'detect'>,
+  detector: Pick<Vad, 'detect'>,
   audio: Float32Array,
 ): Promise<DetectedSpeech> {
   return { probabilities: await detector.detect(audio), noisy: findNoise(audio) }
@@ -73,7 +73,7 @@ export function cutSegments(
   samples: number,
   options: SegmentOptions,
 ): Segment[] {
-  const found = findStretches({ probabilities, noisy }, options).flatMap((stretch) =>
+  const found = findSpeechRegions({ probabilities, noisy }, options).flatMap((stretch) =>
     cutLong(stretch, { probabilities, noisy }, options),
   )
   const stretches = joinFragments(found, { probabilities, noisy }, options)
@@ -101,7 +101,7 @@ function boundsAt(noisy: number | undefined, options: SegmentOptions): SpeechBou
 }
 
 /** Finds ranges of frames with speech, by hysteresis. */
-function findStretches(
+function findSpeechRegions(
   { probabilities, noisy }: DetectedSpeech,
   options: SegmentOptions,
 ): SpeechRegion[] {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../config/config.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
-import { loadVoiceDetector } from './vad.ts'
+import { loadVad } from './vad.ts'
 import { CONTEXT, VAD_FRAME } from './vad-frames.ts'
 
-const detector = await loadVoiceDetector(embeddedModels(readConfig({}).models.folder).voiceDetector)
+const detector = await loadVad(embeddedModels(readConfig({}).models.folder).voiceDetector)
 
 /** A buzz of 120 Hz with the formants of an open vowel, loud from `from` to `to` seconds. */
 function vowel(seconds: number, from: number, to: number): Float32Array {

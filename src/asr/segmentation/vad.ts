@@ -15,14 +15,14 @@ const INPUT = CONTEXT + VAD_FRAME + MIRRORED
 const ROW = 128
 
 /** A loaded model that detects speech. */
-export type VoiceDetector = {
+export type Vad = {
   /**
    * Returns the probability of speech per frame of 512 samples; pads a last short frame with
    * silence.
    */
   detect(audio: Float32Array): Promise<Float32Array>
   /** Opens a stream with a fresh state. */
-  stream(): VoiceStream
+  stream(): VadStream
   close(): Promise<void>
 }
 
@@ -31,10 +31,10 @@ export type VoiceDetector = {
  * `CONTEXT` samples and the frame after them. How many frames a call gets changes
  * nothing but rounding, on some processors.
  */
-export type VoiceStream = (inputs: readonly Float32Array[]) => Promise<Float32Array>
+export type VadStream = (inputs: readonly Float32Array[]) => Promise<Float32Array>
 
 /** Loads Silero VAD v6 (MIT, https://github.com/snakers4/silero-vad), as it is installed. */
-export async function loadVoiceDetector(file: string): Promise<VoiceDetector> {
+export async function loadVad(file: string): Promise<Vad> {
   const session = await loadOptimizedModel(file)
   return {
     detect: (audio) => detectInPieces(session, audio),
@@ -77,7 +77,7 @@ function inputsOf(audio: Float32Array, first: number, end: number): Float32Array
   })
 }
 
-function streamFrames(session: Session): VoiceStream {
+function streamFrames(session: Session): VadStream {
   const none = () => floats(new Float32Array(STATE_SIZE), [1, 1, STATE_SIZE])
   let [hidden, cell] = [none(), none()]
   return async (inputs) => {

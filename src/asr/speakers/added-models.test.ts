@@ -19,7 +19,7 @@ import type { Transcript, Word } from '../../transcript/transcript.ts'
 import { createSpeechEngine } from '../create-speech-engine.ts'
 import { installSpeakerModel } from '../models/install-speaker-model.ts'
 import {
-  type KeepEmbeddings,
+  type CheckpointEmbeddings,
   type PcmFile,
   SAMPLE_RATE,
   type SpeakerCounts,
@@ -80,13 +80,13 @@ async function makeTalk(folder: string): Promise<{ pcm: PcmFile; transcript: Tra
 async function diarize(engine: SpeechEngine, folder: string, counts: SpeakerCounts = {}) {
   const { pcm, transcript } = await makeTalk(folder)
   const files: string[] = []
-  const keepEmbeddings: KeepEmbeddings = async ({ part, model }, embed) => {
+  const checkpointEmbeddings: CheckpointEmbeddings = async ({ part, model }, embed) => {
     const file = join(folder, `embeddings-${part}-${model}`)
     await embed(file)
     files[part] = file
     return file
   }
-  const task = { transcript, channels: [{ ...pcm, channel: 0 }], counts, keepEmbeddings }
+  const task = { transcript, channels: [{ ...pcm, channel: 0 }], counts, checkpointEmbeddings }
   const utterances = await engine.diarize(task, { signal })
   const turns = utterances.map(({ speaker, words }) => {
     return `${speaker}:${words[0]!.text}-${words.at(-1)!.text}`

@@ -43,7 +43,7 @@ async function diarize({ task, onProgress, ...changed }: Options = {}) {
     work,
     {
       ...{ transcript, channels, counts: {} },
-      async keepEmbeddings({ channel, part, model }, embed) {
+      async checkpointEmbeddings({ channel, part, model }, embed) {
         const file = `${channel}-${part}-${model}`
         await embed(file)
         return file
@@ -75,8 +75,8 @@ test('the speakers of each channel are embedded where its words are', async () =
 })
 
 test('embeddings that were kept are not made again', async () => {
-  const keepEmbeddings = async () => 'kept'
-  const { embedded, tasks } = await diarize({ task: { keepEmbeddings } })
+  const checkpointEmbeddings = async () => 'kept'
+  const { embedded, tasks } = await diarize({ task: { checkpointEmbeddings } })
   assert.deepEqual(embedded, [])
   assert.deepEqual(tasks[0]!.embeddings[0], { channel: 0, files: ['kept', 'kept'] })
 })

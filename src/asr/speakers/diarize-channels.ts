@@ -28,7 +28,7 @@ export type SpeakerWork = {
  */
 export async function diarizeChannels(
   work: SpeakerWork,
-  { transcript, channels, counts, keepEmbeddings }: DiarizationTask,
+  { transcript, channels, counts, checkpointEmbeddings }: DiarizationTask,
   { signal, onProgress }: EngineOptions,
 ): Promise<SpeakerUtterance[]> {
   const groups = channels.flatMap((pcm) => {
@@ -44,7 +44,7 @@ export async function diarizeChannels(
       const embed = (to: string) => {
         return retryAfterCrash(() => work.embed({ path, regions, to, counts: ofChannel }, signal))
       }
-      const file = await keepEmbeddings({ channel, part, model: work.model }, embed)
+      const file = await checkpointEmbeddings({ channel, part, model: work.model }, embed)
       onProgress?.(++done / groups.length)
       return { channel, file }
     },

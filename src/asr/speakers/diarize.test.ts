@@ -118,7 +118,7 @@ test('channels of a session are processed one after the other', () => {
 test('words without a window, and a transcript without words, are taken as they are', () => {
   assert.deepEqual(diarizeTalks([]), [])
   const { words } = talk('aaa')
-  const clusteredWords = diarizeTalks([{ words, spokenText: 'aaa', windows: [] }], { min: 2 })
+  const clusteredWords = diarizeTalks([{ words, speakers: 'aaa', windows: [] }], { min: 2 })
   assert.deepEqual(digits(clusteredWords), '000')
 })
 

@@ -11,9 +11,9 @@ import type { EmbeddedWindow } from './embedding/embedder.ts'
 export type ChannelWindows = { channel: number; windows: readonly EmbeddedWindow[] }
 
 /** A word with its speaker; `voice` is numbered within the channel. */
-type SpeakerWord = { word: Word; recognized: Recognized; cluster: number; margin: number }
+type AttributedWord = { word: Word; recognized: Recognized; speaker: number; margin: number }
 /** The words of one channel, in order of time. */
-export type ChannelWords = { channel: number; clusteredWords: SpeakerWord[] }
+export type ChannelWords = { channel: number; words: AttributedWord[] }
 
 /**
  * Assigns a speaker to each word: utterances are cut again so that each has one speaker, and
@@ -28,41 +28,41 @@ export function diarize(
 ): SpeakerUtterance[] {
   const channels = splitChannels(transcript)
   const windows = channels.map(({ channel }) => windowsOf(embeddings, channel))
-  const texts = channels.map(({ clusteredWords }) => clusteredWords.map(({ word }) => word))
+  const texts = channels.map(({ words }) => words.map(({ word }) => word))
   const oneRoom = channels.length > 1 && isSameRoom(texts)
-  const directions = oneRoom ? diarizeOneRoom(windows, counts) : diarizeApart(windows, counts)
-  for (const [i, { clusteredWords }] of channels.entries()) {
-    const own = assignWords(texts[i]!, { windows: windows[i]!, directions: directions[i]! })
-    for (const [at, word] of clusteredWords.entries()) {
-      word.cluster = own.speakerOf[at]!
+  const centroids = oneRoom ? diarizeOneRoom(windows, counts) : diarizeApart(windows, counts)
+  for (const [i, { words }] of channels.entries()) {
+    const own = assignWords(texts[i]!, { windows: windows[i]!, centroids: centroids[i]! })
+    for (const [at, word] of words.entries()) {
+      word.speaker = own.speakerOf[at]!
       word.margin = own.margins[at]!
     }
   }
   return numberSpeakers(channels.flatMap(cutTurns), { acrossChannels: oneRoom })
 }
 
-type ChannelEmbeddings = readonly Float32Array[][]
+type ChannelCentroids = readonly Float32Array[][]
 
 /** Finds the speakers of each channel, which are different on each. */
 function diarizeApart(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
-): ChannelEmbeddings {
+): ChannelCentroids {
   const found = channels.map(findSpeakers)
   const isCall = channels.length > 1
   const start = found.map(({ count }) => (isCall ? Math.min(1, count) : count))
   const chosen = chooseSpeakerCounts(found, { start, counts })
-  return found.map(({ directions }, i) => directions(chosen[i]!))
+  return found.map(({ centroids }, i) => centroids(chosen[i]!))
 }
 
 /** Finds the speakers of a room, the same on each channel: in all channels together. */
 function diarizeOneRoom(
   channels: readonly (readonly EmbeddedWindow[])[],
   counts: SpeakerCounts,
-): ChannelEmbeddings {
+): ChannelCentroids {
   const found = findSpeakers(concatenateInTime(channels))
   const [count] = chooseSpeakerCounts([found], { start: [found.count], counts })
-  return channels.map(() => found.directions(count!))
+  return channels.map(() => found.centroids(count!))
 }
 
 /**
@@ -84,43 +84,43 @@ function concatenateInTime(channels: readonly (readonly EmbeddedWindow[])[]): Em
 export function splitChannels({ utterances }: Transcript): ChannelWords[] {
   const channels = new Map<number, ChannelWords>()
   for (const { channel, words, speaker: _, speakerConfidence: __, ...recognized } of utterances) {
-    const own = channels.get(channel) ?? { channel, clusteredWords: [] }
+    const own = channels.get(channel) ?? { channel, words: [] }
     channels.set(channel, own)
-    own.clusteredWords.push(...words.map((word) => ({ word, recognized, cluster: 0, margin: 0 })))
+    own.words.push(...words.map((word) => ({ word, recognized, speaker: 0, margin: 0 })))
   }
   return [...channels.values()].sort((a, b) => a.channel - b.channel)
 }
 
 function windowsOf(embeddings: readonly ChannelWindows[], channel: number): EmbeddedWindow[] {
-  const own = embeddings.find((cluster) => cluster.channel === channel)?.windows ?? []
+  const own = embeddings.find((own) => own.channel === channel)?.windows ?? []
   return own.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
 /** What one speaker of a channel says without a pause. */
-export type Turn = { utterance: Utterance; cluster: number; confidence: number }
+export type Turn = { utterance: Utterance; speaker: number; confidence: number }
 
 /**
  * Cuts the utterances of one channel: runs of words of one speaker, language and model, cut at
  * pauses.
  */
-export function cutTurns({ channel, clusteredWords }: ChannelWords): Turn[] {
-  const runs: SpeakerWord[][] = []
-  for (const word of clusteredWords) {
+export function cutTurns({ channel, words }: ChannelWords): Turn[] {
+  const runs: AttributedWord[][] = []
+  for (const word of words) {
     const last = runs.at(-1)?.at(-1)
-    if (!last || last.cluster !== word.cluster || !isAlike(last, word)) runs.push([])
+    if (!last || last.speaker !== word.speaker || !isAlike(last, word)) runs.push([])
     runs.at(-1)!.push(word)
   }
   return runs.flatMap((run) => {
-    const { recognized, cluster } = run[0]!
+    const { recognized, speaker } = run[0]!
     const words = run.map(({ word }) => word)
     const margins = new Map(run.map(({ word, margin }) => [word, margin]))
     return cutUtterances(words, { channel, ...recognized }).map((utterance) => {
-      return { utterance, cluster, confidence: confidenceIn(utterance.words, margins) }
+      return { utterance, speaker, confidence: confidenceIn(utterance.words, margins) }
     })
   })
 }
 
-function isAlike({ recognized: a }: SpeakerWord, { recognized: b }: SpeakerWord): boolean {
+function isAlike({ recognized: a }: AttributedWord, { recognized: b }: AttributedWord): boolean {
   return a.language === b.language && a.model === b.model
 }
 
@@ -157,8 +157,8 @@ export function numberSpeakers(
     return a.words[0]!.start - b.words[0]!.start || a.channel - b.channel
   })
   const numbers = new Map<string, number>()
-  return sorted.map(({ utterance, cluster, confidence }) => {
-    const key = acrossChannels ? `${cluster}` : `${utterance.channel}:${cluster}`
+  return sorted.map(({ utterance, speaker, confidence }) => {
+    const key = acrossChannels ? `${speaker}` : `${utterance.channel}:${speaker}`
     if (!numbers.has(key)) numbers.set(key, numbers.size)
     return { ...utterance, speaker: numbers.get(key)!, speakerConfidence: confidence }
   })

@@ -4,8 +4,8 @@ import type { SpeakerCounts, SpeakerTask, SpeakerUtterance } from '../speech-eng
 import { diarizeByTurns } from './assignment/word-turns.ts'
 import { diarize } from './diarize.ts'
 import {
-  type ChannelEmbeddings,
   readEmbeddings,
+  type SpeakerModelOutput,
   writeEmbeddings,
 } from './embedding/embedding-files.ts'
 import { openSpeakerModel, type SpeakerModel } from './embedding/open-speaker-model.ts'
@@ -31,12 +31,12 @@ export type Diarizer = {
 
 /** Loads the model with the first task: most jobs need none. */
 export function createDiarizer(): Diarizer {
-  let opened: { id: string; embeddings: Promise<SpeakerModel> } | undefined
+  let loaded: { id: string; embeddings: Promise<SpeakerModel> } | undefined
   return {
     async embed({ model, to, ...where }, signal) {
-      if (opened?.id !== model.id) opened = { id: model.id, embeddings: openSpeakerModel(model) }
-      const embeddings = await opened.embeddings.catch((error) => {
-        opened = undefined
+      if (loaded?.id !== model.id) loaded = { id: model.id, embeddings: openSpeakerModel(model) }
+      const embeddings = await loaded.embeddings.catch((error) => {
+        loaded = undefined
         throw error
       })
       writeEmbeddings(to, await embeddings({ ...where, signal }))
@@ -66,7 +66,7 @@ export function createDiarizer(): Diarizer {
 }
 
 /** Embeddings of two models are not comparable. */
-function requireOneModel(parts: readonly ChannelEmbeddings[]): void {
+function requireOneModel(parts: readonly SpeakerModelOutput[]): void {
   const models = new Set(parts.map(({ model }) => model))
   if (models.size > 1) {
     throw new AppError('storage_unreadable', 'the embeddings come from different models')

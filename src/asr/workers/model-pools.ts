@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import { type BatchOptions, batchTasks } from './batch-tasks.ts'
+import { type BatchOptions, createBatchingRunner } from './dynamic-batching.ts'
 import type { TaskOptions, TaskRunner, WorkerPool } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'
 
@@ -102,11 +102,12 @@ export class ModelPools {
   }
 
   /** Raises the niceness of the processes for recordings, for good. */
-  yieldTo(niceness: number): void {
+  setNiceness(niceness: number): void {
     // A process that live work shares stays as it is.
     if (this.#options.isJoined) return
     this.#niceness = niceness
-    for (const [key, { pool }] of this.#loaded) if (key.startsWith('batch ')) pool.yieldTo(niceness)
+    for (const [key, { pool }] of this.#loaded)
+      if (key.startsWith('batch ')) pool.setNiceness(niceness)
   }
 
   /** Ends all processes; rejects waiting and running tasks. */
@@ -183,8 +184,8 @@ export class ModelPools {
       return undefined
     }
     const pool = this.#options.start(model, use, workers)
-    if (use === 'batch' && this.#niceness > 0) pool.yieldTo(this.#niceness)
-    const runner = this.#options.isJoined ? batchTasks(pool, onDevice) : pool
+    if (use === 'batch' && this.#niceness > 0) pool.setNiceness(this.#niceness)
+    const runner = this.#options.isJoined ? createBatchingRunner(pool, onDevice) : pool
     const usedAt = performance.now()
     const loaded = { model, pool, runner, bytes, tasks: 0, usedAt, idle: undefined }
     this.#loaded.set(key, loaded)

@@ -250,7 +250,7 @@ test('a pool that yields to others makes its workers nice, and those that replac
   const { pool, run } = startPool(t)
   const first = Number(await run('pid'))
   const usual = getPriority(first)
-  pool.yieldTo(10)
+  pool.setNiceness(10)
   assert.equal(getPriority(first), Math.max(usual, 10))
   await assert.rejects(run('crash'), engineFailed)
   assert.equal(getPriority(Number(await run('pid'))), Math.max(usual, 10))

@@ -4,7 +4,7 @@ import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts
 import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processes } from '../../workers/transports.ts'
+import { processStarter } from '../../workers/transports.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 
 /** The processes of a pool. */
@@ -136,7 +136,7 @@ export class WorkerPool {
   }
 
   /** Raises the niceness of the processes, for good: a higher niceness gets less of a busy core. */
-  yieldTo(niceness: number): void {
+  setNiceness(niceness: number): void {
     this.#niceness = niceness
     for (const worker of this.#workers) lowerPriority(worker.pid, niceness)
   }
@@ -167,7 +167,7 @@ export class WorkerPool {
 
   #create(): Worker {
     const { entry, args, log } = this.#options
-    const start = processes(() => {
+    const start = processStarter(() => {
       const child = fork(entry, args, {
         execArgv: [...process.execArgv, ...NODE_OPTIONS],
         env: { ...bareEnvironment(), ...MEMORY_SETTINGS },

@@ -2,13 +2,13 @@ import type { PlainError } from '../../errors.ts'
 import type { Word } from '../../transcript/transcript.ts'
 import type { DraftText, RecognitionSettings } from '../engines/recognizer.ts'
 import type { MeasuredCosts } from '../live/capacity.ts'
-import type { OpenUtterance } from '../live/recognize-utterance.ts'
+import type { PartialUtterance } from '../live/recognize-utterance.ts'
 import type {
   DetectRequest,
-  Final,
+  FinalResult,
   LiveAudio,
   LiveUtterance,
-  Partial,
+  PartialResult,
   SpeechFrames,
 } from '../live-engine.ts'
 import type { DetectedSpeech } from '../segmentation/segments.ts'
@@ -50,7 +50,7 @@ export type Task =
   | { kind: 'speaker'; utterance: LiveUtterance; words: Word[] }
   | { kind: 'vad'; audio: LiveAudio; request: DetectRequest }
   | (RecognitionSettings & { kind: 'final' } & EndedUtterance)
-  | (RecognitionSettings & { kind: 'partial' } & OpenUtterance)
+  | (RecognitionSettings & { kind: 'partial' } & PartialUtterance)
   | { kind: 'measure' }
   | { kind: 'check' }
 
@@ -64,10 +64,10 @@ export type TaskResult = {
   speakers: SpeakerUtterance[]
   identify: LanguageSpan[][]
   translate: string[]
-  speaker: Pick<Final, 'speaker' | 'speakerError'>
+  speaker: Pick<FinalResult, 'speaker' | 'speakerError'>
   vad: SpeechFrames
-  final: Final
-  partial: Partial
+  final: FinalResult
+  partial: PartialResult
   measure: MeasuredCosts
   check: null
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../engines/recognizer.ts'
-import { identifyStretches } from '../languages/language-stretches.ts'
+import { identifyStretches } from '../languages/language-spans.ts'
 import { measureFinals, measurePartial } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
@@ -12,7 +12,7 @@ import { NOISE_REACH } from '../segmentation/noise.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
 import { type DetectedSpeech, detectSpeechInRange } from '../segmentation/segments.ts'
-import type { VoiceDetector } from '../segmentation/vad.ts'
+import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import type { Diarizer } from '../speakers/diarizer.ts'
 import {
@@ -26,14 +26,14 @@ import type { Perform } from './serve-tasks.ts'
 
 /** The loaded models of a process that recognizes. The first recognizers are the usual ones. */
 export type LoadedModels = {
-  detector: Pick<VoiceDetector, 'detect' | 'stream'>
+  detector: Pick<Vad, 'detect' | 'stream'>
   recognizers: readonly Recognizer[]
 }
 
 type TaskOf<K extends Task['kind']> = Extract<Task, { kind: K }>
 
 /** Returns the function that runs the tasks of recordings. */
-export function createBatchTasks(models: LoadedModels, diarizer: Diarizer): Perform {
+export function createRecordingTasks(models: LoadedModels, diarizer: Diarizer): Perform {
   return async (task, signal) => {
     switch (task.kind) {
       case 'detect':
@@ -96,7 +96,7 @@ export function createPartialTasks(recognizers: readonly Recognizer[]): Perform 
       case 'check':
         for (const recognizer of recognizers) {
           const options = { ...anyLanguage, draft: [], signal }
-          await recognizer.recognizeOpen(new Float32Array(SAMPLE_RATE), options)
+          await recognizer.recognizePartial(new Float32Array(SAMPLE_RATE), options)
         }
         return null
       default:

@@ -8,7 +8,7 @@ import { prepackInBackground } from '../models/prepacked/prepack-in-background.t
 import { createInstalledRecognizers } from '../routing/installed-recognizers.ts'
 import { type AvailableRecognizers, findMostAccurate } from '../routing/routing.ts'
 import { SEGMENTS_TOGETHER } from '../segmentation/batches.ts'
-import { batchTasks } from './batch-tasks.ts'
+import { createBatchingRunner } from './dynamic-batching.ts'
 import { ModelPools, type ModelUse } from './model-pools.ts'
 import { type TaskRunner, WorkerPool } from './pool.ts'
 import type { WorkerRole } from './protocol.ts'
@@ -22,7 +22,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
   const { models: limits = usualLimits } = options
   const { start, reload } = createPoolStarter(options)
   const pool = start('batch', workers)
-  const joined = batchTasks(pool, { processes: workers, mostSegments: SEGMENTS_TOGETHER })
+  const joined = createBatchingRunner(pool, { processes: workers, mostSegments: SEGMENTS_TOGETHER })
   if (options.prepacks) {
     prepackInBackground(folder, log, reload)
   }

@@ -96,7 +96,7 @@ test('segments are as long as the recognizer takes them', async (t) => {
     const { finals } = engine.route(request(language))
     const batches = await engine.planRecognition(channels, finals, {
       signal,
-      keepSpeech(part, find) {
+      checkpointSpeech(part, find) {
         kept.push(part.maxSeconds)
         return find()
       },

@@ -11,17 +11,17 @@ import { createLiveVad, type LiveVad } from '../live/live-vad.ts'
 import { createUtteranceEmbedder } from '../live/utterance-embedder.ts'
 import { embeddedModels } from '../models/embedded-packages.ts'
 import { findPrepacked } from '../models/prepacked/prepacked-models.ts'
-import { loadVoiceDetector, type VoiceDetector } from '../segmentation/vad.ts'
+import { loadVad, type Vad } from '../segmentation/vad.ts'
 import { createDiarizer, type Diarizer } from '../speakers/diarizer.ts'
-import { openTelephoneEmbedder } from '../speakers/embedding/telephone-embedder.ts'
-import { telephoneModelPath } from '../speakers/embedding/telephone-model.ts'
+import { openXvectorEmbedder } from '../speakers/embedding/xvector-embedder.ts'
+import { xvectorModelPath } from '../speakers/embedding/xvector-model.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import type { WorkerRole } from './protocol.ts'
 import {
-  createBatchTasks,
   createFinalTasks,
   createModelTasks,
   createPartialTasks,
+  createRecordingTasks,
 } from './recognition-tasks.ts'
 import { type Perform, serveTasks } from './serve-tasks.ts'
 
@@ -37,19 +37,19 @@ async function load(): Promise<Perform> {
   if (role === 'diarization') return createDiarizationTasks(createDiarizer())
   const files = embeddedModels(folder)
   if (role === 'partials') return createPartialTasks([await loadEmbedded('tiny')])
-  const detector = await loadVoiceDetector(files.voiceDetector)
+  const detector = await loadVad(files.voiceDetector)
   if (role === 'vad') return createVadTasks(createLiveVad(detector), detector)
   // Always the built-in model: live speakers are assigned while others wait, by a threshold tuned
   // for it.
   const embedUtterance = createUtteranceEmbedder(() => {
-    return openTelephoneEmbedder({ modelPath: telephoneModelPath })
+    return openXvectorEmbedder({ modelPath: xvectorModelPath })
   })
   if (role === 'model') {
     const recognizer = await loadStored(JSON.parse(stored) as StoredModel, { device })
     return createModelTasks({ detector, recognizers: [recognizer] }, embedUtterance)
   }
   const models = { detector, recognizers: [await loadEmbedded('base')] }
-  if (role === 'batch') return createBatchTasks(models, createDiarizer())
+  if (role === 'batch') return createRecordingTasks(models, createDiarizer())
   return createFinalTasks(models, embedUtterance)
 }
 
@@ -67,7 +67,7 @@ function createDiarizationTasks(diarizer: Diarizer): Perform {
   }
 }
 
-function createVadTasks(vad: LiveVad, detector: VoiceDetector): Perform {
+function createVadTasks(vad: LiveVad, detector: Vad): Perform {
   return async (task) => {
     switch (task.kind) {
       case 'vad':

@@ -51,9 +51,8 @@ export function wavHeader(format: AudioFormat, bytes: number): Uint8Array {
 export function contradiction(body: Uint8Array, format: AudioFormat): string | undefined {
   if (body.length < 16) return `its format chunk has ${body.length} bytes`
   const fields = new DataView(body.buffer, body.byteOffset, body.length)
-  const spokenText = fields.getUint16(0, true)
-  const tag =
-    spokenText === EXTENSIBLE && body.length >= 26 ? fields.getUint16(24, true) : spokenText
+  const formatTag = fields.getUint16(0, true)
+  const tag = formatTag === EXTENSIBLE && body.length >= 26 ? fields.getUint16(24, true) : formatTag
   const expected = otherTags[format.encoding] ?? PCM
   if (tag !== expected) return `its format is ${tag}, the session's is ${expected}`
   const channels = fields.getUint16(2, true)

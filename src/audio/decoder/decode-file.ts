@@ -37,7 +37,7 @@ type Steps = {
 }
 
 /** An opened recording: its description, and its audio in blocks of one rate. */
-type AudioSummary = {
+type OpenedAudio = {
   info: MediaInfo
   /** Seconds that the file states, whether they are there or not. */
   statedSeconds: number
@@ -105,7 +105,7 @@ export function probeAndDecodeShort(
 async function withAudio<T>(
   request: DecoderRequest,
   heartbeat: Heartbeat,
-  use: (audio: AudioSummary) => Promise<T>,
+  use: (audio: OpenedAudio) => Promise<T>,
 ): Promise<T> {
   const source = openFileSource(request.file)
   try {
@@ -141,7 +141,7 @@ function layoutOf(container: Container, source: ByteSource): SampleLayout | unde
 async function withLibav<T>(
   { file, maxSeconds }: DecoderRequest,
   options: Omit<Parameters<typeof openAudio>[1], 'maxSeconds'>,
-  use: (audio: AudioSummary) => Promise<T>,
+  use: (audio: OpenedAudio) => Promise<T>,
 ): Promise<T> {
   const { openAudio } = await import('../libav/libav-audio.ts')
   const { info, blocks, close } = await openAudio(file, { ...options, maxSeconds })
@@ -156,7 +156,7 @@ async function withLibav<T>(
 type Sink<T> = { open(channels: number): ChannelOutput<T>; maxSeconds: number }
 
 async function writeAudio<T>(
-  { info, rate, blocks }: AudioSummary,
+  { info, rate, blocks }: OpenedAudio,
   { open, maxSeconds }: Sink<T>,
   { heartbeat, onProgress }: Steps,
 ): Promise<{ samples: number; written: T[] }> {

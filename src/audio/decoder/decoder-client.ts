@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve as fullPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, fromPlain } from '../../errors.ts'
-import { processes, type RunningWorker } from '../../workers/transports.ts'
+import { processStarter, type RunningWorker } from '../../workers/transports.ts'
 import { type DecoderLimits, limitsOf } from './decoder-limits.ts'
 import type {
   DecodeRequest,
@@ -50,9 +50,9 @@ export function runDecoder<Request extends ProbeRequest | DecodeRequest>(
   let end: Exclude<DecoderMessage, { type: 'progress' }> | undefined
   const folder = request.task === 'decode' ? request.folder : undefined
   const bounds = { limits, input: request.file, folder }
-  const decoder = processes(() => startDecoder(bounds), { leadsGroup: true })({
+  const decoder = processStarter(() => startDecoder(bounds), { leadsGroup: true })({
     onMessage(message: DecoderMessage) {
-      watch.sawLife()
+      watch.sawHeartbeat()
       if (message.type === 'progress') onProgress?.(message.fraction)
       else end = message
     },
@@ -104,7 +104,7 @@ export function startDecoder(bounds: Bounds): ChildProcess {
 }
 
 type DecoderWatch = {
-  sawLife(): void
+  sawHeartbeat(): void
   /**
    * Returns the fault of the file when the process ended `how`; undefined when something else ended
    * it.
@@ -135,7 +135,7 @@ function watchDecoder(
     else if (++age >= wallSeconds) kill(`the decoder took more than ${wallSeconds} s`)
   }, 1000)
   return {
-    sawLife: () => {
+    sawHeartbeat: () => {
       silence = 0
     },
     faultOf(how) {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Writable } from 'node:stream'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processes } from '../../workers/transports.ts'
+import { processStarter } from '../../workers/transports.ts'
 import { MAX_CHANNELS } from '../audio-limits.ts'
 import { SAMPLE_RATE } from '../pcm.ts'
 import { startDecoder } from './decoder-client.ts'
@@ -100,7 +100,7 @@ function openDecoder(account: string): Decoder | undefined {
   const decoder: Decoder = {
     content: undefined,
     worker: new SupervisedWorker<DecoderMessage>({
-      start: processes(start, { mayIdle: true, leadsGroup: true }),
+      start: processStarter(start, { mayIdle: true, leadsGroup: true }),
     }),
     files: 0,
     isBusy: false,

@@ -3,7 +3,7 @@ import { openAudio } from '../live/live-audio.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { LIMITS, type LiveLoad, measureLiveLoad } from './live-load.ts'
 
@@ -59,7 +59,7 @@ export const benchCommand: Command = {
       ...terminal,
       env: { STENO_LIVE_SLOTS: PRIVATE_SLOTS, ...terminal.env },
     }
-    const progress = createProgress(terminal.stderr)
+    const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     await using audio = await openAudio({ kind: 'file', path, isFast: false }, terminal)
     await using connected = await connectServer(server, { terminal: own, progress, live: true })

@@ -18,7 +18,7 @@ export async function checkLanguageServices(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const model = await checkLanguageModel(config, signal)
-  const others = [await checkListeners(config), await checkApertium(config, signal)]
+  const others = [await checkSpeechTranslation(config), await checkApertium(config, signal)]
   const findings = [model, ...others].flatMap((one) => one ?? [])
   if (findings.length > 0) return findings
   const needs = 'a language model (STENO_LLM_URL), a multilingual Whisper model or Apertium'
@@ -78,7 +78,9 @@ async function servedContext(
 /** A model of `GET /v1/models` with what vLLM and llama.cpp add. */
 type ServedModel = { id: string; max_model_len?: number; meta?: { n_ctx?: number } | null }
 
-async function checkListeners({ models: { folder } }: Config): Promise<Finding | undefined> {
+async function checkSpeechTranslation({
+  models: { folder },
+}: Config): Promise<Finding | undefined> {
   const { readStoredModels } = await import('../../models/install/installed-models.ts')
   const { describeStored } = await import('../../asr/engines/stored-recognizers.ts')
   const found = readStoredModels(folder).filter((model) => {

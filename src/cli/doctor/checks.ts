@@ -142,13 +142,11 @@ export async function checkPrivacy({ storage: { folder } }: Config): Promise<Fin
 
 /** Checks whether the server could open its database. */
 export async function checkDatabase({ storage }: Config): Promise<Finding> {
-  const { examineDatabase, examineShared } = await import(
-    '../../storage/database/offline-access.ts'
-  )
+  const { examineDatabase, examineShared } = await import('../../storage/database/direct-access.ts')
   const texts = {
     none: 'no database yet',
     free: 'database opens',
-    served: `database, which a running server uses: another one needs a STENO_DATA_DIR of its own`,
+    'in-use': `database, which a running server uses: another one needs a STENO_DATA_DIR of its own`,
   }
   try {
     if (!storage.database)

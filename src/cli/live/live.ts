@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { ApiLiveJob, ApiLiveResult } from '../server/api-types.ts'
 import { connectServer, type ServerConnection } from '../server/server-connection.ts'
 import { readServer, serverHelp } from '../server/server-url.ts'
-import { createProgress, formatSeconds } from '../terminal/progress.ts'
+import { createProgressDisplay, formatSeconds } from '../terminal/progress.ts'
 import { sanitize, sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, formatAddOns } from '../transcribe/add-on-text.ts'
@@ -52,7 +52,7 @@ export const liveCommand: Command = {
     const server = readServer(options.server, terminal)
     if (options.output === undefined) refuseTerminal(options.format, terminal.stdout)
     await prepareOutputs([options.output])
-    const progress = createProgress(terminal.stderr)
+    const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     if (options.source.kind === 'file') progress.show(options.name, { stage: stageName('decode') })
     await using audio = await openAudio(options.source, terminal)

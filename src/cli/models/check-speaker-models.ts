@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { InstalledModel } from '../../models/speaker-models.ts'
+import type { AddedSpeakerModel } from '../../models/speaker-models.ts'
 import type { Finding } from '../doctor/checks.ts'
 
 // Modules that may fail to load are imported inside the function: whether they load is part of the
@@ -28,7 +28,7 @@ export async function checkSpeakerModels(
   }
 }
 
-async function findWhole(folder: string): Promise<InstalledModel[]> {
+async function findWhole(folder: string): Promise<AddedSpeakerModel[]> {
   const { speakerModelKinds, readInstalledModel, checkFile } = await import(
     '../../models/speaker-models.ts'
   )
@@ -40,6 +40,6 @@ async function findWhole(folder: string): Promise<InstalledModel[]> {
   return added
 }
 
-function nameOf({ kind, name }: InstalledModel): string {
+function nameOf({ kind, name }: AddedSpeakerModel): string {
   return `${kind} '${name}'`
 }

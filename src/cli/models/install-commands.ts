@@ -14,7 +14,7 @@ import { type FoundModel, findModels, importModel } from '../../models/install/i
 import type { InstallOptions } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { createProgress, type Progress } from '../terminal/progress.ts'
+import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { showInstallation } from './install-progress.ts'
 
@@ -32,7 +32,7 @@ export async function pullModels(
   { env, stderr, signal }: Pick<Terminal, 'env' | 'stderr' | 'signal'>,
 ): Promise<void> {
   const { folder, sources } = readSettings(readConfig, env).models
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   for (const model of models) {
     const onRetry = (problem: string) => progress.say(`${model.id}: ${problem}; trying again`)
     await showing(model.id, progress, (onStep) => {
@@ -64,7 +64,7 @@ async function importKnown(
   { env, stderr, signal }: Terminal,
 ): Promise<number> {
   const { folder } = readSettings(readConfig, env).models
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   const catalog = names.length > 0 ? names.map(findModel) : readCatalog()
   progress.say(`Looking for models in ${source}`)
   const models = await findModels(source, { catalog, signal })
@@ -91,7 +91,7 @@ async function importCheckpoint(
   }
   if (languages === undefined) throw new UsageError('--as needs --languages, such as de,fr')
   const { folder } = readSettings(readConfig, env).models
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   const form = await formOf(source)
   const about = { id, languages: readLanguages(languages), signal }
   const found = await describeCheckpoint(source, form, about)
@@ -115,7 +115,7 @@ async function formOf(source: string): Promise<CheckpointForm> {
 async function importOne(
   folder: string,
   found: FoundModel,
-  { progress, signal }: { progress: Progress; signal: AbortSignal },
+  { progress, signal }: { progress: ProgressDisplay; signal: AbortSignal },
 ): Promise<void> {
   const { model } = found
   await showing(model.id, progress, (onStep) => {
@@ -127,7 +127,7 @@ async function importOne(
 /** Shows the steps of an installation, and how it ended. */
 async function showing(
   name: string,
-  progress: Progress,
+  progress: ProgressDisplay,
   install: (onStep: InstallOptions['onStep']) => Promise<boolean>,
 ): Promise<void> {
   try {
@@ -141,7 +141,7 @@ async function showing(
 }
 
 /** Some licenses want the makers named wherever a model is passed on. */
-function sayCredit({ license, credit }: CatalogModel, progress: Progress): void {
+function sayCredit({ license, credit }: CatalogModel, progress: ProgressDisplay): void {
   if (credit !== undefined) progress.say(`  ${credit} (${license})`)
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Progress, Step } from '../terminal/progress.ts'
+import type { ProgressDisplay, Step } from '../terminal/progress.ts'
 import { inMegabytes, showInstallation } from './install-progress.ts'
 
 test('fetching shows its part, its speed, and the time left', (t) => {
   t.mock.method(performance, 'now', () => now)
   let now = 0
   const shown: Step[] = []
-  const progress: Progress = {
+  const progress: ProgressDisplay = {
     show: (_, step) => void shown.push(step),
     end() {},
     say() {},

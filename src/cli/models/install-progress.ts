@@ -1,12 +1,15 @@
 import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import type { InstallStep } from '../../models/install/install.ts'
-import type { Progress } from '../terminal/progress.ts'
+import type { ProgressDisplay } from '../terminal/progress.ts'
 
 /** Bytes arrive thousands of times a second. */
 const REDRAW_MS = 100
 
 /** Returns what shows the steps of an installation: speed and time left while bytes arrive. */
-export function showInstallation(name: string, progress: Progress): (step: InstallStep) => void {
+export function showInstallation(
+  name: string,
+  progress: ProgressDisplay,
+): (step: InstallStep) => void {
   let rateOf = createTransferRate()
   let last: { at: number; bytes: number } | undefined
   return (step) => {

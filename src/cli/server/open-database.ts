@@ -1,14 +1,14 @@
 import {
   type DatabaseLocation,
-  type OfflineDatabase,
-  openOffline,
-} from '../../storage/database/offline-access.ts'
+  type DirectDatabase,
+  openDirect,
+} from '../../storage/database/direct-access.ts'
 import type { MigrationProgress } from '../../storage/database/sqlite/migration-progress.ts'
 import type { Output, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
 
 /** A database, which its user closes. */
-export type OpenDatabase = OfflineDatabase & AsyncDisposable
+export type OpenDatabase = DirectDatabase & AsyncDisposable
 
 type Options = { create: boolean; terminal: Pick<Terminal, 'signal' | 'stderr'> }
 
@@ -21,7 +21,7 @@ export async function openDatabase(
   { create, terminal: { signal, stderr } }: Options,
 ): Promise<OpenDatabase> {
   makeFilesPrivate()
-  const opened = await openOffline(place, { create, signal, progress: show(stderr) })
+  const opened = await openDirect(place, { create, signal, progress: show(stderr) })
   return { ...opened, [Symbol.asyncDispose]: () => opened.close() }
 }
 

@@ -1,4 +1,4 @@
-import type { Progress } from '../terminal/progress.ts'
+import type { ProgressDisplay } from '../terminal/progress.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { type Client, createClient } from './client.ts'
 import type { Server } from './transport.ts'
@@ -12,7 +12,7 @@ export type ServerConnection = AsyncDisposable & {
 }
 
 /** `live`: a private server must support live sessions too. */
-export type ConnectOptions = { terminal: Terminal; progress: Progress; live?: boolean }
+export type ConnectOptions = { terminal: Terminal; progress: ProgressDisplay; live?: boolean }
 
 /**
  * Connects to the named server, else to the one of this machine if its key is known, else to a

@@ -12,7 +12,7 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { pullModels, readLanguages } from '../models/install-commands.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { installEmbeddedModels } from '../models/require-models.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno setup [--languages CODES] [--yes]
@@ -60,7 +60,7 @@ export const setupCommand: Command = {
 
 /** A package gets the embedded models here or at its first use, a checkout by `npm ci`. */
 async function installEmbedded(folder: string, { stderr, signal }: Terminal): Promise<void> {
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   await installEmbeddedModels(folder, { say: (stage) => progress.show('steno', { stage }), signal })
   progress.end('steno')
 }

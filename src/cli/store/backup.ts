@@ -6,7 +6,7 @@ import { type BackupStage, takeBackup } from '../../storage/backup/take-backup.t
 import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
 
@@ -73,7 +73,7 @@ async function take(
     )
   }
   makeFilesPrivate()
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   const rateOf = createTransferRate()
   function onProgress(stage: BackupStage, done: number, total: number): void {
     if (stage !== 'copying objects') {
@@ -102,7 +102,7 @@ async function take(
 }
 
 async function check({ target, key }: Target, { stderr, signal }: Terminal): Promise<number> {
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   const onProgress = (done: number, total: number) => {
     const detail = `of ${inMegabytes(total)}`
     progress.show(target, { stage: 'reading', fraction: total === 0 ? 1 : done / total, detail })

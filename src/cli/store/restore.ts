@@ -4,7 +4,7 @@ import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
 import { formatDateTime } from '../terminal/date-time.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress.ts'
 import type { Command } from '../terminal/terminal.ts'
 import { keyFileHelp, keyFileOption, readKeyFile } from './key-file.ts'
 
@@ -41,7 +41,7 @@ export const restoreCommand: Command = {
     makeFilesPrivate()
     const key = await readKeyFile(values['key-file'])
     const { snapshot, account } = values
-    const progress = createProgress(stderr)
+    const progress = createProgressDisplay(stderr)
     const onProgress = (done: number, total: number) => {
       const isKnown = total > 0
       const detail = isKnown ? `of ${inMegabytes(total)}` : inMegabytes(done)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readConfig } from '../../config/config.ts'
 import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { createLog } from '../../observability/log.ts'
-import { openOffline } from '../../storage/database/offline-access.ts'
+import { openDirect } from '../../storage/database/direct-access.ts'
 import { type MoveStage, moveStore } from '../../storage/move/move.ts'
 import { encryptStore } from '../../storage/objects/encryption/encrypt-store.ts'
 import { loadObjectKeys } from '../../storage/objects/encryption/object-keys.ts'
@@ -10,7 +10,7 @@ import { openObjects } from '../../storage/storage.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
-import { createProgress } from '../terminal/progress.ts'
+import { createProgressDisplay } from '../terminal/progress.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 
 const help = `Usage: steno store migrate [--restart]
@@ -59,10 +59,10 @@ async function encrypt({ env, stderr, signal }: Terminal): Promise<number> {
   }
   makeFilesPrivate()
   const log = createLog('silent')
-  const db = await openOffline({ folder, database }, { create: false, signal })
+  const db = await openDirect({ folder, database }, { create: false, signal })
   const place = { folder, objectStore, log, signal }
   const stored = await openObjects(place, `encrypt-${randomUUID()}`)
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   const onProgress = (done: number, total: number) => {
     const fraction = total === 0 ? 1 : done / total
     progress.show(folder, { stage: 'encrypting objects', fraction, detail: `of ${total}` })
@@ -92,7 +92,7 @@ async function migrate(
     )
   }
   makeFilesPrivate()
-  const progress = createProgress(stderr)
+  const progress = createProgressDisplay(stderr)
   let shown: { stage: MoveStage; rateOf: (done: number) => number | undefined } | undefined
   function onProgress(stage: MoveStage, done: number, total: number): void {
     if (shown?.stage !== stage) shown = { stage, rateOf: createTransferRate() }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { createProgress, formatSeconds } from './progress.ts'
+import { createProgressDisplay, formatSeconds } from './progress.ts'
 import type { Output } from './terminal.ts'
 
 /** Creates an output that records what is written to it; with `columns` it is a terminal. */
@@ -17,7 +17,7 @@ const ERASE = '\r\u001b[K'
 
 test('on a terminal one line is written over, with percent and time left', () => {
   const screen = createScreen(80)
-  const progress = createProgress(screen)
+  const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'recognize', fraction: 0.431, secondsLeft: 12.4 })
   assert.equal(screen.text(), `${ERASE}a.mp3: recognize 43 %, about 12 s left`)
 })
@@ -25,13 +25,18 @@ test('on a terminal one line is written over, with percent and time left', () =>
 test('a detail follows the fraction', () => {
   const screen = createScreen(80)
   const detail = 'of 150 MB, 9.1 MB/s'
-  createProgress(screen).show('base', { stage: 'fetching', fraction: 0.5, detail, secondsLeft: 8 })
+  createProgressDisplay(screen).show('base', {
+    stage: 'fetching',
+    fraction: 0.5,
+    detail,
+    secondsLeft: 8,
+  })
   assert.equal(screen.text(), `${ERASE}base: fetching 50 % of 150 MB, 9.1 MB/s, about 8 s left`)
 })
 
 test('on a terminal the line tells how many recordings wait behind the first', () => {
   const screen = createScreen(80)
-  const progress = createProgress(screen)
+  const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'decode' })
   progress.show('b.mp3', { stage: 'upload' })
   assert.ok(screen.text().endsWith('a.mp3: decode (and 1 more)'))
@@ -39,7 +44,7 @@ test('on a terminal the line tells how many recordings wait behind the first', (
 
 test('on a terminal the line goes away with its recording', () => {
   const screen = createScreen(80)
-  const progress = createProgress(screen)
+  const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'decode' })
   screen.text()
   progress.end('a.mp3')
@@ -48,7 +53,7 @@ test('on a terminal the line goes away with its recording', () => {
 
 test('on a terminal a line that stays is written above the moving one', () => {
   const screen = createScreen(80)
-  const progress = createProgress(screen)
+  const progress = createProgressDisplay(screen)
   progress.show('b.mp3', { stage: 'decode' })
   screen.text()
   progress.say('a.mp3: done')
@@ -57,20 +62,20 @@ test('on a terminal a line that stays is written above the moving one', () => {
 
 test('on a terminal the line is never longer than a row', () => {
   const screen = createScreen(30)
-  createProgress(screen).show('x'.repeat(100), { stage: 'decode' })
+  createProgressDisplay(screen).show('x'.repeat(100), { stage: 'decode' })
   assert.equal(screen.text().length, ERASE.length + 29)
 })
 
 test('in a narrow row the middle of the name goes, not the step', () => {
   const screen = createScreen(40)
   const step = { stage: 'transcribing', fraction: 0.43, secondsLeft: 65 }
-  createProgress(screen).show('a-very-long-name-of-a-recording.mp3', step)
+  createProgressDisplay(screen).show('a-very-long-name-of-a-recording.mp3', step)
   assert.equal(screen.text(), `${ERASE}a-ve…mp3: transcribing 43 %, about 1 mi`)
 })
 
 test('in a log each stage is one line, however often it is shown', () => {
   const screen = createScreen()
-  const progress = createProgress(screen)
+  const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'upload', fraction: 0 })
   progress.show('a.mp3', { stage: 'upload', fraction: 0.5 })
   progress.show('a.mp3', { stage: 'decode', fraction: null, secondsLeft: null })
@@ -81,7 +86,7 @@ test('in a log a long stage is reported again after ten seconds', (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const screen = createScreen()
-  const progress = createProgress(screen)
+  const progress = createProgressDisplay(screen)
   progress.show('a.mp3', { stage: 'upload', fraction: 0 })
   now = 10_000
   progress.show('a.mp3', { stage: 'upload', fraction: 0.5 })
@@ -91,7 +96,7 @@ test('in a log a long stage is reported again after ten seconds', (t) => {
 for (const columns of [undefined, 80]) {
   test(`a name does not steer ${columns ? 'a terminal' : 'what reads a log'}`, () => {
     const screen = createScreen(columns)
-    const progress = createProgress(screen)
+    const progress = createProgressDisplay(screen)
     progress.show('a\n\u001b[31m.mp3', { stage: 'decode' })
     progress.say('b: \u001b[2J\nof two lines')
     const written = screen.text().replaceAll(ERASE, '')

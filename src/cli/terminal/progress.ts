@@ -11,7 +11,7 @@ export type Step = {
 }
 
 /** The display of progress for a person: one line that is overwritten, or plain lines in a log. */
-export type Progress = {
+export type ProgressDisplay = {
   show(name: string, step: Step): void
   /** Stops showing the recording. */
   end(name: string): void
@@ -25,11 +25,11 @@ export type Progress = {
 const PLAIN_LINE_MS = 10_000
 
 /** Shows progress on `stderr`, in the form that suits it. */
-export function createProgress(stderr: Output): Progress {
+export function createProgressDisplay(stderr: Output): ProgressDisplay {
   return stderr.isTTY ? createMovingLine(stderr) : createPlainLines(stderr)
 }
 
-function createMovingLine(stderr: Output): Progress {
+function createMovingLine(stderr: Output): ProgressDisplay {
   const steps = new Map<string, Step>()
   const clear = () => void stderr.write('\r\u001b[K')
   const draw = () => {
@@ -59,7 +59,7 @@ function createMovingLine(stderr: Output): Progress {
   }
 }
 
-function createPlainLines(stderr: Output): Progress {
+function createPlainLines(stderr: Output): ProgressDisplay {
   const shown = new Map<string, { stage: string; at: number }>()
   return {
     show(name, step) {

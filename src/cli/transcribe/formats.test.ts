@@ -103,13 +103,13 @@ test('txt has what add-ons found below it', () => {
 })
 
 test('txt names the speakers where they were told apart, on whatever channel', () => {
-  const spokenText = result([
+  const transcribed = result([
     [0, 'Good day.'],
     [1, 'Hello.'],
   ])
-  const { utterances } = spokenText.transcription
-  spokenText.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
-  assert.equal(formatResult(spokenText, 'txt'), 'Speaker 2: Good day.\nSpeaker 1: Hello.\n')
+  const { utterances } = transcribed.transcription
+  transcribed.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
+  assert.equal(formatResult(transcribed, 'txt'), 'Speaker 2: Good day.\nSpeaker 1: Hello.\n')
 })
 
 test('a Word document names the channels and goes to no terminal', () => {

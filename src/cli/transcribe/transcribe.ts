@@ -4,7 +4,7 @@ import type { Client, Limits } from '../server/client.ts'
 import { nameRemedy } from '../server/refused-address.ts'
 import { connectServer } from '../server/server-connection.ts'
 import { readServer } from '../server/server-url.ts'
-import { createProgress, type Progress } from '../terminal/progress.ts'
+import { createProgressDisplay, type ProgressDisplay } from '../terminal/progress.ts'
 import { sanitize } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, retriableAddOns } from './add-on-text.ts'
@@ -33,7 +33,7 @@ export const transcribeCommand: Command = {
     await prepareOutputs(files)
     if (!overwrites) refuseExisting(tasks.flatMap(({ subtitles }) => subtitles))
 
-    const progress = createProgress(terminal.stderr)
+    const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     const results = createResultWriter(terminal.stdout, { format, several: tasks.length > 1 })
     const writer = { format, progress, results }
@@ -72,7 +72,7 @@ export const transcribeCommand: Command = {
   },
 }
 
-type Surroundings = { terminal: Terminal; progress: Progress }
+type Surroundings = { terminal: Terminal; progress: ProgressDisplay }
 
 type Tools = Surroundings & {
   client: Client
@@ -85,7 +85,7 @@ type Tools = Surroundings & {
 }
 
 /** Names the jobs that go on at the server when the command is interrupted. */
-function nameRunning(running: ReadonlyMap<string, string>, progress: Progress): void {
+function nameRunning(running: ReadonlyMap<string, string>, progress: ProgressDisplay): void {
   for (const [id, name] of running) {
     progress.say(`${sanitize(name)}: job ${id} goes on; to stop it: steno jobs cancel ${id}`)
   }
@@ -150,7 +150,7 @@ async function upload(
 type Writer = {
   task: Task
   format: Format
-  progress: Progress
+  progress: ProgressDisplay
   results: ResultWriter
   /** Whether the server goes on, so that a failed add-on can be tried again. */
   keepsJobs?: boolean

@@ -8,7 +8,7 @@ import { decideOutcome } from './decide-outcome.ts'
 import type { RetryDelays } from './retry-delay.ts'
 
 /** The dependencies of an attempt. */
-export type AttemptTools = {
+export type DeliveryAttemptTools = {
   db: Db
   sender: Sender
   clock: Clock
@@ -26,7 +26,7 @@ export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
  * if the database cannot read what to send.
  */
 export async function attemptDelivery(
-  tools: AttemptTools,
+  tools: DeliveryAttemptTools,
   delivery: Delivery,
   use: AttemptUse,
 ): Promise<Settlement> {
@@ -38,7 +38,7 @@ export async function attemptDelivery(
 }
 
 async function send(
-  { db, sender, clock }: AttemptTools,
+  { db, sender, clock }: DeliveryAttemptTools,
   delivery: Delivery,
   { secrets, signal }: AttemptUse,
 ): Promise<AttemptRecord> {

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { type Answer, openReceiver } from '../../../test/support/delivery/receiver.ts'
-import { holdTimeouts } from '../../../test/support/held-timeouts.ts'
+import { fakeTimeouts } from '../../../test/support/fake-timeouts.ts'
 import { readConfig } from '../../config/config.ts'
 import { generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
 import { type Attempt, createSender, type SenderOptions } from './sender.ts'
@@ -174,7 +174,7 @@ test('a success is decided by its head, though its body never ends', async (t) =
 })
 
 test('a receiver that does not answer in time has failed', async (t) => {
-  const { pass } = holdTimeouts(t, 654_000)
+  const { pass } = fakeTimeouts(t, 654_000)
   const { url, sockets } = await openRaw(t, () => pass())
   const attempt = await openSender(t, {}, { timeout: 654 }).send(url, { body: bodyOf('') })
   assert.equal(attempt.status, null)
@@ -240,7 +240,7 @@ test('a long body arrives whole and signed', async (t) => {
 
 test('a long body gets the time that it takes over a slow line', async (t) => {
   // Their bytes take a second more.
-  const [short, long] = [holdTimeouts(t, 654_000), holdTimeouts(t, 655_000)]
+  const [short, long] = [fakeTimeouts(t, 654_000), fakeTimeouts(t, 655_000)]
   let late = short
   const receiver = await openTestReceiver(t, (_, response) => {
     late.pass()

@@ -32,7 +32,7 @@ export async function arrangeRecording(
     return { channels: [only], mode: isMix ? 'mix' : 'separate' }
   }
   const arranged = await checkpoints.arrange(async (folder) => {
-    using _ = await space.plan(distinct.length * first!.samples * bytesPerSample('s16'))
+    using _ = await space.reserveBytes(distinct.length * first!.samples * bytesPerSample('s16'))
     const task = { channels: distinct, mode: requested, center: centerOf(channels), folder }
     return speech.arrangeChannels(task, { signal })
   })

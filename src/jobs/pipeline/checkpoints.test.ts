@@ -66,10 +66,13 @@ test('found speech is used again, for each channel and length its own', async (t
   const found = [{ start: 0, end: 9 }]
   const part = { channel: 1, maxSeconds: 15 }
   await using checkpoints = await openCheckpoints(home, 'job')
-  assert.deepEqual(await checkpoints.keepSpeech(part, async () => found), found)
-  assert.deepEqual(await checkpoints.keepSpeech(part, async () => []), found)
-  assert.deepEqual(await checkpoints.keepSpeech({ ...part, channel: 0 }, async () => []), [])
-  assert.deepEqual(await checkpoints.keepSpeech({ ...part, maxSeconds: 30 }, async () => []), [])
+  assert.deepEqual(await checkpoints.checkpointSpeech(part, async () => found), found)
+  assert.deepEqual(await checkpoints.checkpointSpeech(part, async () => []), found)
+  assert.deepEqual(await checkpoints.checkpointSpeech({ ...part, channel: 0 }, async () => []), [])
+  assert.deepEqual(
+    await checkpoints.checkpointSpeech({ ...part, maxSeconds: 30 }, async () => []),
+    [],
+  )
 })
 
 test('embeddings are used again by the model that made them, and no other', async (t) => {
@@ -77,7 +80,7 @@ test('embeddings are used again by the model that made them, and no other', asyn
   await using checkpoints = await openCheckpoints(home, 'job')
   const recognized: string[] = []
   const embed = (model: string, part = 0) => {
-    return checkpoints.keepEmbeddings({ channel: 1, part, model }, async (file) => {
+    return checkpoints.checkpointEmbeddings({ channel: 1, part, model }, async (file) => {
       recognized.push(`${part} ${model}`)
       await writeFile(file, model)
     })
@@ -95,7 +98,7 @@ test('what the file system refuses is reported in the words of the error table',
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   const failing = async () => Promise.reject(full)
   await assert.rejects(checkpoints.decode(failing), { code: 'storage_full' })
-  await assert.rejects(checkpoints.keepSpeech({ channel: 0, maxSeconds: 15 }, failing), {
+  await assert.rejects(checkpoints.checkpointSpeech({ channel: 0, maxSeconds: 15 }, failing), {
     code: 'storage_full',
   })
 })

@@ -3,9 +3,9 @@ import { basename, join, relative } from 'node:path'
 import type { Segment } from '../../asr/engines/recognizer.ts'
 import type {
   Batch,
-  KeepEmbeddings,
-  KeepLanguages,
-  KeepSpeech,
+  CheckpointEmbeddings,
+  CheckpointLanguages,
+  CheckpointSpeech,
   LanguageSpan,
   RecognizedChannel,
   RecognizedSegment,
@@ -29,15 +29,15 @@ export type Checkpoints = AsyncDisposable & {
   decode(work: (folder: string) => Promise<DecodedMedia>): Promise<DecodedMedia>
   /** Keeps how the channels were taken; `folder` gets the files to recognize. */
   arrange(work: (folder: string) => Promise<RecognizedChannel[]>): Promise<RecognizedChannel[]>
-  keepSpeech: KeepSpeech
-  keepLanguages: KeepLanguages
+  checkpointSpeech: CheckpointSpeech
+  checkpointLanguages: CheckpointLanguages
   /** Returns the segments recognized in a batch, by this attempt or an earlier one. */
   findRecognized(batch: Batch): RecognizedSegment[] | undefined
   saveRecognized(batch: Batch, recognized: RecognizedSegment[]): Promise<void>
   /**
    * Embeddings of another model, used before the last server restart, are not reused.
    */
-  keepEmbeddings: KeepEmbeddings
+  checkpointEmbeddings: CheckpointEmbeddings
   /** Opens the answers of services; the caller closes them. */
   openAnswers(): Promise<CheckpointFile<unknown>>
 }
@@ -56,18 +56,18 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
   return {
     decode: (work) => decodeOnce(folder, work).catch(throwStorageError),
     arrange: (work) => arrangeOnce(folder, work).catch(throwStorageError),
-    keepSpeech: ({ channel, maxSeconds }, work) =>
+    checkpointSpeech: ({ channel, maxSeconds }, work) =>
       findSpeechOnce(join(folder, `speech-${channel}-${maxSeconds}.json`), work).catch(
         throwStorageError,
       ),
-    keepLanguages: ({ path: _, ...part }, work) => {
+    checkpointLanguages: ({ path: _, ...part }, work) => {
       return identifyOnce(languages, hashOf(part), work).catch(throwStorageError)
     },
     findRecognized: recognized.find,
     saveRecognized: (batch, segments) => {
       return recognized.append(batch, segments).catch(throwStorageError)
     },
-    keepEmbeddings: ({ channel, part, model }, work) => {
+    checkpointEmbeddings: ({ channel, part, model }, work) => {
       const file = join(folder, `embeddings-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },

@@ -20,7 +20,7 @@ function diarized(engine: Partial<SpeechEngine> = {}, options: Partial<DiarizeOp
     speech: { ...createFakeSpeechEngine('hi'), ...engine },
     channels,
     checkpoints: {
-      async keepEmbeddings({ channel, part, model }, embed) {
+      async checkpointEmbeddings({ channel, part, model }, embed) {
         const file = `v${channel}-${part}-${model}`
         await embed(file)
         return file
@@ -57,7 +57,7 @@ test('counts, channels and the place of the embeddings reach the engine', async 
   const [task] = tasks
   assert.deepEqual([task?.counts, task?.channels], [{ exact: 3, max: 4 }, channels])
   const part = { channel: 1, part: 2, model: 'm' }
-  assert.equal(await task?.keepEmbeddings(part, async () => {}), 'v1-2-m')
+  assert.equal(await task?.checkpointEmbeddings(part, async () => {}), 'v1-2-m')
 })
 
 test('a failure tells how long it was tried', async () => {

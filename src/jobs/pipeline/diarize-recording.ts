@@ -15,7 +15,7 @@ import type { Checkpoints } from './checkpoints.ts'
 export type DiarizeOptions = EngineOptions & {
   speech: Pick<SpeechEngine, 'diarize'>
   channels: readonly ChannelPcm[]
-  checkpoints: Pick<Checkpoints, 'keepEmbeddings'>
+  checkpoints: Pick<Checkpoints, 'checkpointEmbeddings'>
   params: Readonly<Record<string, unknown>>
   log: Log
   /** Milliseconds. */
@@ -71,9 +71,9 @@ function diarize(
   { speech, channels, checkpoints, params, signal, onProgress }: DiarizeOptions,
 ): Promise<SpeakerUtterance[]> {
   const counts = countsOf(configOf(params))
-  const { keepEmbeddings } = checkpoints
+  const { checkpointEmbeddings } = checkpoints
   const options = onProgress ? { signal, onProgress } : { signal }
-  return speech.diarize({ transcript, channels, counts, keepEmbeddings }, options)
+  return speech.diarize({ transcript, channels, counts, checkpointEmbeddings }, options)
 }
 
 function configOf({ diarization_config }: DiarizeOptions['params']): DiarizationConfig {

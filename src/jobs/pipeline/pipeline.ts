@@ -102,7 +102,7 @@ export async function transcribe(
     channelMode: mode,
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
-    form: tools.config.addOnResults,
+    format: tools.config.addOnResults,
     warnings: [...warnOfDuration(decoded), ...warningsOf(route.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
@@ -165,7 +165,7 @@ async function planBatches(
   const planning = {
     signal,
     onProgress: progress.advance,
-    keepSpeech: checkpoints.keepSpeech,
+    checkpointSpeech: checkpoints.checkpointSpeech,
     maxSeconds,
   }
   const found = await tools.speech.planRecognition(arranged.channels, finals, planning)
@@ -182,7 +182,11 @@ async function identifyLanguages(
 ): Promise<readonly Batch[]> {
   if (!identification) return batches
   progress.enter('identify languages')
-  const options = { signal, onProgress: progress.advance, keepLanguages: checkpoints.keepLanguages }
+  const options = {
+    signal,
+    onProgress: progress.advance,
+    checkpointLanguages: checkpoints.checkpointLanguages,
+  }
   return meter.stage('identify languages', () => {
     return speech.identifyLanguages(batches, identification, options)
   })
@@ -250,7 +254,7 @@ async function addServiceAddOns(
   if (prepared.length === 0) return { text }
   const answered = await callFor(tools, job, { ...calling, prepared })
   const { account, params } = job
-  const merge = { result: text, params, form: tools.config.addOnResults, answered }
+  const merge = { result: text, params, format: tools.config.addOnResults, answered }
   const merged = await calling.meter.stage('call services', () => {
     return tools.resultBuilder.merge(merge, { account, signal: calling.signal })
   })
@@ -299,7 +303,7 @@ function decode(
   return checkpoints.decode(async (folder) => {
     await using recording = await db.objects.materialize(file.id, { signal })
     const stored = await findRecording(db, { id: file.id, account })
-    using _ = await space.plan(decodedBytes(stored, config.media))
+    using _ = await space.reserveBytes(decodedBytes(stored, config.media))
     return await media.decode(recording.path, folder, {
       nameHint: file.filename ?? undefined,
       account,

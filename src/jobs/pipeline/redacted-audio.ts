@@ -45,15 +45,15 @@ type Redaction = {
  * referenced or deleted.
  */
 export async function storeRedactedAudio(
-  { db, space }: { db: Db; space: Pick<StorageLimits, 'checkShare' | 'plan'> },
+  { db, space }: { db: Db; space: Pick<StorageLimits, 'checkQuota' | 'reserveBytes'> },
   channels: readonly DecodedChannel[],
   { redacted, recognized, signal, account }: Redaction,
 ): Promise<RedactedAudio> {
   const samples = channels[0]!.samples
   // It may be many times larger than the recording, which was compressed.
   const planned = samples * bytesPerSample('s16') * channels.length
-  await space.checkShare(account, planned)
-  using _ = await space.plan(planned)
+  await space.checkQuota(account, planned)
+  using _ = await space.reserveBytes(planned)
   const sources = channels.map((channel) => {
     const { path } = withOwnAudio(channels, channel)
     return { path, stretches: stretchesOf(spansOn(channel), samples) }

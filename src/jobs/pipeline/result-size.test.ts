@@ -9,7 +9,7 @@ const MB = 1024 * 1024
 test('a result that is too large is refused, and a large one has to fit into its account', async () => {
   const requested: [string, number | undefined][] = []
   const space = {
-    checkShare: async (account: string, bytes?: number) => void requested.push([account, bytes]),
+    checkQuota: async (account: string, bytes?: number) => void requested.push([account, bytes]),
   }
   await checkResultSize(space, job, 'x'.repeat(MB))
   assert.deepEqual(requested, [])
@@ -17,6 +17,6 @@ test('a result that is too large is refused, and a large one has to fit into its
   assert.deepEqual(requested, [['acme', MB + 1]])
   const refused = { code: 'result_too_large', status: 413 }
   await assert.rejects(checkResultSize(space, job, 'x'.repeat(128 * MB + 1)), refused)
-  const full = { checkShare: () => Promise.reject(new AppError('quota_exceeded')) }
+  const full = { checkQuota: () => Promise.reject(new AppError('quota_exceeded')) }
   await assert.rejects(checkResultSize(full, job, 'x'.repeat(2 * MB)), { code: 'quota_exceeded' })
 })

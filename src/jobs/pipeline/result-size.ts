@@ -14,7 +14,7 @@ const FREE_RESULT_BYTES = 1024 * 1024
  * quota.
  */
 export async function checkResultSize(
-  space: Pick<StorageLimits, 'checkShare'>,
+  space: Pick<StorageLimits, 'checkQuota'>,
   { account }: { account: string },
   text: string,
 ): Promise<void> {
@@ -22,5 +22,5 @@ export async function checkResultSize(
   if (bytes > MAX_RESULT_BYTES) {
     throw new AppError('result_too_large', `${bytes} bytes, the most are ${MAX_RESULT_BYTES}`)
   }
-  if (bytes > FREE_RESULT_BYTES) await space.checkShare(account, bytes)
+  if (bytes > FREE_RESULT_BYTES) await space.checkQuota(account, bytes)
 }

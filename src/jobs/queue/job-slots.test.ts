@@ -18,7 +18,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
   const stop = new AbortController()
   const ends = new Map<string, () => void>()
   const held = new Map<string, JobSlot & { signal: AbortSignal }>()
-  function begin(id: string, { isFetched = true, account = 'acme', file = longFile } = {}) {
+  function begin(id: string, { hasLocalAudio = true, account = 'acme', file = longFile } = {}) {
     const end = Promise.withResolvers<void>()
     const fetched = Promise.withResolvers<void>()
     ends.set(id, end.resolve)
@@ -33,7 +33,7 @@ function open({ slots = 2, maxPerAccount = 25 } = {}) {
         log.push(`${id}: ${error}`)
       }
     }
-    running.start({ id, account, isFetched, file } as ClaimedJob, run)
+    running.start({ id, account, hasLocalAudio, file } as ClaimedJob, run)
     return { fetched: fetched.resolve, end: end.resolve }
   }
   return { running, begin, log, stop, held, changes: () => changes }
@@ -43,13 +43,13 @@ const tick = () => new Promise(setImmediate)
 
 test('attempts that work take the slots, attempts that fetch do not', async () => {
   const { running, begin } = open()
-  begin('a', { isFetched: false })
+  begin('a', { hasLocalAudio: false })
   assert.deepEqual(running.findStartable(), { only: undefined })
   begin('b')
   begin('c')
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
-  assert.equal(running.hasSlotFor({ account: 'x', isFetched: true }), false)
-  assert.equal(running.hasSlotFor({ account: 'x', isFetched: false }), true)
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
+  assert.equal(running.hasSlotFor({ account: 'x', hasLocalAudio: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'x', hasLocalAudio: false }), true)
 })
 
 test('eight short recordings take a slot, and leave one to a longer one', () => {
@@ -58,35 +58,35 @@ test('eight short recordings take a slot, and leave one to a longer one', () => 
   for (let i = 0; i < 2; i++) begin(`stereo${i}`, { file: fileOf(15, 2) })
   assert.deepEqual(running.findStartable(), { only: undefined })
   begin('last', { file: fileOf(1) })
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
   const mixed = open({ maxPerAccount: 1000 })
   mixed.begin('short', { file: fileOf(30) })
   mixed.begin('long', { file: fileOf(30.1) })
   assert.deepEqual(mixed.running.findStartable(), { only: undefined })
   mixed.begin('two long channels', { file: fileOf(16, 2) })
-  assert.deepEqual(mixed.running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(mixed.running.findStartable(), { only: 'remote' })
 })
 
 test('a recording of unknown length is a long one until it is decoded', () => {
   const { running, begin, held, changes } = open({ slots: 1 })
   begin('a')
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
   const before = changes()
   held.get('a')!.decoded(30)
   assert.equal(changes(), before + 1)
   assert.deepEqual(running.findStartable(), { only: undefined })
   held.get('a')!.decoded(31)
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
 })
 
 test('fetching has a bound, which what waits counts to', async () => {
   const { running, begin } = open({ maxPerAccount: 1000 })
-  for (let i = 0; i < 99; i++) begin(`f${i}`, { isFetched: false })
-  const last = begin('last', { isFetched: false })
+  for (let i = 0; i < 99; i++) begin(`f${i}`, { hasLocalAudio: false })
+  const last = begin('last', { hasLocalAudio: false })
   last.fetched()
   await tick()
-  assert.deepEqual(running.findStartable(), { only: 'fetched' })
-  assert.equal(running.admitOne(), true)
+  assert.deepEqual(running.findStartable(), { only: 'local' })
+  assert.equal(running.grantSlot(), true)
   assert.deepEqual(running.findStartable(), { only: undefined })
 })
 
@@ -98,38 +98,38 @@ test('what was fetched waits until it is admitted, the account with the fewest f
     ['two', 'busy'],
     ['three', 'other'],
   ] as const) {
-    begin(id, { isFetched: false, account }).fetched()
+    begin(id, { hasLocalAudio: false, account }).fetched()
   }
   await tick()
   assert.deepEqual([log, changes()], [['one'], 2], 'it tells that they wait')
-  assert.equal(running.admitOne(), true)
-  assert.equal(running.admitOne(), false, 'no slot is free')
+  assert.equal(running.grantSlot(), true)
+  assert.equal(running.grantSlot(), false, 'no slot is free')
   await tick()
   assert.deepEqual(log, ['one', 'three'])
   one.end()
   await tick()
   assert.deepEqual(running.ids(), ['two', 'three'])
-  assert.equal(running.admitOne(), true)
+  assert.equal(running.grantSlot(), true)
   await tick()
   assert.deepEqual(log, ['one', 'three', 'two'])
 })
 
 test('an account has its bound, whatever its attempts do', () => {
   const { running, begin } = open({ maxPerAccount: 1 })
-  begin('a', { isFetched: false })
-  assert.equal(running.hasSlotFor({ account: 'acme', isFetched: true }), false)
-  assert.equal(running.hasSlotFor({ account: 'other', isFetched: true }), true)
+  begin('a', { hasLocalAudio: false })
+  assert.equal(running.hasSlotFor({ account: 'acme', hasLocalAudio: true }), false)
+  assert.equal(running.hasSlotFor({ account: 'other', hasLocalAudio: true }), true)
 })
 
 test('a stop aborts what only fetches or waits, and lets the rest work on', async () => {
   const { running } = open()
   const aborted: string[] = []
-  for (const [id, isFetched] of [
+  for (const [id, hasLocalAudio] of [
     ['working', true],
     ['fetching', false],
   ] as const) {
     running.start(
-      { id, account: 'a', isFetched, file: longFile } as ClaimedJob,
+      { id, account: 'a', hasLocalAudio, file: longFile } as ClaimedJob,
       async (_enter, signal) => {
         signal.addEventListener('abort', () => aborted.push(id))
       },
@@ -141,8 +141,8 @@ test('a stop aborts what only fetches or waits, and lets the rest work on', asyn
 
 test('who waits is sent away when the attempt is stopped', async () => {
   const { running, begin, log, stop } = open()
-  begin('a', { isFetched: false }).fetched()
-  const late = begin('b', { isFetched: false })
+  begin('a', { hasLocalAudio: false }).fetched()
+  const late = begin('b', { hasLocalAudio: false })
   await tick()
   stop.abort('stopping')
   late.fetched()
@@ -155,7 +155,7 @@ test('an attempt that waits for services frees its slot, and may enter again', a
   const { running, begin, held, stop, changes } = open({ slots: 1 })
   begin('a').fetched()
   await tick()
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
   const before = changes()
   held.get('a')!.leave()
   assert.equal(changes(), before + 1)
@@ -171,12 +171,12 @@ test('an attempt that waits for services frees its slot, and may enter again', a
       isIn = true
     })
   await tick()
-  assert.deepEqual([running.admitOne(), isIn], [false, false])
+  assert.deepEqual([running.grantSlot(), isIn], [false, false])
   b.end()
   await tick()
-  assert.equal(running.admitOne(), true)
+  assert.equal(running.grantSlot(), true)
   await entered
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' })
+  assert.deepEqual(running.findStartable(), { only: 'remote' })
 })
 
 test('attempts that wait for services are bounded, and do not count to what is fetched', async () => {
@@ -187,13 +187,13 @@ test('attempts that wait for services are bounded, and do not count to what is f
   assert.deepEqual(running.findStartable(), { only: undefined })
   held.get('a100')!.leave()
   for (let i = 0; i < 100; i++) begin(`b${i}`)
-  assert.deepEqual(running.findStartable(), { only: 'unfetched' }, 'the last one keeps its slot')
+  assert.deepEqual(running.findStartable(), { only: 'remote' }, 'the last one keeps its slot')
 })
 
 test('an attempt that waits for services is not aborted: it has worked', async () => {
   const { running, begin, held } = open()
   begin('a').fetched()
-  begin('fetching', { isFetched: false }).fetched()
+  begin('fetching', { hasLocalAudio: false }).fetched()
   await tick()
   held.get('a')!.leave()
   running.abortIdle(new Error('stops'))

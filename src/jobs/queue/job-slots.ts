@@ -86,13 +86,13 @@ export class JobSlots {
     const isFree = this.#isFree()
     const canFetch = this.#canFetch()
     if (!isFree && !canFetch) return undefined
-    return { only: isFree && canFetch ? undefined : isFree ? 'fetched' : 'unfetched' }
+    return { only: isFree && canFetch ? undefined : isFree ? 'local' : 'remote' }
   }
 
   /** Returns whether such a job could start now. */
-  hasSlotFor({ account, isFetched }: Pick<ClaimedJob, 'account' | 'isFetched'>): boolean {
+  hasSlotFor({ account, hasLocalAudio }: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): boolean {
     const own = this.#all().filter((attempt) => attempt.account === account)
-    const hasFreeSlot = isFetched ? this.#isFree() : this.#canFetch()
+    const hasFreeSlot = hasLocalAudio ? this.#isFree() : this.#canFetch()
     return hasFreeSlot && own.length < this.#limits.maxPerAccount
   }
 
@@ -101,7 +101,7 @@ export class JobSlots {
     const attempt: Attempt = {
       account: job.account,
       isShort: isShort(job),
-      phase: job.isFetched ? 'working' : 'fetching',
+      phase: job.hasLocalAudio ? 'working' : 'fetching',
       workingAt: performance.now(),
       worked: 0,
       admitted: Promise.withResolvers(),
@@ -139,7 +139,7 @@ export class JobSlots {
    * Gives a free slot to a waiting attempt, of the account with the fewest working attempts.
    * Returns false if there is no free slot or no waiting attempt.
    */
-  admitOne(): boolean {
+  grantSlot(): boolean {
     if (!this.#isFree()) return false
     const working = this.#all('working')
     const count = ({ account }: Attempt) => working.filter((one) => one.account === account).length

@@ -39,7 +39,7 @@ export function startHeartbeat(options: HeartbeatOptions): LeaseHeartbeat {
   const { timeout, stop } = options
   const abort = new AbortController()
   const closed = new AbortController()
-  const renewing = keepLease(options, { abort, closed: closed.signal })
+  const renewing = renewLeaseLoop(options, { abort, closed: closed.signal })
   const overdue = new AppError('job_timeout', `it took longer than ${timeout} s`)
   const begin = () =>
     timeout > 0 ? setTimeout(() => abort.abort(overdue), timeout * 1000) : undefined
@@ -59,7 +59,7 @@ export function startHeartbeat(options: HeartbeatOptions): LeaseHeartbeat {
   }
 }
 
-async function keepLease(
+async function renewLeaseLoop(
   { db, log, lease, renewIntervalMs = RENEW_INTERVAL_MS }: HeartbeatOptions,
   { abort, closed }: { abort: AbortController; closed: AbortSignal },
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { holdTimeouts } from '../../../test/support/held-timeouts.ts'
+import { fakeTimeouts } from '../../../test/support/fake-timeouts.ts'
 import { addFile, addJob, claim, makeOverdue } from '../../../test/support/jobs/test-jobs.ts'
 import { ACCOUNT, openService } from '../../../test/support/jobs/test-service.ts'
 import { createFakeSpeechEngine } from '../../asr/engines/fake.ts'
@@ -76,7 +76,7 @@ test('a job that waited too long ends with 503, running jobs continue', async (t
 
 test('an attempt that takes too long ends with 504, and frees its slot', async (t) => {
   const stuck = createFakeSpeechEngine('hello')
-  const { pass } = holdTimeouts(t, 654_000)
+  const { pass } = fakeTimeouts(t, 654_000)
   const speech = { ...stuck, planRecognition: createStuckOnce(stuck.planRecognition, pass) }
   const service = await openService(t, { speech, env: { STENO_JOB_TIMEOUT_S: '654' } })
   await service.jobs.start()

@@ -34,7 +34,7 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
 /**
  * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
  * created, here or by another server, an attempt ended), when a waiting job becomes due, and at
- * least once per lease, more often on a shared database: what other servers announce may be lost.
+ * least once per lease, more often on a shared database: what other servers notify may be lost.
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions
@@ -60,7 +60,7 @@ export class QueueLoop {
   async start(): Promise<void> {
     await makeWaitingDue(this.#options.db, { now: monotonicNow() })
     await this.#returnJobs()
-    this.#endHints = this.#options.db.jobHints?.listen(() => {
+    this.#endHints = this.#options.db.jobNotifier?.listen(() => {
       if (this.#slots.findStartable()) this.#woken.resolve()
     })
     this.#loop = this.#run()
@@ -69,7 +69,7 @@ export class QueueLoop {
   /**
    * Has the queue polled now because a job was created, unless it could neither start nor time out.
    */
-  wake(job: Pick<ClaimedJob, 'account' | 'isFetched'>): void {
+  wake(job: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): void {
     if (this.#slots.hasSlotFor(job) || this.#options.queueTimeout > 0) this.#woken.resolve()
   }
 
@@ -144,9 +144,9 @@ export class QueueLoop {
     // attempts.
     while (
       !this.#closing &&
-      ((this.#prefersWaiting && this.#admitOne()) || (await this.#takeOne(now)))
+      ((this.#prefersWaiting && this.#grantSlot()) || (await this.#takeOne(now)))
     );
-    while (!this.#closing && this.#admitOne());
+    while (!this.#closing && this.#grantSlot());
     const latest = now + (db.isShared ? SHARED_POLL_MS : LEASE_MS)
     const { due = latest, oldest } = await findNextDue(db, { now })
     const overdue = queueTimeout > 0 && oldest ? oldest + queueTimeout * 1000 + 1 : due
@@ -167,12 +167,12 @@ export class QueueLoop {
         log.error({ err: error, jobId: job.id }, 'cannot store the outcome of a job'),
       )
     })
-    if (job.isFetched) this.#prefersWaiting = true
+    if (job.hasLocalAudio) this.#prefersWaiting = true
     return true
   }
 
-  #admitOne(): boolean {
-    const isAdmitted = this.#slots.admitOne()
+  #grantSlot(): boolean {
+    const isAdmitted = this.#slots.grantSlot()
     if (isAdmitted) this.#prefersWaiting = false
     return isAdmitted
   }
@@ -201,7 +201,7 @@ export class QueueLoop {
     const returned = await returnAbandonedJobs(db, { now })
     if (returned > 0) {
       log.info({ returned }, 'resuming jobs of an earlier run')
-      db.jobHints?.announce()
+      db.jobNotifier?.notify()
     }
     await returnLostJobs(db, { now, running: this.#slots.ids() })
   }

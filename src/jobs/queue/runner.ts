@@ -66,7 +66,7 @@ export class JobRunner {
   }
 
   /** Looks for a job to run now: one of this account was queued. */
-  wake(queued: { account: string; isFetched: boolean }): void {
+  wake(queued: { account: string; hasLocalAudio: boolean }): void {
     this.#queue.wake(queued)
   }
 

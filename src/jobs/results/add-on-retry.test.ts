@@ -157,7 +157,7 @@ test('an add-on that needs a service gets its answers, each requested once', asy
     t,
     { a: 1 },
     async ({ name, result, answered }) => {
-      if (name === 'other') return addName({ name, result, params: '{}', form: 'native' })
+      if (name === 'other') return addName({ name, result, params: '{}', format: 'native' })
       if (!answered)
         return { outcome: 'prepared', prepared: { name, seconds: 0, requests: [request] } }
       // Another writer changes the result while the answers are merged.

@@ -58,7 +58,7 @@ export async function retryAddOn(
     }
     const params = job.requestParams ?? '{}'
     const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(answers) }
-    const made = await makeAgain(tools, { name, result, params, form }, options)
+    const made = await makeAgain(tools, { name, result, params, format: form }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { JobId } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import { findEditedSize, readTranscriptChanges } from '../../storage/jobs/transcript-edits.ts'
-import type { TranscriptForm } from '../../text/result/transcript-file.ts'
+import type { TranscriptFormat } from '../../text/result/transcript-file.ts'
 import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
 import { findDoneJob } from './done-job.ts'
 
@@ -13,7 +13,7 @@ import { findDoneJob } from './done-job.ts'
 export async function writeJobTranscript(
   { db, resultBuilder }: Pick<PipelineTools, 'db' | 'resultBuilder'>,
   id: JobId,
-  { signal, isEdited, ...form }: TranscriptForm & { isEdited: boolean; signal: AbortSignal },
+  { signal, isEdited, ...form }: TranscriptFormat & { isEdited: boolean; signal: AbortSignal },
 ): Promise<string | Uint8Array> {
   const job = await findDoneJob(db, id)
   const { version } = isEdited ? await findEditedSize(db, job.id) : { version: 0 }

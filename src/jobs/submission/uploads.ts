@@ -19,7 +19,7 @@ export type Upload = {
 }
 
 /** A recording that a client wants fetched at once. */
-export type AddressedUpload = { source: string; signal: AbortSignal }
+export type RemoteUpload = { source: string; signal: AbortSignal }
 
 /** The dependencies of storing an upload. */
 export type UploadTools = {
@@ -46,20 +46,20 @@ export async function storeUpload(
   using intake = tools.space.open(account, 'new')
   const limits = { maxBytes, signal, admit: intake.add, isNeededHere: true }
   const { size } = await tools.db.objects.write(id, body, limits)
-  return await keepUpload(tools, { id, account, filename, source: null, size }, signal)
+  return await registerUpload(tools, { id, account, filename, source: null, size }, signal)
 }
 
 /** Fetches a recording from the URL that a client gave, and stores it like one that was sent. */
 export async function fetchUpload(
   tools: UploadTools,
   account: string,
-  { source, signal }: AddressedUpload,
+  { source, signal }: RemoteUpload,
 ): Promise<StoredRecording> {
   const id = randomUUID()
   await tools.space.admit(account)
   using intake = tools.space.open(account, 'new')
   const { size } = await fetchRecording(tools, { id, account, source, signal, intake })
-  return await keepUpload(
+  return await registerUpload(
     tools,
     { id, account, filename: filenameOf(source), source, size },
     signal,
@@ -69,7 +69,7 @@ export async function fetchUpload(
 type Received = Pick<StoredRecording, 'id' | 'account' | 'filename' | 'source' | 'size'>
 
 /** Creates a file from the stored bytes if they contain audio; deletes them otherwise. */
-async function keepUpload(
+async function registerUpload(
   { db, media, config }: UploadTools,
   received: Received,
   signal: AbortSignal,

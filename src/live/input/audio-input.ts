@@ -7,8 +7,8 @@ import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
-import { ChunkLedger, type ChunkLedgerOptions, readChunks } from './chunk-ledger.ts'
 import { secondsOf } from './format-params.ts'
+import { type ChunkLedgerOptions, ReceivedChunks, readChunks } from './received-chunks.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
 /** Options of the audio input of a session. */
@@ -49,22 +49,22 @@ type Held = {
  */
 export class AudioInput {
   readonly #options: AudioInputOptions
-  readonly #ledger: ChunkLedger
+  readonly #receivedChunks: ReceivedChunks
   #held: Held | undefined
 
   constructor(options: AudioInputOptions) {
     this.#options = options
-    this.#ledger = new ChunkLedger(options)
+    this.#receivedChunks = new ReceivedChunks(options)
   }
 
   /** Bytes of audio accepted. */
   get audio(): number {
-    return this.#ledger.audio
+    return this.#receivedChunks.audio
   }
 
   /** Seconds of audio accepted. */
   get seconds(): number {
-    return roundTo(secondsOf(this.#ledger.audio, this.#options.format), 6)
+    return roundTo(secondsOf(this.#receivedChunks.audio, this.#options.format), 6)
   }
 
   /**
@@ -73,14 +73,14 @@ export class AudioInput {
    */
   async resume(offset: number | undefined): Promise<boolean> {
     this.forget()
-    const ledger = this.#ledger
-    ledger.continueAt(ledger.received)
+    const receivedChunks = this.#receivedChunks
+    receivedChunks.continueAt(receivedChunks.received)
     if (offset !== undefined) {
-      if (offset > ledger.received) return false
-      ledger.continueAt(offset)
+      if (offset > receivedChunks.received) return false
+      receivedChunks.continueAt(offset)
       return true
     }
-    const repeatable = ledger.repeatable()
+    const repeatable = receivedChunks.repeatable()
     if (repeatable.chunks.length === 0) return true
     const { files, journal } = this.#options
     await journal.flushed()
@@ -144,7 +144,7 @@ export class AudioInput {
   end(): void {
     this.settle()
     this.forget()
-    const stored = this.#ledger.end(wallNow())
+    const stored = this.#receivedChunks.end(wallNow())
     if (!stored) return
     const { audio, chunk } = stored
     this.#options.journal.append({ audio, lines: [writeRecord({ kind: 'chunk', chunk })] })
@@ -154,14 +154,14 @@ export class AudioInput {
     const { chunks, timer } = this.#held!
     clearTimeout(timer)
     this.#held = undefined
-    this.#ledger.continueAt(place)
+    this.#receivedChunks.continueAt(place)
     for (const chunk of chunks) this.#store(chunk)
   }
 
   #store({ bytes, arrivedAt }: Arrived): void {
     const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
-    const taken = this.#ledger.take(bytes, at)
+    const taken = this.#receivedChunks.take(bytes, at)
     if ('problem' in taken) {
       const error = { status_code: 400, exception: 'InvalidChunk', message: taken.problem }
       outbox.send({ type: 'audio_chunk', acknowledged: false, error, data: null })

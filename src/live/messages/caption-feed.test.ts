@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Caption, CaptionFeed } from './caption-feed.ts'
+import { CaptionFeed, type LiveCaption } from './caption-feed.ts'
 
 const never = new AbortController().signal
 
@@ -9,7 +9,7 @@ function publish(feed: CaptionFeed, id: string, text: string, is_final = true): 
   feed.publish({ id, is_final, utterance: { ...times, text: ` ${text}`, words: [] } })
 }
 
-async function readAll(captions: AsyncIterable<Caption>): Promise<string[]> {
+async function readAll(captions: AsyncIterable<LiveCaption>): Promise<string[]> {
   const texts: string[] = []
   for await (const { id, text, is_final } of captions) {
     texts.push(`${id} ${text}${is_final ? '.' : '…'}`)

@@ -1,7 +1,10 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** What a watcher of a session reads; a later one of the same id replaces it until it is final. */
-export type Caption = Pick<UtteranceView, 'start' | 'channel' | 'speaker' | 'language' | 'text'> & {
+export type LiveCaption = Pick<
+  UtteranceView,
+  'start' | 'channel' | 'speaker' | 'language' | 'text'
+> & {
   id: string
   is_final: boolean
 }
@@ -11,14 +14,14 @@ const RECENT = 50
 /** Further captions that wait for one watcher, by id: it does not read, and has to come again. */
 const MAX_WAITING = 200
 
-type Watcher = { waiting: Map<string, Caption>; wake: () => void }
+type Watcher = { waiting: Map<string, LiveCaption>; wake: () => void }
 
 /**
  * The transcripts of a session for those who only watch: they get the last finals, then whatever
  * follows. Nothing is kept for one who leaves, and a slow one never holds up the session.
  */
 export class CaptionFeed {
-  readonly #recent = new Map<string, Caption>()
+  readonly #recent = new Map<string, LiveCaption>()
   readonly #watchers = new Set<Watcher>()
   #isOver = false
 
@@ -50,7 +53,7 @@ export class CaptionFeed {
   }
 
   /** Yields captions until the feed ends, the watcher falls behind, or `signal` is aborted. */
-  async *watch(signal: AbortSignal): AsyncGenerator<Caption> {
+  async *watch(signal: AbortSignal): AsyncGenerator<LiveCaption> {
     const watcher: Watcher = { waiting: new Map(this.#recent), wake() {} }
     this.#watchers.add(watcher)
     const onAbort = () => watcher.wake()

@@ -5,7 +5,7 @@ import type { SessionText } from '../../text/live/session-text.ts'
 import {
   type AddOnError,
   failedEnvelope,
-  type ResultForm,
+  type ResultFormat,
 } from '../../text/result/steps/envelope.ts'
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
@@ -19,7 +19,7 @@ import { measureMessages, withMessages } from '../result/result-messages.ts'
 import type { MessageEmitter } from './message-emitter.ts'
 import type { AddOnParams } from './realtime-add-ons.ts'
 import { dataOf } from './server-messages.ts'
-import type { Remember, ServiceEnvelope, SessionServices } from './session-services.ts'
+import type { Memoize, ServiceEnvelope, SessionServices } from './session-services.ts'
 
 /** The outcome of a session. */
 export type Outcome = {
@@ -53,7 +53,7 @@ export type ClosingMessagesOptions = {
   diarize?: (() => Promise<void>) | undefined
   text: Pick<SessionText, 'runAddOn' | 'warnings'>
   services?: Pick<SessionServices, 'summarize' | 'answerPrompts'> | undefined
-  form: ResultForm
+  form: ResultFormat
   /**
    * Called when no other message may be sent any more: result and callback end with the same ones.
    */
@@ -158,7 +158,7 @@ type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 
 
 async function summarize(
   { utterances, spokenUtterances }: Spoken,
-  remember: Remember,
+  remember: Memoize,
   { params, text, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
@@ -168,7 +168,7 @@ async function summarize(
 
 async function prompt(
   { spokenUtterances }: Spoken,
-  remember: Remember,
+  remember: Memoize,
   { params, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.audio_to_llm) return undefined

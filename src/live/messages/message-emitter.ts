@@ -21,7 +21,7 @@ import {
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
 import { cacheServiceResponses } from './session-answers.ts'
-import type { Remember, ServiceEnvelope } from './session-services.ts'
+import type { Memoize, ServiceEnvelope } from './session-services.ts'
 
 /** Options of the message emitter. */
 export type MessageEmitterOptions = {
@@ -41,7 +41,7 @@ export type MessageEmitterOptions = {
 }
 
 /** Makes what comes at the end of a session, if it was requested. */
-type MakeAtEnd = (remember: Remember) => Promise<ServiceEnvelope | undefined>
+type MakeAtEnd = (remember: Memoize) => Promise<ServiceEnvelope | undefined>
 
 /** The causes of `error` messages. */
 const errors = {
@@ -241,7 +241,7 @@ export class MessageEmitter {
         findings[type] = failedEnvelope(
           type,
           { ...errors.internal_error, message },
-          { form: 'native' },
+          { format: 'native' },
         )
       }
     })
@@ -269,7 +269,7 @@ export class MessageEmitter {
     for (const message of wanted.slice(sent)) outbox.send(message)
   }
 
-  #remember(purpose: string): Remember {
+  #remember(purpose: string): Memoize {
     const { journal, sent } = this.#options
     return cacheServiceResponses(purpose, { journal, logged: sent.answers })
   }

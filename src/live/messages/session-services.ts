@@ -20,10 +20,10 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 export type ServiceEnvelope = Envelope & { usage?: Usage }
 
 /** Makes a part of an answer, or returns what an equal request was answered before. */
-export type Remember = ServiceCallOptions['remember']
+export type Memoize = ServiceCallOptions['remember']
 
 /** How services are called: until the session is left, and for nothing that was answered before. */
-export type CallOptions = { signal: AbortSignal; remember: Remember }
+export type CallOptions = { signal: AbortSignal; remember: Memoize }
 
 /** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
@@ -32,13 +32,16 @@ export type SessionServices = {
   /** Translates an utterance that goes on, in less time. */
   translatePartial(utterance: UtteranceView, signal: AbortSignal): Promise<ServiceEnvelope>
   /** Summarizes a session; absent without a service for it. */
-  summarize?(utterances: readonly SpokenText[], options: CallOptions): Promise<ServiceEnvelope>
+  summarize?(utterances: readonly UtteranceText[], options: CallOptions): Promise<ServiceEnvelope>
   /** Answers the prompts about a session; absent without a service for it. */
-  answerPrompts?(utterances: readonly SpokenText[], options: CallOptions): Promise<ServiceEnvelope>
+  answerPrompts?(
+    utterances: readonly UtteranceText[],
+    options: CallOptions,
+  ): Promise<ServiceEnvelope>
 }
 
 /** What a summary is made of: an utterance without its words. */
-type SpokenText = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language' | 'text'>
+type UtteranceText = Pick<UtteranceView, 'start' | 'end' | 'channel' | 'language' | 'text'>
 
 /** A session on whose behalf services are called. */
 export type ServiceSession = {
@@ -70,7 +73,7 @@ export function createSessionServices(
     const { name } = addOn
     const options = {
       params,
-      form: 'native',
+      format: 'native',
       failedSteps: {},
       now: () => performance.now(),
     } as const
@@ -98,7 +101,7 @@ export function createSessionServices(
   }
 
   function atEnd(addOn: ServiceAddOn) {
-    return (utterances: readonly SpokenText[], options: CallOptions) => {
+    return (utterances: readonly UtteranceText[], options: CallOptions) => {
       const transcript = { utterances: utterances.map(withRoughTimes) }
       return run(addOn, transcript, { ...options, seconds: limits.atEnd })
     }
@@ -119,13 +122,13 @@ export function createSessionServices(
   }
 }
 
-const makeAnew: Remember = (_part, make) => make()
+const makeAnew: Memoize = (_part, make) => make()
 
 /**
  * The words of hours of speech would take long to read. Their text is needed, and for the sources
  * of answers when it was said: each word has the times of its utterance.
  */
-function withRoughTimes({ text, start, end, ...utterance }: SpokenText): Utterance {
+function withRoughTimes({ text, start, end, ...utterance }: UtteranceText): Utterance {
   const words = text.trim().split(separatorOf(utterance.language))
   return { ...utterance, words: words.map((text) => ({ text, start, end, confidence: 1 })) }
 }

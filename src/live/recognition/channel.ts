@@ -1,6 +1,6 @@
 import type { DraftText } from '../../asr/engines/recognizer.ts'
 import type { SessionSpeakers } from '../../asr/live/session-speakers.ts'
-import type { Final, LiveEngine } from '../../asr/live-engine.ts'
+import type { FinalResult, LiveEngine } from '../../asr/live-engine.ts'
 import { type RecognitionRoute, settingsFor } from '../../asr/routing/routing.ts'
 import type { Log } from '../../observability/log.ts'
 import type { SessionText } from '../../text/live/session-text.ts'
@@ -95,7 +95,7 @@ const MAX_ENDED = 8
  */
 const EMBEDDING_ATTEMPTS = 2
 
-type EarlyFinal = { span: UtteranceSpan; final: Promise<Final>; stop: AbortController }
+type EarlyFinal = { span: UtteranceSpan; final: Promise<FinalResult>; stop: AbortController }
 type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech: number }
 
 /**
@@ -219,7 +219,7 @@ export class Channel {
       if (stop.signal.aborted) return
       const view = viewLiveUtterance({ ...utterances, words }, span)
       const draft = { text: '', model: recognized.model, tokens: recognized.draft }
-      this.#last = { number, text: view.text, draft, lastSpeech: lastSpeech }
+      this.#last = { number, text: view.text, draft, lastSpeech }
       if (view.text === '' && !last?.text) return // The first words are awaited: again at once.
       const interval = partialIntervalMs * partialIntervals(engine.load)
       this.#nextPartialAt = Math.max(this.#nextPartialAt, now + interval)
@@ -290,7 +290,7 @@ export class Channel {
   /** Emits the final text after those of the earlier utterances. */
   #recognize(
     ended: EndedUtterance,
-    { final, endedAt }: { final: Promise<Final>; endedAt?: number },
+    { final, endedAt }: { final: Promise<FinalResult>; endedAt?: number },
   ): void {
     const { channel, emit, warn, language, change, order, speakers, signal } = this.#options
     const { number, from, to } = ended.span
@@ -350,7 +350,7 @@ export class Channel {
   async #final(
     ended: EndedUtterance,
     { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
-  ): Promise<Final> {
+  ): Promise<FinalResult> {
     const { engine, route, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
     const last = this.#last?.number === ended.span.number ? this.#last : undefined
@@ -386,7 +386,7 @@ export class Channel {
   }
 }
 
-function describeFinal({ model, languageConfidence }: Omit<Final, 'words' | 'language'>) {
+function describeFinal({ model, languageConfidence }: Omit<FinalResult, 'words' | 'language'>) {
   return { model, ...(languageConfidence !== undefined && { languageConfidence }) }
 }
 

@@ -25,7 +25,10 @@ type Options = Partial<Speech> & {
 
 const silent = createLog('silent')
 
-function spokenText(text: string, { start, channel }: { start: number; channel: number }): string {
+function utteranceLine(
+  text: string,
+  { start, channel }: { start: number; channel: number },
+): string {
   const words = text.split(' ').map((word, i) => {
     return { text: word, start: start + i, end: start + i + 0.5, confidence: 0.5 }
   })
@@ -45,9 +48,9 @@ async function diarize(t: TestContext, options: Options = {}) {
   const channelPaths = [0, 1].map((channel) => join(folder, `channel-${channel}`))
   for (const [i, path] of channelPaths.entries()) await writeFile(path, Buffer.alloc(1000 + i))
   const lines = [
-    spokenText('c', { start: 5, channel: 1 }),
-    spokenText('a b', { start: 1, channel: 0 }),
-    spokenText('d', { start: 9, channel: 0 }),
+    utteranceLine('c', { start: 5, channel: 1 }),
+    utteranceLine('a b', { start: 1, channel: 0 }),
+    utteranceLine('d', { start: 9, channel: 0 }),
   ]
   async function* readLog() {
     yield lines
@@ -136,7 +139,7 @@ test('the embeddings of each channel lie beside its samples', async (t) => {
   ])
   const written: string[] = []
   const part = { channel: 1, part: 2, model: 'm' }
-  const file = await task!.keepEmbeddings(part, async (to) => void written.push(to))
+  const file = await task!.checkpointEmbeddings(part, async (to) => void written.push(to))
   assert.deepEqual([file, written], [join(folder, 'channel-1.embeddings-2'), [file]])
 })
 

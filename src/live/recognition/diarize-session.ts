@@ -1,7 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { countsOf } from '../../asr/speakers/requested-counts.ts'
-import type { KeepEmbeddings, SpeakerUtterance, SpeechEngine } from '../../asr/speech-engine.ts'
+import type {
+  CheckpointEmbeddings,
+  SpeakerUtterance,
+  SpeechEngine,
+} from '../../asr/speech-engine.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, diarizationFailed, timedOut } from '../../text/result/steps/envelope.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -84,12 +88,12 @@ async function diarize(options: DiarizeSessionOptions): Promise<UtteranceView[]>
     }),
   )
   const counts = countsOf(params.realtime_processing.diarization_config)
-  const keepEmbeddings: KeepEmbeddings = async ({ channel, part }, embed) => {
+  const checkpointEmbeddings: CheckpointEmbeddings = async ({ channel, part }, embed) => {
     const file = `${channelPaths[channel]}.embeddings-${part}`
     await embed(file)
     return file
   }
-  const task = { transcript, channels, counts, keepEmbeddings }
+  const task = { transcript, channels, counts, checkpointEmbeddings }
   const utterances = await speech.diarize(task, { signal })
   return utterances.map((utterance) => viewUtterances(utterance, params))
 }

@@ -6,7 +6,7 @@ import { createSpeakerLookup } from './speaker-lookup.ts'
  * Returns utterances of a second each on one channel: a digit is a speaker, `?` an unknown one, `.`
  * no utterance.
  */
-function spokenText(speakers: string, channel = 0) {
+function utterancesBy(speakers: string, channel = 0) {
   return [...speakers].flatMap((speaker, start) => {
     if (speaker === '.') return []
     const text = { language: 'en', text: 'a', json: '', confidences: [] }
@@ -15,7 +15,7 @@ function spokenText(speakers: string, channel = 0) {
   })
 }
 
-const speakerAt = createSpeakerLookup([...spokenText('01.2?00'), ...spokenText('4', 1)])
+const speakerAt = createSpeakerLookup([...utterancesBy('01.2?00'), ...utterancesBy('4', 1)])
 
 test('the speaker of a stretch is who spoke for most of it', () => {
   const found = (start: number, end: number) => speakerAt({ channel: 0, start, end })

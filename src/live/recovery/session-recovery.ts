@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../storage/live/session-store.ts'
 import type { Outgoing } from '../connection.ts'
-import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/chunk-ledger.ts'
+import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/received-chunks.ts'
 import { utteranceId } from '../messages/live-utterance.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
 import type { AddOnGroup } from '../messages/realtime-add-ons.ts'
@@ -268,7 +268,7 @@ function noteSent({ sent, chunks }: Reading, { head, text }: LoggedMessage): voi
   }
 }
 
-/** Creates a reader that collects from all chunks what a chunk ledger needs. */
+/** Creates a reader that collects from all chunks what a chunk record of received chunks needs. */
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   const recent: ChunkRecord[] = []

@@ -1,4 +1,8 @@
-import { type Envelope, failedEnvelope, type ResultForm } from '../../text/result/steps/envelope.ts'
+import {
+  type Envelope,
+  failedEnvelope,
+  type ResultFormat,
+} from '../../text/result/steps/envelope.ts'
 import { notConfigured } from '../../text/result/steps/not-configured.ts'
 import type { Usage } from '../../text/result/token-usage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -25,7 +29,7 @@ type Gathered = {
  * provisional.
  */
 export type CollectOptions = {
-  form: ResultForm
+  form: ResultFormat
   speakerAt(span: ChannelSpan): number | undefined
   /** Whether the server has services that translate. */
   hasServices: boolean
@@ -110,10 +114,10 @@ function warningsOf(type: FindingType, { successes, failures, error }: Gathered)
 async function writeAnswer(
   type: FindingType,
   { found, seconds, successes, error }: Gathered,
-  form: ResultForm,
+  form: ResultFormat,
 ): Promise<string> {
   if (error && successes === 0)
-    return JSON.stringify(failedEnvelope(type, error, { seconds, form }))
+    return JSON.stringify(failedEnvelope(type, error, { seconds, format: form }))
   // By channel as well: which channel was answered first differs from run to run.
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`

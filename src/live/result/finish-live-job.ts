@@ -8,7 +8,7 @@ import type { LiveCallback } from '../../storage/deliveries/delivery-outbox.ts'
 import type { JobFailure } from '../../storage/jobs/end-job.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import { dropResult, storeResultText } from '../../storage/jobs/results.ts'
-import { type DiskSessionStore, keepRecording } from '../../storage/live/disk-session-store.ts'
+import { type DiskSessionStore, storeRecording } from '../../storage/live/disk-session-store.ts'
 import {
   failLiveJob,
   finishLiveJob,
@@ -163,7 +163,7 @@ export async function failRecorded(
   return failLiveJob(db, job.id, { failure, file, at: wallNow(), endMessage, only })
 }
 
-type AudioSummary = {
+type RecordingToKeep = {
   job: LiveJob
   files: DiskSessionStore
   epoch: number | undefined
@@ -178,14 +178,14 @@ type AudioSummary = {
  */
 async function keepAudio(
   objects: Storage['objects'],
-  { job, files, epoch, format, audioBytes, duration }: AudioSummary,
+  { job, files, epoch, format, audioBytes, duration }: RecordingToKeep,
 ): Promise<Recorded | undefined> {
   if (audioBytes === 0) return undefined
   const { channels } = format
   // What was heard counts as used, also if it is not kept.
   if (job.zeroRetention) return { size: 0, duration, channels }
   const header = wavHeader(format, audioBytes)
-  const { size } = await keepRecording(files, objects, { id: job.fileId, epoch, header })
+  const { size } = await storeRecording(files, objects, { id: job.fileId, epoch, header })
   return { size, duration, channels }
 }
 

@@ -26,7 +26,7 @@ function logOf(records: readonly LogRecord[]) {
 }
 
 /** Returns an utterance of one word per name, a second each. */
-function spokenText(
+function utteranceRecord(
   text: string,
   place: { start: number; channel: number; number: number },
 ): LogRecord {
@@ -67,10 +67,10 @@ async function messagesOf(
 
 test('utterances stand by start, then channel, and the transcript is their trimmed text', async () => {
   const log = logOf([
-    spokenText('b c', { start: 4, channel: 0, number: 0 }),
-    spokenText('', { start: 1, channel: 0, number: 1 }),
-    spokenText('d', { start: 4, channel: 1, number: 1 }),
-    spokenText('a', { start: 2, channel: 1, number: 0 }),
+    utteranceRecord('b c', { start: 4, channel: 0, number: 0 }),
+    utteranceRecord('', { start: 1, channel: 0, number: 1 }),
+    utteranceRecord('d', { start: 4, channel: 1, number: 1 }),
+    utteranceRecord('a', { start: 2, channel: 1, number: 0 }),
   ])
   const { whole, transcription } = await resultOf(log)
   const result = JSON.parse(whole)
@@ -92,7 +92,7 @@ test('utterances stand by start, then channel, and the transcript is their trimm
 })
 
 test('utterances of the speakers at the end take the place of those that were told', async () => {
-  const sent = spokenText('a b', { start: 0, channel: 0, number: 0 })
+  const sent = utteranceRecord('a b', { start: 0, channel: 0, number: 0 })
   const spokenUtterances = (text: string, speaker: number): LogRecord => {
     const span = { start: 0, end: 1 }
     const words = [{ text, start: speaker, end: speaker + 0.5, confidence: 1 }]
@@ -214,7 +214,7 @@ test('no piece is long, and none ends within a character', async () => {
 
 test('a long result leaves the loop free while it is put together', async () => {
   const records = Array.from({ length: 5000 }, (_, number) => {
-    return spokenText('word', { start: number, channel: 0, number })
+    return utteranceRecord('word', { start: number, channel: 0, number })
   })
   const lines = records.map(writeRecord)
   let turns = 0

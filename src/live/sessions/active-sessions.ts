@@ -23,7 +23,7 @@ import type { SessionText } from '../../text/live/session-text.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 import type { CallbackFeed } from '../callbacks/callback-feed.ts'
 import { createCallbackFeeds, type OpenCallbackFeed } from '../callbacks/callback-feeds.ts'
-import { type Caption, CaptionFeed } from '../messages/caption-feed.ts'
+import { CaptionFeed, type LiveCaption } from '../messages/caption-feed.ts'
 import { addOnGroups, textParams } from '../messages/realtime-add-ons.ts'
 import { routingOf } from '../messages/server-messages.ts'
 import { createSessionServices } from '../messages/session-services.ts'
@@ -144,7 +144,7 @@ export class ActiveSessions {
   }
 
   /** Yields the captions of a session for a viewer, also of one that runs here later. */
-  async *watch(jobId: string, signal: AbortSignal): AsyncGenerator<Caption> {
+  async *watch(jobId: string, signal: AbortSignal): AsyncGenerator<LiveCaption> {
     const feed = this.#captions.get(jobId) ?? new CaptionFeed()
     this.#captions.set(jobId, feed)
     try {

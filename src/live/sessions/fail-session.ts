@@ -27,7 +27,7 @@ export async function failSession(
   { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
   { job, sessionFiles }: { job: LiveJob; sessionFiles: SessionStores },
 ): Promise<void> {
-  const files = await sessionFiles.openLeft(job.id, { audioAfter })
+  const files = await sessionFiles.openWithoutLease(job.id, { audioAfter })
   try {
     const lease = files && (await take())
     const feed = files && lease && (await openFeed({ job, lease, files }))

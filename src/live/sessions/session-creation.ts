@@ -6,9 +6,9 @@ import { AppError } from '../../errors.ts'
 import {
   type CreateJob,
   createJobWriter,
-  type Earlier,
-  findRepeated,
+  findByIdempotencyKey,
   type IdempotencyKey,
+  type IdempotencyRecord,
   jobOfSameRequest,
 } from '../../storage/jobs/create-job.ts'
 import type { LiveJob } from '../../storage/live/live-jobs.ts'
@@ -31,7 +31,7 @@ export type SessionCreationOptions = {
 /** 192 bits in URL-safe characters. */
 const TOKEN_BYTES = 24
 /** The length of a token. */
-export const TOKEN_LETTERS = 32
+export const TOKEN_CHARS = 32
 
 /** Creates sessions, each once however often its request is repeated. */
 export class SessionCreation {
@@ -53,17 +53,17 @@ export class SessionCreation {
     return created
   }
 
-  /** Finds the session of an earlier request with this key; see `LiveService.findRepeated`. */
-  async findRepeated(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
+  /** Finds the session of an earlier request with this key; see `LiveService.findByIdempotencyKey`. */
+  async findByIdempotencyKey(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
     const { db } = this.#options.storage
-    const earlier = await findRepeated(db, idempotency, { now: wallNow() })
+    const earlier = await findByIdempotencyKey(db, idempotency, { now: wallNow() })
     return earlier && this.#sessionOf(earlier, idempotency)
   }
 
   async #createNext(account: string, request: LiveRequest): Promise<CreatedSession> {
     const { config, storage, admission, onCreated } = this.#options
     const { idempotency } = request
-    const repeated = idempotency && (await this.findRepeated(idempotency))
+    const repeated = idempotency && (await this.findByIdempotencyKey(idempotency))
     if (repeated) return repeated
     await admission.check(account)
     await storage.space.admit(account)
@@ -102,7 +102,10 @@ export class SessionCreation {
     }
   }
 
-  async #sessionOf(earlier: Earlier, idempotency: IdempotencyKey): Promise<CreatedSession> {
+  async #sessionOf(
+    earlier: IdempotencyRecord,
+    idempotency: IdempotencyKey,
+  ): Promise<CreatedSession> {
     const { db } = this.#options.storage
     const session = await findLiveSession(db, jobOfSameRequest(earlier, idempotency))
     if (!session) throw new AppError('job_not_found', 'its session ended long ago')

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { processes } from '../../workers/transports.ts'
+import { processStarter } from '../../workers/transports.ts'
 import { type ChatAnswer, type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
 import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
 
@@ -37,7 +37,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
   const { timeout, answerTimeout, cancelSeconds = CANCEL_SECONDS } = options
   const worker = new SupervisedWorker<LlamaAnswer | LlamaProgress>({
-    start: processes(() => startProcess(env), { mayIdle: true }),
+    start: processStarter(() => startProcess(env), { mayIdle: true }),
   })
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0

@@ -1,7 +1,7 @@
 /** Fewer repetitions may be meant, as in a chorus or a list of equal quotes. */
-const LEAST_TIMES = 8
+const MIN_REPETITIONS = 8
 /** Letters of all repetitions together. */
-const LEAST_LETTERS = 240
+const MIN_CHARS = 240
 /** The longest text that counts as one repetition, and the shortest. */
 const MOST_UNIT = 200
 const LEAST_UNIT = 4
@@ -14,7 +14,7 @@ export function beforeRepetition(text: string): string | undefined {
   for (let unit = LEAST_UNIT; unit <= MOST_UNIT; unit++) {
     const start = repetitionStart(text, unit)
     const letters = text.length - start
-    if (letters < LEAST_LETTERS || letters < unit * LEAST_TIMES) continue
+    if (letters < MIN_CHARS || letters < unit * MIN_REPETITIONS) continue
     const once = text.slice(0, start + unit)
     // What repeats may begin in the middle of a sentence that is there once more.
     return /[.!?…。！？]\s*$/.test(once) ? once : toSentenceEnd(text, start + unit, unit)

@@ -9,7 +9,7 @@ import { after, beforeEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import {
   behave,
-  type Manner,
+  type Responder,
   refuse,
   sendPart,
   startModelServer,
@@ -44,7 +44,7 @@ beforeEach(() => {
 
 /** Downloads the file from a server that treats the first requests in these manners. */
 async function download(
-  manners: readonly Manner[],
+  manners: readonly Responder[],
   { isHasty = false, ...change }: Partial<Download> & { isHasty?: boolean } = {},
 ) {
   server.next.push(...manners)
@@ -102,7 +102,7 @@ test('a connection that stalls is cut and resumed', async () => {
 test('a connection that brings next to nothing has stalled, too', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  const trickle: Manner = (response, { content: whole }) => {
+  const trickle: Responder = (response, { content: whole }) => {
     response.writeHead(200, { 'content-length': whole.length })
     response.on('error', () => {})
     let at = 0
@@ -122,7 +122,7 @@ test('a connection that brings next to nothing has stalled, too', async (t) => {
 })
 
 test('a server that never answers is given up, with the reason', async () => {
-  const silent: Manner = () => {}
+  const silent: Responder = () => {}
   await assert.rejects(download([silent, silent, silent], { isHasty: true }), /it did not answer/)
 })
 
@@ -150,13 +150,13 @@ test('a damaged or too large part is fetched anew', async () => {
 })
 
 test('a server without ranges sends everything again', async () => {
-  const ignore: Manner = (response, asked) => behave(response, { ...asked, offset: 0 })
+  const ignore: Responder = (response, asked) => behave(response, { ...asked, offset: 0 })
   await download([sendPart(100_000, 'cut'), ignore])
   assert.equal(server.seen.length, 2)
 })
 
 test('a server that begins anew and never gets further is given up', async () => {
-  const ignore: Manner = (response, asked) =>
+  const ignore: Responder = (response, asked) =>
     sendPart(100_000, 'cut')(response, { ...asked, offset: 0 })
   const manners = Array.from({ length: 10 }, () => ignore)
   await assert.rejects(download(manners), /the connection broke off/)
@@ -168,7 +168,7 @@ test('a server that begins anew and never gets further is given up', async () =>
 })
 
 test('an answer that ends too early says so', async () => {
-  const short: Manner = (response, { content: whole, offset }) => {
+  const short: Responder = (response, { content: whole, offset }) => {
     const range = `bytes ${offset}-${whole.length - 1}/${whole.length}`
     response.writeHead(offset > 0 ? 206 : 200, { 'content-range': range })
     response.end(whole.subarray(offset, 100_000))
@@ -178,7 +178,7 @@ test('an answer that ends too early says so', async () => {
 })
 
 test('a web page in place of the file is refused at once, and not kept', async () => {
-  const page = (headers: Record<string, number>): Manner => {
+  const page = (headers: Record<string, number>): Responder => {
     return (response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...headers })
       response.end('<p>Please sign in</p>')
@@ -189,7 +189,7 @@ test('a web page in place of the file is refused at once, and not kept', async (
     assert.equal(existsSync(`${path}.part`), false)
   }
   assert.equal(server.seen.length, 2)
-  const misnamed: Manner = (response, { content: whole }) => {
+  const misnamed: Responder = (response, { content: whole }) => {
     response.writeHead(200, { 'content-type': 'text/html', 'content-length': whole.length })
     response.end(whole)
   }
@@ -197,7 +197,7 @@ test('a web page in place of the file is refused at once, and not kept', async (
 })
 
 test('an answer that is compressed unasked is refused at once, and not kept', async () => {
-  const packed: Manner = (response, { content: whole }) => {
+  const packed: Responder = (response, { content: whole }) => {
     response.writeHead(200, { 'content-encoding': 'gzip' })
     response.end(gzipSync(whole))
   }
@@ -206,7 +206,7 @@ test('an answer that is compressed unasked is refused at once, and not kept', as
 })
 
 test('a part from another place is not taken', async () => {
-  const shifted: Manner = (response, { content: whole, offset }) => {
+  const shifted: Responder = (response, { content: whole, offset }) => {
     const from = offset - 10
     const range = `bytes ${from}-${whole.length - 1}/${whole.length}`
     response.writeHead(206, { 'content-range': range })
@@ -223,7 +223,7 @@ test('a range that the server refuses begins anew', async () => {
 })
 
 test('a server that lies about the size is refused', async () => {
-  const announce = (bytes: number): Manner => {
+  const announce = (bytes: number): Responder => {
     return (response) => void response.writeHead(200, { 'content-length': bytes }).write('x')
   }
   const liar = announce(content.length + 1)
@@ -234,7 +234,7 @@ test('a server that lies about the size is refused', async () => {
 })
 
 test('a body that is larger than it should be is cut off and dropped', async () => {
-  const endless: Manner = (response, { content: whole }) => {
+  const endless: Responder = (response, { content: whole }) => {
     response.writeHead(200)
     response.on('error', () => {})
     const more = () => void (response.destroyed || response.write(whole, more))
@@ -245,7 +245,7 @@ test('a body that is larger than it should be is cut off and dropped', async () 
 })
 
 test('changed bytes are never kept', async () => {
-  const change: Manner = (response, asked) => {
+  const change: Responder = (response, asked) => {
     const changed = Buffer.from(asked.content)
     changed[399_999]! ^= 1
     behave(response, { ...asked, content: changed })

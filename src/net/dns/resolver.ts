@@ -8,7 +8,7 @@ import { LookupScheduler } from './lookup-scheduler.ts'
 import { watchFile } from './watched-file.ts'
 
 /** First timeout of one query to one server; the second try waits longer. */
-const QUESTION_MS = 2000
+const QUERY_TIMEOUT_MS = 2000
 const TRIES = 2
 /** Timeout of one lookup with all its queries; below the connect timeout. */
 const LOOKUP_MS = 6000
@@ -116,7 +116,7 @@ async function query(
   { servers, lookupMs }: QueryOptions,
 ): Promise<readonly LookupAddress[]> {
   // One resolver per lookup: it reads the current list of servers, and can be canceled alone.
-  const resolver = new Resolver({ timeout: QUESTION_MS, tries: TRIES })
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES })
   if (servers) resolver.setServers(servers)
   const timer = setTimeout(() => resolver.cancel(), lookupMs)
   const endsAt = performance.now() + lookupMs

@@ -41,11 +41,11 @@ export type AuditEntry = {
 export type StoredAuditEntry = Omit<AuditRow, 'key_id'> & { keyId: string | null }
 
 /** Only the database: the log has nothing in the objects. */
-type Rows = Pick<Db, 'sql'>
+type Queryable = Pick<Db, 'sql'>
 
 /** Writes an entry, in the transaction of what it records. */
 export async function recordAudit(
-  tx: Rows,
+  tx: Queryable,
   { action, account, subject, details }: AuditEntry,
   { source, keyId, address, user }: Actor,
 ): Promise<void> {
@@ -74,7 +74,7 @@ export type AuditFilter = {
 
 /** Returns entries, newest first, and whether more follow. */
 export async function listAudit(
-  { sql: db }: Rows,
+  { sql: db }: Queryable,
   { actions = [], account, keyId, subject, from, before }: AuditFilter,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ entries: StoredAuditEntry[]; more: boolean }> {
@@ -95,7 +95,7 @@ export async function listAudit(
 
 /** Deletes the entries from before a time, in milliseconds since 1970. */
 export async function deleteAudit(
-  { sql: db }: Rows,
+  { sql: db }: Queryable,
   { before }: { before: number },
 ): Promise<void> {
   await db.deleteFrom('audit_log').where('at', '<', before).execute()

@@ -35,14 +35,14 @@ export type NewKey = Pick<StoredKey, 'hash' | 'account' | 'prefix' | 'createdAt'
   Partial<Pick<StoredKey, 'name' | 'scopes' | 'expiresAt'>>
 
 /** Only the database: keys have nothing in the objects. */
-type Rows = Pick<Db, 'sql'>
+type Queryable = Pick<Db, 'sql'>
 
 /**
  * Stores a key by its hash, and notes in the audit log who made it; the key itself never reaches
  * the database.
  */
 export async function insertKey(
-  db: Rows,
+  db: Queryable,
   key: NewKey,
   by: Actor = { source: 'server' },
 ): Promise<void> {
@@ -63,13 +63,13 @@ export async function insertKey(
   })
 }
 
-function together<T>(db: Rows, work: (tx: Rows) => Promise<T>): Promise<T> {
+function together<T>(db: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
   if (db.sql.isTransaction) return work(db)
   return db.sql.transaction().execute((sql) => work({ sql }))
 }
 
 /** Finds the key with this hash. */
-export async function findKeyByHash(db: Rows, hash: string): Promise<StoredKey | undefined> {
+export async function findKeyByHash(db: Queryable, hash: string): Promise<StoredKey | undefined> {
   const row = await db.sql
     .selectFrom('keys')
     .selectAll()
@@ -80,7 +80,7 @@ export async function findKeyByHash(db: Rows, hash: string): Promise<StoredKey |
 
 /** Returns those of the given hashes that belong to a key valid at the given time. */
 export async function findValidKeys(
-  db: Rows,
+  db: Queryable,
   hashes: readonly string[],
   { now }: { now: number },
 ): Promise<Set<string>> {
@@ -94,7 +94,7 @@ export async function findValidKeys(
 }
 
 /** Returns whether any account but this one has a key. */
-export async function hasOtherAccounts(db: Rows, account: string): Promise<boolean> {
+export async function hasOtherAccounts(db: Queryable, account: string): Promise<boolean> {
   const row = await db.sql
     .selectFrom('keys')
     .select('account')
@@ -105,7 +105,10 @@ export async function hasOtherAccounts(db: Rows, account: string): Promise<boole
 }
 
 /** Finds the key that begins with `prefix`. */
-export async function findKeyByPrefix(db: Rows, prefix: string): Promise<StoredKey | undefined> {
+export async function findKeyByPrefix(
+  db: Queryable,
+  prefix: string,
+): Promise<StoredKey | undefined> {
   const row = await db.sql
     .selectFrom('keys')
     .selectAll()
@@ -116,7 +119,7 @@ export async function findKeyByPrefix(db: Rows, prefix: string): Promise<StoredK
 
 /** Returns the keys of one account, or of all, oldest first. */
 export async function listKeys(
-  db: Rows,
+  db: Queryable,
   { account }: { account?: string | undefined } = {},
 ): Promise<StoredKey[]> {
   const rows = await db.sql
@@ -134,7 +137,7 @@ export async function listKeys(
  * start.
  */
 export async function countKeys(
-  db: Rows,
+  db: Queryable,
   { account }: { account?: string | undefined } = {},
 ): Promise<number> {
   const { count } = await db.sql
@@ -147,7 +150,7 @@ export async function countKeys(
 
 /** Records when a key was last used; a key deleted meanwhile stays deleted. */
 export async function recordKeyUse(
-  db: Rows,
+  db: Queryable,
   { hash, at }: { hash: string; at: number },
 ): Promise<void> {
   await db.sql.updateTable('keys').set({ last_used_at: at }).where('hash', '=', hash).execute()
@@ -157,7 +160,7 @@ export async function recordKeyUse(
  * Deletes the key that begins with `prefix`, and notes who did; returns false if there is none.
  */
 export function deleteKey(
-  db: Rows,
+  db: Queryable,
   prefix: string,
   by: Actor = { source: 'server' },
 ): Promise<boolean> {

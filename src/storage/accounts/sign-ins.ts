@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts'
 
 /** Only the database: sign-ins have nothing in the objects. */
-type Rows = Pick<Db, 'sql'>
+type Queryable = Pick<Db, 'sql'>
 
 /**
  * A browser that is signed in, a link that signs one in once, or a secret with which a client opens
@@ -18,7 +18,7 @@ export type SignIn = {
 
 /** Stores a sign-in, and deletes those that have ended by `now`. */
 export async function insertSignIn(
-  db: Rows,
+  db: Queryable,
   { hash, kind, keyHash, expiresAt }: SignIn,
   { now }: { now: number },
 ): Promise<void> {
@@ -31,7 +31,7 @@ export async function insertSignIn(
 
 /** Finds a sign-in of a browser, or of another kind, that has not ended by `now`. */
 export async function findSignIn(
-  db: Rows,
+  db: Queryable,
   hash: string,
   { now, kind = 'browser' }: { now: number; kind?: SignIn['kind'] },
 ): Promise<SignIn | undefined> {
@@ -50,7 +50,7 @@ export async function findSignIn(
  * it. Undefined when there is none or it has ended.
  */
 export async function consumeLink(
-  db: Rows,
+  db: Queryable,
   hash: string,
   { now }: { now: number },
 ): Promise<string | undefined> {
@@ -65,7 +65,7 @@ export async function consumeLink(
 
 /** Counts the sign-ins of one kind with a key that have not ended by `now`. */
 export async function countSignIns(
-  db: Rows,
+  db: Queryable,
   { keyHash, kind }: Pick<SignIn, 'keyHash' | 'kind'>,
   { now }: { now: number },
 ): Promise<number> {
@@ -80,11 +80,11 @@ export async function countSignIns(
 }
 
 /** Ends one sign-in. */
-export async function deleteSignIn(db: Rows, hash: string): Promise<void> {
+export async function deleteSignIn(db: Queryable, hash: string): Promise<void> {
   await db.sql.deleteFrom('sign_ins').where('hash', '=', hash).execute()
 }
 
 /** Ends all sign-ins with a key, and its links. */
-export async function deleteSignInsOfKey(db: Rows, keyHash: string): Promise<void> {
+export async function deleteSignInsOfKey(db: Queryable, keyHash: string): Promise<void> {
   await db.sql.deleteFrom('sign_ins').where('key_hash', '=', keyHash).execute()
 }

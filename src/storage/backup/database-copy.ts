@@ -11,7 +11,7 @@ const ALL_PAGES = 2 ** 31 - 1
 export type KnownObject = { id: string; size: number | null }
 
 /** The database of a data folder, on which a server may work, for reading only. */
-export type LiveDatabase = Disposable & {
+export type BackupSource = Disposable & {
   /** Writes a copy as of one moment. */
   copyTo(file: string): Promise<void>
   /** Returns whether rows refer to an object now. */
@@ -29,7 +29,7 @@ const REFERENCES = `
 const OPEN_SESSIONS = `select id from jobs where kind = 'live' and status = 'processing'`
 
 /** Opens the database of a data folder; throws unless this program knows its version. */
-export function openLiveDatabase(file: string): LiveDatabase {
+export function openLiveDatabase(file: string): BackupSource {
   if (!existsSync(file)) throw new Error(`Cannot find a database: ${file} (STENO_DATA_DIR)`)
   const database = new DatabaseSync(file, { readOnly: true, timeout: 10_000 })
   try {

@@ -8,7 +8,7 @@ import { readChecked, reportFullDisk, type StoredFile, writeWhole } from './back
 import { openBackupFolder } from './backup-folder.ts'
 import { filesOf } from './check-backup.ts'
 import { checkDatabase, readReferences } from './database-copy.ts'
-import { keepAccount } from './keep-account.ts'
+import { deleteOtherAccounts } from './delete-other-accounts.ts'
 import { DATABASE, listSnapshots, readManifest } from './manifest.ts'
 
 /** A backup, and the data folder that it becomes. */
@@ -76,7 +76,7 @@ async function restore(options: RestoreOptions): Promise<RestoreOutcome> {
     }
     await restoreFile(need(DATABASE), unfinished)
     checkDatabase(unfinished)
-    if (account !== undefined) keepAccount(unfinished, account)
+    if (account !== undefined) deleteOtherAccounts(unfinished, account)
     const { objects, sessions } = readReferences(unfinished)
     const lost = new Set(manifest.missing)
     const ids = objects.map(({ id }) => id).filter((id) => !lost.has(id))

@@ -7,8 +7,8 @@ import { syncFolder } from '../objects/disk/durable-file.ts'
 import { type Content, measured, readFrom, reportFullDisk, writeWhole } from './backup-files.ts'
 import { type BackupFolder, createBackupFolder, lockBackupFolder } from './backup-folder.ts'
 import {
+  type BackupSource,
   type KnownObject,
-  type LiveDatabase,
   openLiveDatabase,
   readReferences,
 } from './database-copy.ts'
@@ -63,7 +63,7 @@ const AT_ONCE = 4
 type Task = BackupOptions & {
   backup: BackupFolder
   index: ObjectIndex
-  live: LiveDatabase
+  live: BackupSource
   /** The folder of the snapshot in the making. */
   unfinished: string
   copied: BackupOutcome['copied']

@@ -5,22 +5,22 @@ import type { Dialect } from './dialect.ts'
 import type { Tables } from './tables.ts'
 
 /** Tells servers of one database that jobs may wait. Only a hint: a lost one costs a poll. */
-export type JobHints = {
+export type JobNotifier = {
   /** Tells the others, soon; call it after the transaction. */
-  announce(): void
-  /** Calls `onHint` when another server announces, or may have; returns what ends that. */
-  listen(onHint: () => void): () => void
+  notify(): void
+  /** Calls `onNotify` when another server announces, or may have; returns what ends that. */
+  listen(onNotify: () => void): () => void
 }
 
 /** An open database: where rows are, and how it words statements. */
 export type Database = {
   readonly sql: Kysely<Tables>
   /** For queries that may take long: only other such queries wait for them. */
-  readonly readonly: Kysely<Tables>
+  readonly reader: Kysely<Tables>
   readonly dialect: Dialect
   /** Whether other servers work on it too. */
   readonly isShared?: boolean
-  readonly jobHints?: JobHints
+  readonly jobNotifier?: JobNotifier
   /**
    * Adds up what grows with every change, and frees the space of deleted rows, if the database does
    * not by itself; called with each heartbeat.

@@ -58,9 +58,9 @@ export type Dialect = {
    */
   lockRows?(tx: Transaction, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
   /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */
-  readonly keepRows: RawBuilder<unknown>
+  readonly forKeyShare: RawBuilder<unknown>
   /** Ends a `select` of rows of a table to change: those that others are changing are left out. */
-  takeRows(table: string): RawBuilder<unknown>
+  forUpdateSkipLocked(table: string): RawBuilder<unknown>
   /** How terms are stored with utterances, and how they are searched for. */
   readonly search: SearchDialect
   /** Whether no transaction that still runs can have a lower number than `tx`. */

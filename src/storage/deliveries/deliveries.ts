@@ -83,7 +83,7 @@ export async function findDueEndpoints(
       from first where next_at <= ${until}
     ) as due
     order by place, next_at
-    limit ${MAX_DUE_ENDPOINTS}`.execute(db.readonly)
+    limit ${MAX_DUE_ENDPOINTS}`.execute(db.reader)
   return rows.map((row) => ({ ...row, isProven: db.dialect.toBoolean(row.isProven) }))
 }
 
@@ -289,7 +289,7 @@ export async function failSomeDeliveries(
     .where('endpoint_id', '=', endpointId)
     .where(isPending)
     .limit(BATCH)
-    .modifyEnd(db.dialect.takeRows('deliveries'))
+    .modifyEnd(db.dialect.forUpdateSkipLocked('deliveries'))
   const { numUpdatedRows } = await db.sql
     .updateTable('deliveries')
     .set({ state: 'failed', reason, next_at: null, ended_at: at })

@@ -19,7 +19,7 @@ export type TakeOptions = {
  * Nobody sends it: its lease has ended, or its owner is dead, or it is this process, which knows
  * what it has in flight: an attempt that was cut off needs no other write.
  */
-function isFree({ dialect, owner }: Db, inFlight: readonly string[]) {
+function isUnleased({ dialect, owner }: Db, inFlight: readonly string[]) {
   const isOver = sql<SqlBool>`(lease_until is null or lease_until < ${dialect.now()}
     or lease_owner = ${owner} or ${isAbandoned})`
   return sql<SqlBool>`(${isOver} and not (${dialect.isIn(sql.ref('id'), inFlight)}))`
@@ -40,7 +40,7 @@ export async function leaseDueDeliveries(
     .where('state', '=', sql.lit('due'))
     .where('endpoint_id', '=', endpointId)
     .where('next_at', '<=', now)
-    .where(isFree(db, inFlight))
+    .where(isUnleased(db, inFlight))
     // It may have been disabled since the caller read it.
     .where(sql<SqlBool>`not exists (select 1 from endpoints
       where id = ${endpointId} and disabled_at is not null)`)
@@ -56,7 +56,7 @@ export async function leaseDueDeliveries(
       lease_epoch: row('lease_epoch', '+', 1),
       lease_until: sql<number>`${db.dialect.now()} + ${leaseMs}`,
     }))
-    .where('id', 'in', due.modifyEnd(db.dialect.takeRows('deliveries')))
+    .where('id', 'in', due.modifyEnd(db.dialect.forUpdateSkipLocked('deliveries')))
     .returningAll()
     .execute()
   return rows.toSorted(byTurn).map(toDelivery)
@@ -84,7 +84,7 @@ export async function renewDeliveries(
 }
 
 /** Returns the first time at which something is due for an endpoint that nobody sends. */
-export async function findNextDue(
+export async function findNextDueDelivery(
   db: Db,
   { endpointId, inFlight }: Pick<TakeOptions, 'endpointId' | 'inFlight'>,
 ): Promise<number | undefined> {
@@ -93,7 +93,7 @@ export async function findNextDue(
     .select('next_at')
     .where('state', '=', sql.lit('due'))
     .where('endpoint_id', '=', endpointId)
-    .where(isFree(db, inFlight))
+    .where(isUnleased(db, inFlight))
     .orderBy('next_at')
     .limit(1)
     .executeTakeFirst()

@@ -61,12 +61,12 @@ test('a list can be narrowed by job, endpoint, state, event and time', async (t)
 /** Returns SQLite's query plan for a list. */
 async function planOf(db: Db, filter: Partial<DeliveryFilter>): Promise<string> {
   const plans: Promise<string>[] = []
-  const readonly = db.readonly.withPlugin({
+  const reader = db.reader.withPlugin({
     transformQuery({ node, queryId }) {
-      const { sql, parameters } = db.readonly.getExecutor().compileQuery(node, queryId)
+      const { sql, parameters } = db.reader.getExecutor().compileQuery(node, queryId)
       const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters])
       plans.push(
-        db.readonly.executeQuery<{ detail: string }>(explained).then(({ rows }) => {
+        db.reader.executeQuery<{ detail: string }>(explained).then(({ rows }) => {
           return rows.map(({ detail }) => detail).join()
         }),
       )
@@ -74,7 +74,7 @@ async function planOf(db: Db, filter: Partial<DeliveryFilter>): Promise<string> 
     },
     transformResult: async ({ result }) => result,
   })
-  await listed({ ...db, readonly }, filter)
+  await listed({ ...db, reader }, filter)
   return (await Promise.all(plans)).join()
 }
 

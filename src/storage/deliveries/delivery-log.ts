@@ -66,7 +66,7 @@ export async function listDeliveries(
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ deliveries: LoggedDelivery[]; more: boolean }> {
   const { account, jobId, endpointId, statuses = [], events = [], from, before } = filter
-  let query = db.readonly
+  let query = db.reader
     .selectFrom('deliveries')
     .select(loggedColumns)
     .orderBy('created_at', 'desc')
@@ -111,7 +111,7 @@ export async function findAttempts(
 ): Promise<Map<string, Attempt[]>> {
   const attempts = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
   if (ids.length === 0) return attempts
-  const rows = await db.readonly
+  const rows = await db.reader
     .selectFrom('delivery_attempts')
     .selectAll()
     .where('delivery_id', 'in', ids)

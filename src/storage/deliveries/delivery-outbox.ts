@@ -250,7 +250,7 @@ async function whyClosed(
     .selectFrom('endpoints')
     .select(['disabled_at', 'disabled_reason'])
     .where('id', '=', endpointId)
-    .modifyEnd(tx.dialect.keepRows)
+    .modifyEnd(tx.dialect.forKeyShare)
     .executeTakeFirst()
   if (!endpoint) throw new RowDeletedError('the endpoint was removed')
   if (endpoint.disabled_at !== null) return disabledReason(endpoint.disabled_reason)

@@ -97,7 +97,7 @@ async function findFailed(
       ${endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`}
       ${jobId === undefined ? sql`` : sql`and job_id = ${jobId}`}
       ${after ? sql`and (job_id, endpoint_id, seq) > (${after.job_id}, ${after.endpoint_id}, ${after.seq})` : sql``}
-    order by job_id, endpoint_id, seq limit ${BATCH}`.execute(db.readonly)
+    order by job_id, endpoint_id, seq limit ${BATCH}`.execute(db.reader)
   return rows
 }
 

@@ -18,11 +18,11 @@ export type IdempotencyKey = {
 const REMEMBERED_MS = 24 * 3_600_000
 
 /** Finds the job that an earlier request with this key created, and what that request asked for. */
-export async function findRepeated(
+export async function findByIdempotencyKey(
   db: Db,
   { account, key }: IdempotencyKey,
   { now }: { now: number },
-): Promise<Earlier | undefined> {
+): Promise<IdempotencyRecord | undefined> {
   const row = await db.sql
     .selectFrom('idempotency_keys')
     .select(['job_id', 'fingerprint'])
@@ -34,13 +34,16 @@ export async function findRepeated(
 }
 
 /** The job that an earlier request with the same key created, and what that request asked for. */
-export type Earlier = { jobId: string; fingerprint: string }
+export type IdempotencyRecord = { jobId: string; fingerprint: string }
 
 /**
  * Returns the id of the job that an earlier request created. Throws `idempotency_conflict` if that
  * request asked for something else.
  */
-export function jobOfSameRequest(earlier: Earlier, { fingerprint }: IdempotencyKey): string {
+export function jobOfSameRequest(
+  earlier: IdempotencyRecord,
+  { fingerprint }: IdempotencyKey,
+): string {
   if (earlier.fingerprint !== fingerprint) throw new AppError('idempotency_conflict')
   return earlier.jobId
 }
@@ -49,7 +52,7 @@ export function jobOfSameRequest(earlier: Earlier, { fingerprint }: IdempotencyK
  * The outcome of a creation: `refused` by the queue, or not needed because the same key came
  * `earlier`.
  */
-export type Creation = 'created' | 'refused' | Earlier
+export type CreateJobResult = 'created' | 'refused' | IdempotencyRecord
 
 /** The options of a creation. */
 export type CreationOptions = QueueLimit & {
@@ -62,7 +65,7 @@ export type CreationOptions = QueueLimit & {
  * Queues a job together with its metadata index entries and its idempotency key, or writes none of
  * it. Fails with `quota_exceeded` when the account has used up its month.
  */
-export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<Creation>
+export type CreateJob = (job: NewJob, options: CreationOptions) => Promise<CreateJobResult>
 
 /**
  * Creates the function that creates jobs. Jobs requested during a write share the next transaction.
@@ -82,7 +85,7 @@ export function createJobWriter(db: Db): CreateJob {
 }
 
 /** A refusal must not roll back the transaction: other creations share it. */
-type Written = Creation | { quotaError: AppError }
+type Written = CreateJobResult | { quotaError: AppError }
 
 async function create(
   tx: Db,
@@ -95,7 +98,7 @@ async function create(
   if (earlier) return earlier
   const quotaError = maxSeconds ? await checkMonth(tx, job, { maxSeconds }) : undefined
   if (!quotaError && (await enqueueJob(tx, job, { maxQueued }))) return 'created'
-  if (idempotency) await forget(tx, idempotency)
+  if (idempotency) await deleteIdempotencyKey(tx, idempotency)
   return quotaError ? { quotaError } : 'refused'
 }
 
@@ -112,7 +115,7 @@ async function checkMonth(tx: Db, job: NewJob, { maxSeconds }: { maxSeconds: num
 }
 
 /** A refused request may be repeated with the same key. */
-async function forget(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
+async function deleteIdempotencyKey(tx: Db, { account, key }: IdempotencyKey): Promise<void> {
   await tx.sql
     .deleteFrom('idempotency_keys')
     .where('account', '=', account)
@@ -125,7 +128,7 @@ async function remember(
   tx: Db,
   { account, key, fingerprint }: IdempotencyKey,
   { id, createdAt }: NewJob,
-): Promise<Earlier | undefined> {
+): Promise<IdempotencyRecord | undefined> {
   const { numAffectedRows } = await sql`
     insert into idempotency_keys (account, key, fingerprint, job_id, created_at)
     values (${account}, ${key}, ${fingerprint}, ${id}, ${createdAt})

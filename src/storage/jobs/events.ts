@@ -3,10 +3,10 @@ import type { Db } from '../database/db.ts'
 import type { EventRow } from '../database/tables.ts'
 
 /** Only the database: events have nothing in the objects. */
-type Rows = Pick<Db, 'sql' | 'dialect'>
+type Queryable = Pick<Db, 'sql' | 'dialect'>
 
 /** The place of an event in the order of all. */
-export type EventPlace = Pick<StoredEvent, 'tx' | 'seq'>
+export type EventCursor = Pick<StoredEvent, 'tx' | 'seq'>
 
 /** What happened to a job or a delivery. */
 export type StoredEvent = {
@@ -26,8 +26,8 @@ export type StoredEvent = {
  * stands before one that was returned.
  */
 export async function readEvents(
-  { sql: db, dialect }: Rows,
-  { tx, seq }: EventPlace,
+  { sql: db, dialect }: Queryable,
+  { tx, seq }: EventCursor,
   { account, limit }: { account?: string; limit: number },
 ): Promise<StoredEvent[]> {
   let query = db
@@ -43,7 +43,7 @@ export async function readEvents(
 }
 
 /** Returns the place of the last event. */
-export async function lastEventPlace({ sql: db, dialect }: Rows): Promise<EventPlace> {
+export async function lastEventCursor({ sql: db, dialect }: Queryable): Promise<EventCursor> {
   const row = await db
     .selectFrom('events')
     .select(['tx', 'seq'])
@@ -57,7 +57,7 @@ export async function lastEventPlace({ sql: db, dialect }: Rows): Promise<EventP
 
 /** Deletes the events from before a time, in milliseconds since 1970. */
 export async function deleteEvents(
-  { sql: db }: Rows,
+  { sql: db }: Queryable,
   { before }: { before: number },
 ): Promise<void> {
   await db.deleteFrom('events').where('at', '<', before).execute()

@@ -31,7 +31,7 @@ export type ListCursor = { createdAt: number; id: string }
  * Which part of a list: what follows a position, or otherwise what follows an offset; `withJobs`
  * reads short jobs along.
  */
-export type Part = {
+export type PageRequest = {
   offset: number
   limit: number
   after?: ListCursor | undefined
@@ -42,7 +42,7 @@ export type Part = {
 export type ListedJob = ListCursor & { bytes: number; job: Job | undefined }
 
 /** The jobs on one page, and whether more follow. */
-export type JobPage = { places: ListedJob[]; more: boolean }
+export type JobPage = { rows: ListedJob[]; more: boolean }
 
 const kinds: readonly JobKind[] = ['pre-recorded', 'live']
 const statuses: readonly JobStatus[] = ['queued', 'processing', 'done', 'error']
@@ -94,28 +94,28 @@ type ListedRow = Pick<ViewedRow, 'id' | 'created_at'> & { bytes: number } & Part
  * read, except to check a status beside metadata. A metadata filter starts from its rarest
  * condition.
  */
-export async function listJobs(db: Db, filter: JobFilter, part: Part): Promise<JobPage> {
-  const rows = await selectPage(db, filter, part)
-  const places = rows.slice(0, part.limit).map((row): ListedJob => {
-    const isRead = part.withJobs && row.bytes <= SHORT_JOB_BYTES
+export async function listJobs(db: Db, filter: JobFilter, page: PageRequest): Promise<JobPage> {
+  const found = await selectPage(db, filter, page)
+  const rows = found.slice(0, page.limit).map((row): ListedJob => {
+    const isRead = page.withJobs && row.bytes <= SHORT_JOB_BYTES
     const job = isRead ? toJob(row as ViewedRow) : undefined
     return { createdAt: row.created_at, id: row.id, bytes: row.bytes, job }
   })
-  return { places, more: rows.length > part.limit }
+  return { rows, more: found.length > page.limit }
 }
 
-async function selectPage(db: Db, filter: JobFilter, part: Part): Promise<ListedRow[]> {
+async function selectPage(db: Db, filter: JobFilter, page: PageRequest): Promise<ListedRow[]> {
   const tokens = metadataTokens(filter.account, filter.metadata ?? {})
-  if (tokens.length === 0 && !isDeep(filter, part)) return selectJobs(db, filter, part)
-  const streams = await chooseStreams(db, { ...filter, tokens }, part)
-  const { rows } = await pageOf(streams, part).execute(db.readonly)
+  if (tokens.length === 0 && !isDeep(filter, page)) return selectJobs(db, filter, page)
+  const streams = await chooseStreams(db, { ...filter, tokens }, page)
+  const { rows } = await pageOf(streams, page).execute(db.reader)
   return rows
 }
 
 /** The first `limit` jobs of some streams and the one behind, which shows that there is more. */
 function pageOf(
   streams: readonly Sql[],
-  { limit, offset, after, withJobs }: Part,
+  { limit, offset, after, withJobs }: PageRequest,
 ): RawBuilder<ListedRow> {
   return sql`
     select ${withJobs ? shortJob : sql`page.created_at, page.id`}, ${bytes} as bytes
@@ -136,16 +136,16 @@ type PageShape = Pick<JobFilter, 'kinds' | 'statuses'> &
 const selectJobPage = statement<PageValues, ListedRow, PageShape>((values, _dialect, shape) => {
   const { limit, offset, createdAt, id } = values
   const after = shape.after ? { createdAt, id } : undefined
-  const part = { limit, offset, after, withJobs: shape.withJobs }
+  const page = { limit, offset, after, withJobs: shape.withJobs }
   const from = shape.from ? values.from : undefined
   const before = shape.before ? values.before : undefined
   const search = { ...shape, account: values.account, from, before, tokens: [] }
-  return pageOf(jobStreams(search, part), part)
+  return pageOf(jobStreams(search, page), page)
 })
 
-function selectJobs({ readonly: sql, dialect }: Db, filter: JobFilter, part: Part) {
+function selectJobs({ reader: sql, dialect }: Db, filter: JobFilter, page: PageRequest) {
   const { account, from = 0, before = 0 } = filter
-  const { limit, offset, after, withJobs = false } = part
+  const { limit, offset, after, withJobs = false } = page
   const { createdAt, id } = after ?? { createdAt: 0, id: '' }
   const shape = {
     kinds: filters(filter.kinds, kinds),
@@ -168,21 +168,21 @@ type Search = JobFilter & { tokens: readonly Buffer[] }
  * Returns the ordered streams whose union is the list: those of the jobs, or the one of a metadata
  * token.
  */
-async function chooseStreams(db: Db, search: Search, part: Part): Promise<Sql[]> {
+async function chooseStreams(db: Db, search: Search, page: PageRequest): Promise<Sql[]> {
   const { tokens } = search
-  if (tokens.length === 0) return [wholeStream(db, search, part)]
+  if (tokens.length === 0) return [wholeStream(db, search, page)]
   const byStatus = filters(search.statuses, statuses)
-  if (tokens.length === 1 && !byStatus) return [metadataStream(search, part, tokens[0]!)]
+  if (tokens.length === 1 && !byStatus) return [metadataStream(search, page, tokens[0]!)]
   const candidates = tokens.slice(0, COUNTED_TOKENS)
   const leads = candidates.map((token) => sql`select 1 from job_metadata where token = ${token}`)
   if (byStatus)
     leads.push(
-      sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, part), sql` union all `)}) as found`,
+      sql`select 1 from (${sql.join(jobStreams({ ...search, tokens: [] }, page), sql` union all `)}) as found`,
     )
   const counts = await countUpTo(db, leads)
   // If all are common the last one leads: a walk by status reads no job row.
   const token = candidates[counts.lastIndexOf(Math.min(...counts))]
-  return token ? [metadataStream(search, part, token)] : jobStreams(search, part)
+  return token ? [metadataStream(search, page, token)] : jobStreams(search, page)
 }
 
 async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
@@ -191,22 +191,22 @@ async function countUpTo(db: Db, searches: readonly Sql[]): Promise<number[]> {
     return sql`(select count(*) from (${search} limit ${COUNTED_ROWS}) as rows) as ${name}`
   })
   const { rows } = await sql<Record<string, number>>`
-    select ${sql.join(counts)}`.execute(db.readonly)
+    select ${sql.join(counts)}`.execute(db.reader)
   return searches.map((_, i) => rows[0]![`count_${i}`]!)
 }
 
 /** Whether a list without metadata begins so far behind that its streams are not merged. */
-function isDeep(filter: JobFilter, { offset, after }: Part): boolean {
+function isDeep(filter: JobFilter, { offset, after }: PageRequest): boolean {
   return !after && offset > MERGED_ROWS && streamsOf(filter).length > 1
 }
 
 /** Returns one stream per requested kind and status, all in list order. */
-function jobStreams(search: Search, part: Part): Sql[] {
+function jobStreams(search: Search, page: PageRequest): Sql[] {
   const { account, tokens } = search
   return streamsOf(search).map(
     ({ kind, status }) => sql`select created_at, id from (select created_at, id from jobs
       where account = ${account} ${kind ? sql`and kind = ${kind}` : sql``}
-        ${status ? sql`and status = ${status}` : sql``} ${within(search, part)}
+        ${status ? sql`and status = ${status}` : sql``} ${within(search, page)}
         ${hasTokens(tokens, sql.ref('jobs'))}
       order by created_at desc, id desc) as stream`,
   )
@@ -223,29 +223,29 @@ function streamsOf(search: Pick<JobFilter, 'kinds' | 'statuses'>) {
 }
 
 /** Returns the jobs of all requested kinds and statuses, by checking every job in list order. */
-function wholeStream(db: Db, search: Search, part: Part): Sql {
+function wholeStream(db: Db, search: Search, page: PageRequest): Sql {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses) ?? statuses
   // Otherwise the status index would be used, and its rows sorted.
   return sql`select created_at, id from jobs
     ${db.dialect.byIndex(byKind ? 'jobs_by_kind' : 'jobs_by_time')}
     where account = ${search.account} ${byKind ? sql`and kind = ${byKind[0]}` : sql``}
-      and status in (${sql.join(byStatus)}) ${within(search, part)}`
+      and status in (${sql.join(byStatus)}) ${within(search, page)}`
 }
 
 /** Returns the jobs that have a metadata token and match everything else. */
-function metadataStream(search: Search, part: Part, lead: Buffer): Sql {
+function metadataStream(search: Search, page: PageRequest, lead: Buffer): Sql {
   const byKind = filters(search.kinds, kinds)
   const byStatus = filters(search.statuses, statuses)
   const others = search.tokens.filter((token) => token !== lead)
   const hasStatus = sql`and exists (select 1 from jobs where jobs.id = m.id
     and jobs.status in (${sql.join(byStatus ?? [])}))`
   return sql`select m.created_at, m.id from job_metadata m where m.token = ${lead}
-    ${byKind ? sql`and m.kind in (${sql.join(byKind)})` : sql``} ${within(search, part)}
+    ${byKind ? sql`and m.kind in (${sql.join(byKind)})` : sql``} ${within(search, page)}
     ${hasTokens(others, sql.ref('m'))} ${byStatus ? hasStatus : sql``}`
 }
 
-function within({ from, before }: JobFilter, { after }: Part): Sql {
+function within({ from, before }: JobFilter, { after }: PageRequest): Sql {
   const conditions = [
     from === undefined ? sql`` : sql`and created_at >= ${from}`,
     before === undefined ? sql`` : sql`and created_at < ${before}`,

@@ -31,7 +31,7 @@ export function insertShare(
     const { rows } = await sql`select 1 from jobs
       where id = ${jobId} and account = ${account}
         and (status = 'done' or (kind = 'live' and status in ('queued', 'processing')))
-      ${tx.dialect.keepRows}`.execute(tx.sql)
+      ${tx.dialect.forKeyShare}`.execute(tx.sql)
     if (rows.length === 0) return 'gone'
     const { count } = await tx.sql
       .selectFrom('shares')

@@ -87,7 +87,7 @@ export function insertTranscriptVersion(
   return inTransaction(db, async (tx) => {
     const { rows } = await sql`select 1 from jobs
       where id = ${jobId} and account = ${account} and status = 'done'
-      ${tx.dialect.keepRows}`.execute(tx.sql)
+      ${tx.dialect.forKeyShare}`.execute(tx.sql)
     if (rows.length === 0) return false
     const { numInsertedOrUpdatedRows } = await tx.sql
       .insertInto('transcript_edits')

@@ -38,10 +38,10 @@ import { openOrphans } from '../objects/orphans/orphans.ts'
 import {
   createDiskSessionStore,
   type DiskSessionStore,
-  keepRecording,
   openDiskSessionStore,
   removeDiskSessionStore,
-  removeStaleLiveFiles,
+  removeStaleSessions,
+  storeRecording,
 } from './disk-session-store.ts'
 
 async function makeSession(t: TestContext): Promise<{ folder: string; files: DiskSessionStore }> {
@@ -213,14 +213,14 @@ test('the sound becomes a recording, the same one each time, which outlives its 
   const header = Buffer.alloc(44, 'h')
   void files.write(audioAt(0, 333), [lineOf(0, 333)])
   const expected = Buffer.concat([header, audioAt(0, 333), Buffer.alloc(1)])
-  assert.deepEqual(await keepRecording(files, objects, { id, header }), { size: 378 })
+  assert.deepEqual(await storeRecording(files, objects, { id, header }), { size: 378 })
   assert.ok((await contentOf(objects, id)).equals(expected))
 
   // The server was killed before it recorded that: the next one does it again.
   await files.close()
   const second = await reopen(t, folder)
   await assertWhole(second, 1)
-  assert.deepEqual(await keepRecording(second, objects, { id, header }), { size: 378 })
+  assert.deepEqual(await storeRecording(second, objects, { id, header }), { size: 378 })
   assert.ok((await contentOf(objects, id)).equals(expected))
 
   await removeDiskSessionStore(folder)
@@ -238,20 +238,20 @@ test('a recording of an even length has no pad byte, and one without sound is a 
   ] as const) {
     if (audio > 0) await files.write(audioAt(0, audio), [lineOf(0, audio)])
     const id = randomUUID()
-    assert.deepEqual(await keepRecording(files, objects, { id, header }), { size })
+    assert.deepEqual(await storeRecording(files, objects, { id, header }), { size })
     assert.ok((await contentOf(objects, id)).equals(Buffer.concat([header, audioAt(0, audio)])))
   }
   const wrong = { id: randomUUID(), header: Buffer.alloc(46) }
-  await assert.rejects(keepRecording(files, objects, wrong), RangeError)
+  await assert.rejects(storeRecording(files, objects, wrong), RangeError)
 })
 
 test('the folders of sessions that are not open are removed, those of others are not', async (t) => {
   const parent = join(await makeFolder(t), 'live')
-  await removeStaleLiveFiles(parent, new Map())
+  await removeStaleSessions(parent, new Map())
   const ids = [randomUUID(), randomUUID()]
   for (const id of ids) await (await openOrCreate(join(parent, id))).close()
   await mkdir(join(parent, `${ids[0]}.new`))
-  await removeStaleLiveFiles(parent, new Map([[ids[0]!, 'open']]))
+  await removeStaleSessions(parent, new Map([[ids[0]!, 'open']]))
   assert.deepEqual(await readdir(parent), [ids[0]])
   await (await reopen(t, join(parent, ids[0]!))).close()
 })
@@ -267,7 +267,7 @@ test('the folder of a session whose job is unknown waits beside, and comes back 
   for (const id of [unknown, ended]) await (await openOrCreate(join(parent, id))).close()
   // Left by a kill while it was created; a second one of this name must not stop a start.
   await mkdir(join(parent, `${unknown}.new`))
-  await removeStaleLiveFiles(parent, new Map([[ended, 'ended']]), orphans)
+  await removeStaleSessions(parent, new Map([[ended, 'ended']]), orphans)
   assert.deepEqual(await readdir(parent), [])
   assert.deepEqual(await readdir(join(folder, 'orphans')), [`live-${unknown}`])
   for (const id of [unknown, ended]) await orphans.takeSessionBack(join(parent, id))

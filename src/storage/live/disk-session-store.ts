@@ -72,14 +72,14 @@ export async function openDiskSessionStore(
     await cutTo(audio, AUDIO_START + sent.audioBytes)
     await cutTo(log, sent.logBytes)
     if (sent.logBytes > 0) for (const handle of handles) await handle.datasync()
-    return liveFilesOf({ folder, audio, log }, sent)
+    return diskSessionStore({ folder, audio, log }, sent)
   } catch (error) {
     for (const handle of handles) await handle.close()
     throw storageError(error)
   }
 }
 
-function liveFilesOf(
+function diskSessionStore(
   { folder, audio, log }: { folder: string; audio: FileHandle; log: FileHandle },
   sizes: StoredSizes,
 ): DiskSessionStore {
@@ -157,7 +157,7 @@ async function cutTo(handle: FileHandle, size: number): Promise<void> {
  * be written afterwards. The folder stays until `removeDiskSessionStore`; repeating it all after a
  * crash gives the same result.
  */
-export async function keepRecording(
+export async function storeRecording(
   files: DiskSessionStore,
   objects: Objects,
   { id, epoch, header }: { id: string; epoch?: number | undefined; header: Uint8Array },
@@ -189,7 +189,7 @@ export async function removeDiskSessionStore(folder: string): Promise<void> {
 }
 
 /** Returns the names of the session folders in `parent`, which may be missing. */
-export async function listLiveFiles(parent: string): Promise<string[]> {
+export async function listSessionFolders(parent: string): Promise<string[]> {
   return readdir(parent).catch((error) => {
     if (error.code === 'ENOENT') return []
     throw storageError(error)
@@ -206,12 +206,12 @@ export type SessionStatus = 'open' | 'ended' | 'unknown'
  * Removes from `parent` the folders of ended sessions. Turns folders whose audio may be all that is
  * left of a session into orphans; without `orphans`, removes these too.
  */
-export async function removeStaleLiveFiles(
+export async function removeStaleSessions(
   parent: string,
   fates: ReadonlyMap<string, SessionStatus>,
   orphans?: Orphans | undefined,
 ): Promise<void> {
-  for (const name of await listLiveFiles(parent)) {
+  for (const name of await listSessionFolders(parent)) {
     const fate = fates.get(name) ?? 'unknown'
     if (fate === 'open') continue
     const folder = join(parent, name)

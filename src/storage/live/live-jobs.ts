@@ -70,7 +70,9 @@ export async function findLiveJobByToken(
   const row = await db.sql
     .selectFrom('jobs')
     .select(liveColumns)
-    .select(sql<string | null>`case when ${isFree(db)} then null else lease_owner end`.as('owner'))
+    .select(
+      sql<string | null>`case when ${isUnleased(db)} then null else lease_owner end`.as('owner'),
+    )
     .where('id', '=', session.job_id)
     .executeTakeFirst()
   const isOpen = row?.status === 'queued' || row?.status === 'processing'
@@ -81,7 +83,7 @@ export async function findLiveJobByToken(
 /**
  * Whether nobody runs a session: no owner that lives, or one that renewed its lease too long ago.
  */
-function isFree({ dialect }: Db) {
+function isUnleased({ dialect }: Db) {
   return sql<boolean>`(${isAbandoned} or lease_until < ${dialect.now()})`
 }
 
@@ -95,7 +97,7 @@ export async function listOpenLiveJobs(db: Db): Promise<LiveJob[]> {
     .select(liveColumns)
     .where('kind', '=', 'live')
     .where(isOpen)
-    .where(isFree(db))
+    .where(isUnleased(db))
     .orderBy('created_at')
     .orderBy('id')
     .execute()
@@ -118,7 +120,7 @@ async function begin(
   id: string,
   { owner, at, onlyIfFree = false }: LiveClaim,
 ): Promise<Lease | undefined> {
-  const isMine = sql<boolean>`(lease_owner = ${owner} or ${isFree(tx)})`
+  const isMine = sql<boolean>`(lease_owner = ${owner} or ${isUnleased(tx)})`
   const row = await tx.sql
     .updateTable('jobs')
     .set((job) => ({
@@ -155,7 +157,9 @@ export async function findLiveOwners(
   const rows = await db.sql
     .selectFrom('jobs')
     .select('id')
-    .select(sql<string | null>`case when ${isFree(db)} then null else lease_owner end`.as('owner'))
+    .select(
+      sql<string | null>`case when ${isUnleased(db)} then null else lease_owner end`.as('owner'),
+    )
     .where(db.dialect.isIn(sql`id`, ids))
     .where('kind', '=', 'live')
     .where(isOpen)

@@ -4,13 +4,13 @@ import type { Db } from '../database/db.ts'
 const KEPT_MS = 24 * 3_600_000
 
 /** The response to the creation of a live session. */
-export type LiveSession = { id: string; createdAt: number; token: string }
+export type SessionToken = { id: string; createdAt: number; token: string }
 
 /**
  * Finds the session of a job, with its token, even if the job was deleted since; undefined if that
  * is long ago.
  */
-export async function findLiveSession(db: Db, jobId: string): Promise<LiveSession | undefined> {
+export async function findLiveSession(db: Db, jobId: string): Promise<SessionToken | undefined> {
   const row = await db.sql
     .selectFrom('live_sessions')
     .selectAll()

@@ -32,7 +32,7 @@ export type SessionStores = {
   /**
    * Opens what earlier processes left of a session, without a lease; undefined if that is nothing.
    */
-  openLeft(
+  openWithoutLease(
     jobId: string,
     options: Pick<OpenStoreOptions, 'audioAfter'>,
   ): Promise<DiskSessionStore | undefined>
@@ -45,12 +45,13 @@ export function createSessionStores(db: Db, folder: string): SessionStores {
 
 function localSessions(folder: string): SessionStores {
   const folderOf = (jobId: string) => join(liveFolder(folder), jobId)
-  const openLeft: SessionStores['openLeft'] = (jobId, how) => openEarlier(folderOf(jobId), how)
+  const openWithoutLease: SessionStores['openWithoutLease'] = (jobId, how) =>
+    openExisting(folderOf(jobId), how)
   return {
     folderOf,
-    openLeft,
+    openWithoutLease,
     async open({ id }, how) {
-      const left = await openLeft(id, how)
+      const left = await openWithoutLease(id, how)
       return { files: left ?? (await createDiskSessionStore(folderOf(id))), isNew: !left }
     },
   }
@@ -63,9 +64,9 @@ function sharedSessions(db: Db, folder: string): SessionStores {
   const earlierFolder = (jobId: string) => join(liveFolder(folder), jobId)
   return {
     folderOf,
-    async openLeft(jobId, how) {
+    async openWithoutLease(jobId, how) {
       const copy = await copyAbandonedSession({ db, jobId, folder: folderOf(jobId) })
-      return copy ?? openEarlier(earlierFolder(jobId), how)
+      return copy ?? openExisting(earlierFolder(jobId), how)
     },
     open({ id, epoch }, how) {
       const own = { folder: folderOf(id), earlierFolder: earlierFolder(id) }
@@ -78,7 +79,7 @@ function sharedSessions(db: Db, folder: string): SessionStores {
  * Opens the files that an earlier process left; one that was killed at the wrong moment may not
  * have created them.
  */
-async function openEarlier(
+async function openExisting(
   folder: string,
   how: Pick<OpenStoreOptions, 'audioAfter'>,
 ): Promise<DiskSessionStore | undefined> {

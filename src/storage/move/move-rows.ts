@@ -36,7 +36,7 @@ export type Position = { table: string; after: Value[] } | null
 export async function copyRows(
   { source, target, signal, onCount }: RowMove,
   position: Position,
-  keepPosition: (tx: Kysely<Tables>, position: Position) => Promise<void>,
+  savePosition: (tx: Kysely<Tables>, position: Position) => Promise<void>,
 ): Promise<void> {
   const total = movedTables.reduce((sum, table) => sum + source.count(table), 0)
   const begun = movedTables.findIndex(({ name }) => name === position?.table)
@@ -54,7 +54,7 @@ export async function copyRows(
         await insert(tx, table.name, rows)
         if (table.name === 'jobs') await indexMetadata(tx, rows)
         const last = rows.at(-1)!
-        await keepPosition(tx, { table: table.name, after: table.key.map((name) => last[name]!) })
+        await savePosition(tx, { table: table.name, after: table.key.map((name) => last[name]!) })
       })
       done += rows.length
       onCount(done, total)

@@ -11,9 +11,9 @@ import { copyObjects, countDifferences, type ObjectMove } from './move-objects.t
 import { copyRows, findDifferences, type RowMove } from './move-rows.ts'
 import {
   closeTarget,
-  keepPosition,
   type MoveIdentity,
   openTarget,
+  savePosition,
   type TargetDatabase,
 } from './target-database.ts'
 
@@ -129,7 +129,7 @@ async function moveRows(
     const onCount = (done: number, total: number) => onProgress(stage, done, total)
     return { source, target: target.sql, signal, onCount }
   }
-  await copyRows(move('copying rows'), target.position, keepPosition)
+  await copyRows(move('copying rows'), target.position, savePosition)
   const differing = await findDifferences(move('comparing rows'))
   if (differing.length > 0) throw new Error(`The rows of ${differing.join(', ')} ${CHANGED}`)
 }

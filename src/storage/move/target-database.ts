@@ -35,7 +35,7 @@ export async function openTarget(
 }
 
 /** Notes how far the copy is, in the transaction that copies. */
-export async function keepPosition(tx: Kysely<Tables>, position: Position): Promise<void> {
+export async function savePosition(tx: Kysely<Tables>, position: Position): Promise<void> {
   await sql`update store_move set position = ${JSON.stringify(position)}`.execute(tx)
 }
 

@@ -14,7 +14,7 @@ export type NodeState = {
   version: string
   /** It stops: nothing new is sent to it. */
   isDraining: boolean
-  /** Where it keeps objects; see `findObjectPlace`. */
+  /** Where it keeps objects; see `findObjectStoreId`. */
   objects?: string
   /** Absent on a node that runs no live sessions. */
   live?: NodeLoad

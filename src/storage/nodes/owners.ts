@@ -104,10 +104,10 @@ async function removeOwners(db: Db, which: ReturnType<typeof sql<SqlBool>>): Pro
 }
 
 /** The owners that are alive: their ids, and when the first of them started. */
-export type LiveOwners = { ids: string[]; since: number }
+export type ActiveOwners = { ids: string[]; since: number }
 
 /** Returns the owners whose heartbeat goes on, this process among them. */
-export async function findOwners(db: Db): Promise<LiveOwners> {
+export async function findOwners(db: Db): Promise<ActiveOwners> {
   const rows = await db.sql.selectFrom('owners').select(['id', 'started_at']).execute()
   const started = rows.map(({ started_at }) => started_at)
   return { ids: rows.map(({ id }) => id), since: Math.min(...started) }

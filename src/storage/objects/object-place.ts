@@ -9,7 +9,7 @@ import { listNodes } from '../nodes/nodes.ts'
  * Identifies where a process keeps objects: a bucket and prefix, or a data folder, by a file in it
  * that is made once.
  */
-export async function findObjectPlace(
+export async function findObjectStoreId(
   folder: string,
   objectStore: ObjectStoreConfig | undefined,
 ): Promise<string> {

@@ -64,7 +64,7 @@ export type Objects = {
   /** Deletes an object, not one of a higher epoch than the given; a missing one is no error. */
   delete(id: string, options?: Pick<WriteOptions, 'epoch'>): Promise<void>
   /** Removes what writes left unfinished, except those of living owners. */
-  removeUnfinished(options: LivingOwners): Promise<void>
+  removeUnfinished(options: ActiveOwners): Promise<void>
   /** Yields every stored id, at most `LIST_SIZE` at a time. */
   list(): AsyncGenerator<string[]>
   /**
@@ -82,7 +82,7 @@ export type Objects = {
 }
 
 /** The processes that work on the database: their ids, and when the first of them started. */
-export type LivingOwners = { owners: readonly string[]; since: number }
+export type ActiveOwners = { owners: readonly string[]; since: number }
 
 /** Objects that no row refers to, as a store keeps them beside the others. */
 export type OrphanObjects = {

@@ -73,8 +73,8 @@ async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): P
   let after: ListCursor | undefined
   for (let jobs = FIRST_JOBS; ; jobs = Math.min(jobs * 2, MAX_JOBS)) {
     const part = { offset: 0, limit: jobs, after }
-    const { places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
-    const heard = await selectHeard(db, filter, places)
+    const { rows: places, more } = await listJobs(db, { ...filter, statuses: ['done'] }, part)
+    const heard = await selectMatchingJobs(db, filter, places)
     if (heard.length > 0) {
       const inJobs = search.find(owner, query, heard)
       const wanted = { offset: toSkip, limit: limit - ids.length }
@@ -92,7 +92,7 @@ async function findIds(db: Db, filter: SearchFilter, { offset, limit }: Part): P
  * Returns the ids of the jobs that have the speaker and the language of a filter: to look these up
  * takes microseconds for each job, to look for its words takes some hundred.
  */
-async function selectHeard(
+async function selectMatchingJobs(
   db: Db,
   { speaker, language }: SearchFilter,
   jobs: readonly ListCursor[],
@@ -105,7 +105,7 @@ async function selectHeard(
   if (isHeard.length === 0 || ids.length === 0) return ids
   const { rows } = await sql<{ id: string }>`select id from jobs
     where ${db.dialect.isIn(sql`id`, ids)} and exists (select 1 from utterances u
-      where u.job_id = jobs.id and ${sql.join(isHeard, sql` and `)})`.execute(db.readonly)
+      where u.job_id = jobs.id and ${sql.join(isHeard, sql` and `)})`.execute(db.reader)
   return rows.map(({ id }) => id)
 }
 
@@ -161,19 +161,19 @@ async function readHits(db: Db, ids: readonly number[]): Promise<SearchHit[]> {
       (select text from utterances where job_id = u.job_id and n = u.n - 1) as before,
       (select text from utterances where job_id = u.job_id and n = u.n + 1) as after
     from utterances u join jobs on jobs.id = u.job_id
-    where u.id in (${sql.join(ids)})`.execute(db.readonly)
+    where u.id in (${sql.join(ids)})`.execute(db.reader)
   const byId = new Map(rows.map(({ id, ...hit }) => [id, hit]))
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** Runs a query where the planner may use the index of terms. */
 async function withPlan<T>(
-  { dialect, readonly }: Db,
-  query: (sql: Db['readonly']) => Promise<T>,
+  { dialect, reader }: Db,
+  query: (sql: Db['reader']) => Promise<T>,
 ): Promise<T> {
   const { choosePlan } = dialect.search
-  if (!choosePlan) return query(readonly)
-  return readonly.transaction().execute(async (sql) => {
+  if (!choosePlan) return query(reader)
+  return reader.transaction().execute(async (sql) => {
     await choosePlan({ sql })
     return query(sql)
   })

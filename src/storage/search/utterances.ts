@@ -89,7 +89,7 @@ async function deleteSome(db: Pick<Db, 'sql'>, jobId: string, limit: number): Pr
 
 async function isDone(tx: Db, id: string): Promise<boolean> {
   const { rows } = await sql`select 1 from jobs where id = ${id} and status = 'done'
-    ${tx.dialect.keepRows}`.execute(tx.sql)
+    ${tx.dialect.forKeyShare}`.execute(tx.sql)
   return rows.length > 0
 }
 
@@ -136,7 +136,7 @@ export function removeUtterances(
 
 /** Returns the languages that an account's recordings have or had. */
 export async function listSearchLanguages(db: Db, account: string): Promise<string[]> {
-  const rows = await db.readonly
+  const rows = await db.reader
     .selectFrom('search_languages')
     .select('language')
     .where('account', '=', account)

@@ -48,7 +48,7 @@ test('a disk that the system tells nothing about has no reserve to fall below', 
   const { disk, space } = await openSpace(t, { accounts: ['a', 'b'] })
   Object.assign(disk, { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY })
   await space.admit('a')
-  await space.plan(1e15)
+  await space.reserveBytes(1e15)
 })
 
 test('an account may hold so many bytes as are set, and can see how many it holds', async (t) => {
@@ -112,8 +112,8 @@ test('what was accepted may use three quarters of the reserve, then it has to wa
   disk.free = 4 * MB
   using accepted = space.open('a', 'accepted')
   await accepted.add(1 * MB)
-  using _ = await space.plan(2 * MB)
-  await assert.rejects(space.plan(1 * MB), { code: 'storage_full' })
+  using _ = await space.reserveBytes(2 * MB)
+  await assert.rejects(space.reserveBytes(1 * MB), { code: 'storage_full' })
   disk.free = 1 * MB
   using late = space.open('a', 'accepted')
   await assert.rejects(late.add(1), { code: 'storage_full' })
@@ -121,8 +121,8 @@ test('what was accepted may use three quarters of the reserve, then it has to wa
 
 test('what work in progress will write is not given to other work, until that has ended', async (t) => {
   const { space } = await openSpace(t)
-  const first = await space.plan(40 * MB)
-  await assert.rejects(space.plan(40 * MB), { code: 'storage_full' })
+  const first = await space.reserveBytes(40 * MB)
+  await assert.rejects(space.reserveBytes(40 * MB), { code: 'storage_full' })
   first[Symbol.dispose]()
-  await space.plan(40 * MB)
+  await space.reserveBytes(40 * MB)
 })

@@ -80,14 +80,14 @@ export class StorageLimits {
       const detail = `${free} bytes are free, ${reserve} stay reserved (STENO_MIN_FREE_BYTES)`
       throw new AppError('storage_low', detail, { retryAfter: RETRY_AFTER })
     }
-    await this.checkShare(account, bytes)
+    await this.checkQuota(account, bytes)
   }
 
   /** Fails with `quota_exceeded` if `bytes` more would exceed the account's share. */
-  async checkShare(account: string, bytes = 0): Promise<void> {
+  async checkQuota(account: string, bytes = 0): Promise<void> {
     // Most accounts are alone, and this is asked often.
     if (!(await this.#hasLimit())) return
-    const { held, limit = Number.POSITIVE_INFINITY } = await this.readShare(account)
+    const { held, limit = Number.POSITIVE_INFINITY } = await this.readQuota(account)
     // An account at its limit exceeds it with anything more.
     if (held + Math.max(1, bytes) <= limit) return
     const detail = `it holds ${held} of ${limit} bytes (STENO_ACCOUNT_MAX_BYTES); delete jobs to free space`
@@ -95,7 +95,7 @@ export class StorageLimits {
   }
 
   /** Returns the bytes that an account holds, and how many it may; undefined = no limit. */
-  async readShare(account: string): Promise<{ held: number; limit: number | undefined }> {
+  async readQuota(account: string): Promise<{ held: number; limit: number | undefined }> {
     const { accountMaxBytes, db } = this.#options
     const { own, total } = await countHeldBytes(db, account)
     const held = own + (this.#incoming.get(account) ?? 0)
@@ -127,7 +127,7 @@ export class StorageLimits {
    * Reserves space for bytes that accepted work is about to write, until disposed; fails with
    * `storage_full` if there is none now.
    */
-  async plan(bytes: number): Promise<Disposable> {
+  async reserveBytes(bytes: number): Promise<Disposable> {
     await this.#checkCapacity(bytes)
     this.#planned += bytes
     return {
@@ -162,7 +162,7 @@ export class StorageLimits {
 
   async #admitAccepted(account: string, bytes: number): Promise<void> {
     await this.#checkCapacity(bytes)
-    await this.checkShare(account)
+    await this.checkQuota(account)
   }
 
   async #checkCapacity(bytes: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import { AddOnFailure, type AddOnOutput, type ResultForm } from '../result/steps/envelope.ts'
+import { AddOnFailure, type AddOnOutput, type ResultFormat } from '../result/steps/envelope.ts'
 
 /** The parameters of a job, as `request_params` shows them. */
 export type Params = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ export type AddOn = {
   /** Languages that it supports; `all` where the language does not matter. */
   languages: 'all' | readonly string[]
   /** Computes the results; may throw `AddOnFailure`. */
-  make(transcript: Transcript, params: Params, options: { form: ResultForm }): AddOnOutput
+  make(transcript: Transcript, params: Params, options: { format: ResultFormat }): AddOnOutput
 }
 
 /** Runs an add-on on the utterances in languages that it supports. Throws when there are none. */
@@ -22,10 +22,10 @@ export function makeFromTranscript(
   addOn: AddOn,
   transcript: Transcript,
   params: Params,
-  { form = 'string' }: { form?: ResultForm } = {},
+  { format = 'string' }: { format?: ResultFormat } = {},
 ): AddOnOutput {
   const utterances = knownUtterances(addOn, transcript)
-  return addOn.make({ ...transcript, utterances }, params, { form })
+  return addOn.make({ ...transcript, utterances }, params, { format })
 }
 
 /**

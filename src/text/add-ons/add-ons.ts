@@ -30,7 +30,7 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'sentiment_analysis',
     languages: sentimentLanguages,
-    make(transcript, _params, { form }) {
+    make(transcript, _params, { format: form }) {
       const found = sentiment(transcript)
       // The text of an array, not an array: the contract defines it so (4.7).
       const results = form === 'native' ? found : JSON.stringify(found)

@@ -9,9 +9,9 @@ type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>>
  * Returns the paragraphs of utterances in turn, each word half a second long; `_` is half a second
  * of silence.
  */
-function paragraphs(...spokenText: [text: string, whose?: Whose][]): unknown {
+function paragraphs(...turns: [text: string, whose?: Whose][]): unknown {
   let tick = 0
-  const utterances = spokenText.map(([text, whose]) => {
+  const utterances = turns.map(([text, whose]) => {
     const words: Utterance['words'] = []
     for (const part of text.split(' ')) {
       if (part === '_') tick++
@@ -19,7 +19,7 @@ function paragraphs(...spokenText: [text: string, whose?: Whose][]): unknown {
     }
     return { channel: 0, language: 'en', ...whose, words }
   })
-  return displayMode.make({ utterances }, {}, { form: 'string' }).results
+  return displayMode.make({ utterances }, {}, { format: 'string' }).results
 }
 
 test('sentences of one speaker make a paragraph', () => {
@@ -49,7 +49,7 @@ test('languages without blanks have none between sentences', () => {
 })
 
 test('silence has no paragraphs', () => {
-  assert.deepEqual(displayMode.make({ utterances: [] }, {}, { form: 'string' }), {
+  assert.deepEqual(displayMode.make({ utterances: [] }, {}, { format: 'string' }), {
     results: [],
     isEmpty: true,
   })

@@ -4,7 +4,7 @@ import type { Utterance } from '../../transcript/transcript.ts'
 import { findNamedEntities } from './entities.ts'
 
 /** Returns an utterance whose words last half a second each. */
-function spokenText(text: string, start: number, channel = 0): Utterance {
+function utteranceOf(text: string, start: number, channel = 0): Utterance {
   const words = text.split(' ').map((word, i) => {
     const from = start + i / 2
     return { text: word, start: from, end: from + 0.50004, confidence: 1 }
@@ -13,16 +13,16 @@ function spokenText(text: string, start: number, channel = 0): Utterance {
 }
 
 test('an entity carries its type, its text without punctuation and the times of its words', () => {
-  assert.deepEqual(findNamedEntities({ utterances: [spokenText('Hi, this is Lena.', 1)] }), [
+  assert.deepEqual(findNamedEntities({ utterances: [utteranceOf('Hi, this is Lena.', 1)] }), [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 2.5, end: 3 },
   ])
 })
 
 test('a number goes on in the next utterance of its channel, past what the other channel says', () => {
   const utterances = [
-    spokenText('My number is four one five.', 0),
-    spokenText('Go on.', 3, 1),
-    spokenText('Five five five, zero one nine nine.', 4),
+    utteranceOf('My number is four one five.', 0),
+    utteranceOf('Go on.', 3, 1),
+    utteranceOf('Five five five, zero one nine nine.', 4),
   ]
   const [phone, ...others] = findNamedEntities({ utterances })
   assert.deepEqual(others, [])
@@ -31,9 +31,9 @@ test('a number goes on in the next utterance of its channel, past what the other
 
 test('entities of all channels stand in the order of their start', () => {
   const utterances = [
-    spokenText('Ask John Smith.', 0),
-    spokenText('Or Maria.', 1, 1),
-    spokenText('He is in Berlin.', 4),
+    utteranceOf('Ask John Smith.', 0),
+    utteranceOf('Or Maria.', 1, 1),
+    utteranceOf('He is in Berlin.', 4),
   ]
   const found = findNamedEntities({ utterances }).map(({ text }) => text)
   assert.deepEqual(found, ['John Smith', 'Maria', 'Berlin'])
@@ -44,7 +44,7 @@ test('a transcript without words has no entities', () => {
 })
 
 test('what was redacted is reported with what stands in its place, which is nothing else', () => {
-  const utterances = [spokenText('My name is [NAME_1], or mister ####@#### Lena.', 0)]
+  const utterances = [utteranceOf('My name is [NAME_1], or mister ####@#### Lena.', 0)]
   const hidden = [{ type: 'NAME', text: '[NAME_1]', start: 1.50001, end: 2 }]
   assert.deepEqual(findNamedEntities({ utterances, hidden }), [
     { entity_type: 'NAME', text: '[NAME_1]', start: 1.5, end: 2 },

@@ -8,22 +8,22 @@ const words = [
   { text: 'Lena.', start: 0.75, end: 1.00049, confidence: 0.8 },
   { text: 'Bye.', start: 1.25, end: 1.5, confidence: 1 },
 ]
-const spokenText: Transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
+const transcript: Transcript = { utterances: [{ channel: 1, language: 'en', words, speaker: 2 }] }
 
 test('sentences are strings in time order', () => {
-  assert.deepEqual(sentences.make(spokenText, {}, { form: 'string' }), {
+  assert.deepEqual(sentences.make(transcript, {}, { format: 'string' }), {
     results: ['Hi, Lena.', 'Bye.'],
     isEmpty: false,
   })
 })
 
 test('sentences of the native form are objects', () => {
-  const { results, isEmpty } = sentences.make(spokenText, {}, { form: 'native' })
-  assert.deepEqual([results, isEmpty], [nativeSentences(spokenText), false])
+  const { results, isEmpty } = sentences.make(transcript, {}, { format: 'native' })
+  assert.deepEqual([results, isEmpty], [nativeSentences(transcript), false])
 })
 
 test('silence has no sentences', () => {
-  assert.deepEqual(sentences.make({ utterances: [] }, {}, { form: 'string' }), {
+  assert.deepEqual(sentences.make({ utterances: [] }, {}, { format: 'string' }), {
     results: [],
     isEmpty: true,
   })
@@ -34,7 +34,7 @@ test('every language has sentences', () => {
 })
 
 test('native sentences have their words as utterances do', () => {
-  const [first] = nativeSentences(spokenText)
+  const [first] = nativeSentences(transcript)
   assert.deepEqual(first, {
     sentence: 'Hi, Lena.',
     start: 0.5,

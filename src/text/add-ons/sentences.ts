@@ -7,7 +7,7 @@ import type { AddOn } from './add-on.ts'
 export const sentences: AddOn = {
   name: 'sentences',
   languages: 'all',
-  make(transcript, _params, { form }) {
+  make(transcript, _params, { format: form }) {
     const results =
       form === 'native'
         ? nativeSentences(transcript)

@@ -12,21 +12,21 @@ function utterance(text: string, start = 0): Utterance {
 }
 
 /** Returns the single srt file of utterances. */
-function srt(spokenText: Utterance[], config: SubtitlesConfig = {}): string {
-  const [first] = subtitles({ utterances: spokenText }, config)
+function srt(utterances: Utterance[], config: SubtitlesConfig = {}): string {
+  const [first] = subtitles({ utterances: utterances }, config)
   return first!.subtitles
 }
 
 /** Returns start and end of each caption, as the file writes them without hours. */
-function times(spokenText: Utterance[], config?: SubtitlesConfig): string[] {
-  return [...srt(spokenText, config).matchAll(/00:(\S+) --> 00:(\S+)/g)].map(
+function times(utterances: Utterance[], config?: SubtitlesConfig): string[] {
+  return [...srt(utterances, config).matchAll(/00:(\S+) --> 00:(\S+)/g)].map(
     ([, a, b]) => `${a} ${b}`,
   )
 }
 
 /** Returns the rows of each caption. */
-function rows(spokenText: Utterance[], config?: SubtitlesConfig): string[][] {
-  const blocks = srt(spokenText, config)
+function rows(utterances: Utterance[], config?: SubtitlesConfig): string[][] {
+  const blocks = srt(utterances, config)
     .trimEnd()
     .split(/\r?\n\r?\n/)
   return blocks.map((block) => block.split(/\r?\n/).slice(2))
@@ -46,16 +46,16 @@ test('without a config there is one srt file', () => {
 })
 
 test('minimum_duration keeps a caption longer, up to the next one', () => {
-  const spokenText = [utterance('one'), utterance('two', 1)]
-  assert.deepEqual(times(spokenText, { minimum_duration: 2 }), [
+  const utterances = [utterance('one'), utterance('two', 1)]
+  assert.deepEqual(times(utterances, { minimum_duration: 2 }), [
     '00:00,000 00:01,000',
     '00:01,000 00:03,000',
   ])
 })
 
 test('minimum_duration alone may go beyond the default maximum, which still cuts', () => {
-  const spokenText = utterance('a b c d e f g. h i j k l m n o p')
-  assert.deepEqual(times([spokenText], { minimum_duration: 10 }), [
+  const utterances = utterance('a b c d e f g. h i j k l m n o p')
+  assert.deepEqual(times([utterances], { minimum_duration: 10 }), [
     '00:00,000 00:03,500',
     '00:03,500 00:13,500',
   ])
@@ -83,9 +83,9 @@ test('compliance never writes more than two rows of 42 characters, and splits a 
     maximum_characters_per_row: 100,
     maximum_duration: 30,
   }
-  const spokenText = [long, utterance(`a ${'x'.repeat(100)} b`, 20)]
-  assert.ok(rows(spokenText, requested).some((rows) => rows.length > 2 || rows[0]!.length > 42))
-  const captions = rows(spokenText, { ...requested, style: 'compliance' })
+  const utterances = [long, utterance(`a ${'x'.repeat(100)} b`, 20)]
+  assert.ok(rows(utterances, requested).some((rows) => rows.length > 2 || rows[0]!.length > 42))
+  const captions = rows(utterances, { ...requested, style: 'compliance' })
   assert.ok(captions.every((rows) => rows.length <= 2 && rows.every((row) => row.length <= 42)))
   assert.ok(captions.flat().join('').includes('x'.repeat(100)))
 })
@@ -97,8 +97,8 @@ test('compliance keeps to fewer rows and characters where asked', () => {
 })
 
 test('compliance leaves 0.08 s between captions and shows each 0.833 s where the next allows', () => {
-  const spokenText = [utterance('one'), utterance('two', 0.5), utterance('three', 4)]
-  assert.deepEqual(times(spokenText, { style: 'compliance' }), [
+  const utterances = [utterance('one'), utterance('two', 0.5), utterance('three', 4)]
+  assert.deepEqual(times(utterances, { style: 'compliance' }), [
     '00:00,000 00:00,420',
     '00:00,500 00:01,333',
     '00:04,000 00:04,833',

@@ -154,12 +154,12 @@ test('summarize is never longer than the transcript and says nothing that was no
       const transcript = text === '' ? { utterances: [] } : transcriptOf(text)
       const summary = summarize(transcript, style)
       assert.equal(summarize(transcript, style), summary)
-      const spokenText = style === 'bullet_points' ? summary.replaceAll(/^- /gm, '') : summary
-      assert.ok(spokenText.length <= text.length)
-      assert.equal(spokenText === '', text === '')
+      const prose = style === 'bullet_points' ? summary.replaceAll(/^- /gm, '') : summary
+      assert.ok(prose.length <= text.length)
+      assert.equal(prose === '', text === '')
       // A comma at the end of a part goes.
       const spoken = [...text.split(/\s/), ...text.split(/,?\s|,$/)]
-      assert.ok(spokenText.split(/\s/).every((each) => spoken.includes(each)))
+      assert.ok(prose.split(/\s/).every((each) => spoken.includes(each)))
     }),
   )
 })

@@ -7,8 +7,8 @@ function split(
   words: string[],
   { language = 'en', splitAt }: { language?: string; splitAt?: number } = {},
 ) {
-  const spokenText = words.map((text, i) => ({ text, start: i, end: i + 1, confidence: 1 }))
-  return splitPieces({ channel: 0, language, words: spokenText }, splitAt)
+  const timed = words.map((text, i) => ({ text, start: i, end: i + 1, confidence: 1 }))
+  return splitPieces({ channel: 0, language, words: timed }, splitAt)
 }
 
 function texts(words: string[], options?: { language?: string; splitAt?: number }): string[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type OpenAiForm, writeOpenAi } from './openai.ts'
+import { type OpenAiFormat, writeOpenAi } from './openai.ts'
 
 const word = (text: string, start: number, confidence: number) => {
   return { word: text, start, end: start + 0.5, confidence }
@@ -16,12 +16,12 @@ const transcript = {
   languages: ['de'],
   duration: 1.2,
 }
-const form: OpenAiForm = {
+const format: OpenAiFormat = {
   ...{ shape: 'json', task: 'transcribe', words: false, segments: true },
   ...{ logprobs: false, stream: false },
 }
-const write = (changed: Partial<OpenAiForm>) => {
-  return JSON.parse(writeOpenAi(transcript, { ...form, ...changed }))
+const write = (changed: Partial<OpenAiFormat>) => {
+  return JSON.parse(writeOpenAi(transcript, { ...format, ...changed }))
 }
 
 test('a confidence of 0 has a logarithm, and a language its English name', () => {
@@ -36,12 +36,14 @@ test('a confidence of 0 has a logarithm, and a language its English name', () =>
 
 test('the 28th speaker is AB, in events too', () => {
   assert.equal(write({ shape: 'diarized_json' }).segments[0].speaker, 'AB')
-  const events = writeOpenAi(transcript, { ...form, shape: 'diarized_json', stream: true })
+  const events = writeOpenAi(transcript, { ...format, shape: 'diarized_json', stream: true })
   assert.match(events, /^data: \{"type":"transcript\.text\.segment".*"speaker":"AB"\}\n\ndata: /)
 })
 
 test('a recording without speech is an empty text', () => {
   const nothing = { utterances: [], languages: [], duration: 3 }
-  const written = JSON.parse(writeOpenAi(nothing, { ...form, shape: 'verbose_json', words: true }))
+  const written = JSON.parse(
+    writeOpenAi(nothing, { ...format, shape: 'verbose_json', words: true }),
+  )
   assert.deepEqual([written.text, written.words, written.segments], ['', [], []])
 })

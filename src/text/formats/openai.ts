@@ -4,7 +4,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /** What the answer of a transcription holds, in the form of OpenAI's API. */
-export type OpenAiForm = {
+export type OpenAiFormat = {
   shape: 'text' | 'json' | 'verbose_json' | 'diarized_json'
   task: 'transcribe' | 'translate'
   /** `verbose_json` holds the words, and the segments. */
@@ -26,41 +26,41 @@ export type OpenAiTranscript = {
 const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
 
 /** Writes a transcript as OpenAI's transcription API answers it: JSON, text or events. */
-export function writeOpenAi(transcript: OpenAiTranscript, form: OpenAiForm): string {
-  if (form.stream) return writeEvents(transcript, form)
-  if (form.shape === 'text') return `${textOf(transcript.utterances)}\n`
-  return JSON.stringify(answerOf(transcript, form))
+export function writeOpenAi(transcript: OpenAiTranscript, format: OpenAiFormat): string {
+  if (format.stream) return writeEvents(transcript, format)
+  if (format.shape === 'text') return `${textOf(transcript.utterances)}\n`
+  return JSON.stringify(answerOf(transcript, format))
 }
 
-function answerOf(transcript: OpenAiTranscript, form: OpenAiForm): object {
+function answerOf(transcript: OpenAiTranscript, format: OpenAiFormat): object {
   const { utterances, duration } = transcript
   const text = textOf(utterances)
   const usage = { type: 'duration', seconds: Math.ceil(duration) }
-  switch (form.shape) {
+  switch (format.shape) {
     case 'verbose_json':
       return {
-        task: form.task,
+        task: format.task,
         language: languageName(transcript.languages[0] ?? 'en'),
         duration,
         text,
-        ...(form.words && { words: wordsOf(utterances).map(toWord) }),
-        ...(form.segments && { segments: utterances.map(toSegment) }),
+        ...(format.words && { words: wordsOf(utterances).map(toWord) }),
+        ...(format.segments && { segments: utterances.map(toSegment) }),
         usage,
       }
     case 'diarized_json':
-      return { task: form.task, duration, text, segments: toTurns(utterances), usage }
+      return { task: format.task, duration, text, segments: toTurns(utterances), usage }
     default:
-      return { text, ...(form.logprobs && { logprobs: toLogprobs(wordsOf(utterances)) }), usage }
+      return { text, ...(format.logprobs && { logprobs: toLogprobs(wordsOf(utterances)) }), usage }
   }
 }
 
 /** One event per utterance, then one with the whole text. */
-function writeEvents(transcript: OpenAiTranscript, form: OpenAiForm): string {
+function writeEvents(transcript: OpenAiTranscript, format: OpenAiFormat): string {
   const { utterances, duration } = transcript
   const usage = { type: 'duration', seconds: Math.ceil(duration) }
-  const isDiarized = form.shape === 'diarized_json'
+  const isDiarized = format.shape === 'diarized_json'
   const logprobsOf = (some: readonly UtteranceView[]) => {
-    return form.logprobs ? { logprobs: toLogprobs(wordsOf(some)) } : {}
+    return format.logprobs ? { logprobs: toLogprobs(wordsOf(some)) } : {}
   }
   const parts = isDiarized
     ? toTurns(utterances)

@@ -109,8 +109,8 @@ test('the demuxers of FFmpeg read every caption of both formats, whatever the te
     transcripts,
     lineEnds,
     limits,
-    async (spokenText, lineEnd, limits) => {
-      const captions = cutCaptions(spokenText, limits)
+    async (utterance, lineEnd, limits) => {
+      const captions = cutCaptions(utterance, limits)
       for (const format of ['srt', 'vtt'] as const) {
         const written = formatSubtitles(captions, format, { lineEnd })
         const read = captions.length === 0 ? [] : await demux(written, format)

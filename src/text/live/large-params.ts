@@ -22,11 +22,11 @@ type Config = {
 export function isLarge(params: Params): boolean {
   const { vocabulary = [] } = configOf(params, 'custom_vocabulary')
   const { spelling_dictionary: dictionary = {} } = configOf(params, 'custom_spelling')
-  const spokenText = vocabulary.map((entry) => {
+  const entries = vocabulary.map((entry) => {
     return typeof entry === 'string' ? [entry] : [entry.value, ...(entry.pronunciations ?? [])]
   })
   return (
-    isMuch(spokenText, LARGE_VOCABULARY) ||
+    isMuch(entries, LARGE_VOCABULARY) ||
     isMuch(
       Object.entries(dictionary).map(([key, variants]) => [key, ...variants]),
       LARGE_DICTIONARY,

@@ -43,7 +43,7 @@ async function changed(text: SessionText, words: string, isPartial = false): Pro
   return written.map(({ text }) => text).join(' ')
 }
 
-function spokenText(text: string, language = 'en'): string {
+function utterancesOf(text: string, language = 'en'): string {
   const words = utterances(text).words.map(({ text, ...word }) => ({ ...word, word: ` ${text}` }))
   return JSON.stringify([{ channel: 1, language, words }])
 }
@@ -116,16 +116,20 @@ test('for a large vocabulary a spare thread is ready, which one session takes', 
 
 test('entities and sentiments of an utterance are objects, with its times and its channel', async (t) => {
   const text = openReal(t, {})
-  const entities = await text.runAddOn('named_entity_recognition', spokenText('My name is Lena.'), {
-    signal,
-  })
+  const entities = await text.runAddOn(
+    'named_entity_recognition',
+    utterancesOf('My name is Lena.'),
+    {
+      signal,
+    },
+  )
   assert.deepEqual(entities.results, [
     { entity_type: 'NAME_GIVEN', text: 'Lena', start: 3, end: 3.5 },
   ])
-  const moods = await text.runAddOn('sentiment_analysis', spokenText('I love it.'), { signal })
+  const moods = await text.runAddOn('sentiment_analysis', utterancesOf('I love it.'), { signal })
   const [mood] = moods.results as { sentiment: string; channel: number }[]
   assert.deepEqual([mood!.sentiment, mood!.channel], ['positive', 1])
-  const nothing = await text.runAddOn('named_entity_recognition', spokenText('And so it is.'), {
+  const nothing = await text.runAddOn('named_entity_recognition', utterancesOf('And so it is.'), {
     signal,
   })
   assert.deepEqual([nothing.success, nothing.results], [true, []])
@@ -133,7 +137,7 @@ test('entities and sentiments of an utterance are objects, with its times and it
 
 test('what an add-on does not know is an error, not a guess', async (t) => {
   const text = openReal(t, {})
-  const { success, error } = await text.runAddOn('sentiment_analysis', spokenText('Oui.', 'fr'), {
+  const { success, error } = await text.runAddOn('sentiment_analysis', utterancesOf('Oui.', 'fr'), {
     signal,
   })
   assert.deepEqual([success, error?.exception], [false, 'LanguageNotSupported'])
@@ -141,7 +145,7 @@ test('what an add-on does not know is an error, not a guess', async (t) => {
 
 test('a summary is made as the session asked for it', async (t) => {
   const text = openReal(t, { summarization_config: { type: 'bullet_points' } })
-  const { results } = await text.runAddOn('summarization', spokenText('It rains today.'), {
+  const { results } = await text.runAddOn('summarization', utterancesOf('It rains today.'), {
     signal,
   })
   assert.equal(results, '- It rains today.')

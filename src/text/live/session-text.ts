@@ -63,11 +63,11 @@ export function openSessionText(
   async function prepare(): Promise<void> {
     const options = { rank: RANK.preparation, signal: closing.signal }
     const utterance = { channel: 0, language, words: [sample] }
-    for (const name of wanted) await run({ kind: 'change', name, utterance }, options)
+    for (const name of wanted) await run({ kind: 'transform', name, utterance }, options)
     const words = [{ ...sample, word: sample.text }]
-    const spokenText = JSON.stringify([{ channel: 0, language, words }])
+    const utterancesJson = JSON.stringify([{ channel: 0, language, words }])
     for (const name of addOnSteps) {
-      if (params[name] === true) await run({ kind: 'find', name, spokenText }, options)
+      if (params[name] === true) await run({ kind: 'add-on', name, utterancesJson }, options)
     }
   }
 
@@ -81,14 +81,17 @@ export function openSessionText(
       })
       let words: readonly Word[] = utterances[0]!.words
       for (const name of wanted) {
-        const task = { kind: 'change', name, utterance: { ...utterance, words } } as const
+        const task = { kind: 'transform', name, utterance: { ...utterance, words } } as const
         const outcome = await run(task, { rank, signal })
         if (outcome.kind === 'done') words = outcome.value as Word[]
       }
       return words
     },
-    async runAddOn(name, spokenText, { signal }) {
-      const outcome = await run({ kind: 'find', name, spokenText }, { rank: RANK.final, signal })
+    async runAddOn(name, utterancesJson, { signal }) {
+      const outcome = await run(
+        { kind: 'add-on', name, utterancesJson },
+        { rank: RANK.final, signal },
+      )
       switch (outcome.kind) {
         case 'done':
           return outcome.value as Envelope
@@ -179,9 +182,13 @@ export type SessionText = {
    * Returns the words as the customer spells them, or unchanged where a step fails. Rejects when
    * aborted.
    */
-  applyTransforms(utterance: UtteranceWords, options: ChangeOptions): Promise<readonly Word[]>
+  applyTransforms(utterance: UtteranceWords, options: TransformOptions): Promise<readonly Word[]>
   /** Runs an add-on on utterances, given as the JSON text of an array. Rejects when aborted. */
-  runAddOn(name: AddOnStep, spokenText: string, options: { signal: AbortSignal }): Promise<Envelope>
+  runAddOn(
+    name: AddOnStep,
+    utterancesJson: string,
+    options: { signal: AbortSignal },
+  ): Promise<Envelope>
   /** Returns the warnings for the customer: what has been left out so far, and why. */
   warnings(): string[]
   close(): Promise<void>
@@ -191,4 +198,4 @@ export type SessionText = {
 export type TextSession = { id: string; account: string; params: Params; language: string }
 
 /** Options of `change`. The words of a partial wait until those of finals are done. */
-export type ChangeOptions = { signal: AbortSignal; isPartial?: boolean }
+export type TransformOptions = { signal: AbortSignal; isPartial?: boolean }

@@ -9,7 +9,7 @@ import type { Replacing } from '../words/text-growth.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */
-export type Change = {
+export type PreparedTransform = {
   apply(utterance: UtteranceWords): Word[]
   /** Returns the warnings for the customer: what has been left out of all utterances so far. */
   warnings(): string[]
@@ -19,7 +19,7 @@ export type Change = {
  * Creates a transform from the parameters of a session. Without its configuration it changes
  * nothing.
  */
-export function createChange(name: TransformStep, params: Params): Change {
+export function prepareTransform(name: TransformStep, params: Params): PreparedTransform {
   const replacing = replacingOf(name, params)
   if (!replacing) return { apply: ({ words }) => [...words], warnings: () => [] }
   return {
@@ -43,7 +43,7 @@ function replacingOf(name: TransformStep, params: Params): Replacing | undefined
  * An utterance as live messages and results show it, with only the fields that are
  * read here.
  */
-type SpokenText = {
+type UtteranceInput = {
   channel: number
   speaker?: number
   language: string
@@ -54,7 +54,7 @@ type SpokenText = {
  * The options of `find`. `now` measures the time; `onFault` receives errors that no add-on should
  * throw.
  */
-export type FindOptions = {
+export type RunOptions = {
   params: Params
   now: () => number
   onFault: (name: string, error: unknown) => void
@@ -64,20 +64,20 @@ export type FindOptions = {
  * Runs an add-on on utterances, given as the JSON text of an array in the form of results. It finds
  * objects, not text, except for a summary. Never throws because of an add-on.
  */
-export function find(
+export function runAddOn(
   name: AddOnStep,
-  spokenText: string,
-  { params, now, onFault }: FindOptions,
+  utterancesJson: string,
+  { params, now, onFault }: RunOptions,
 ): Envelope {
-  const form = 'native'
+  const format = 'native'
   const addOn = addOns.find((one) => one.name === name)!
   const make = () =>
-    makeFromTranscript(addOn, { utterances: readSpokenText(spokenText) }, params, { form })
-  return runInEnvelope(name, make, { now, form, onFault })
+    makeFromTranscript(addOn, { utterances: readUtterances(utterancesJson) }, params, { format })
+  return runInEnvelope(name, make, { now, format, onFault })
 }
 
-function readSpokenText(text: string): Utterance[] {
-  return (JSON.parse(text) as SpokenText[]).map(({ channel, speaker, language, words }) => ({
+function readUtterances(text: string): Utterance[] {
+  return (JSON.parse(text) as UtteranceInput[]).map(({ channel, speaker, language, words }) => ({
     channel,
     ...(speaker !== undefined && { speaker }),
     language,

@@ -5,10 +5,10 @@
 import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-ons/add-on.ts'
 import type { TransformStep } from './step-names.ts'
-import { type Change, createChange, find } from './steps.ts'
+import { type PreparedTransform, prepareTransform, runAddOn } from './steps.ts'
 import type { FromThread, ToThread } from './text-thread.ts'
 
-type Session = { params: Params; changes: Map<TransformStep, Change> }
+type Session = { params: Params; changes: Map<TransformStep, PreparedTransform> }
 
 const sessions = new Map<string, Session>()
 
@@ -34,7 +34,7 @@ parentPort!.on('message', (message: ToThread) => {
 function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): FromThread {
   try {
     const session = sessions.get(name)!
-    if (task.kind === 'change') {
+    if (task.kind === 'transform') {
       const { apply, warnings } = changeOf(session, task.name)
       return { kind: 'done', value: apply(task.utterance), warnings: warnings() }
     }
@@ -43,7 +43,7 @@ function run({ session: name, task }: Extract<ToThread, { kind: 'task' }>): From
       fault = kindOf(error)
     }
     const { params } = session
-    const value = find(task.name, task.spokenText, {
+    const value = runAddOn(task.name, task.utterancesJson, {
       params,
       now: () => performance.now(),
       onFault,
@@ -58,8 +58,8 @@ function kindOf(error: unknown): string {
   return error instanceof Error ? error.name : 'unknown'
 }
 
-function changeOf({ params, changes }: Session, name: TransformStep): Change {
-  const change = changes.get(name) ?? createChange(name, params)
+function changeOf({ params, changes }: Session, name: TransformStep): PreparedTransform {
+  const change = changes.get(name) ?? prepareTransform(name, params)
   changes.set(name, change)
   return change
 }

@@ -1,14 +1,14 @@
 import type { Log } from '../../observability/log.ts'
 import { type Outcome, SupervisedWorker } from '../../workers/supervised-worker.ts'
-import { threads } from '../../workers/transports.ts'
+import { threadStarter } from '../../workers/transports.ts'
 import type { Params } from '../add-ons/add-on.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 import { ThreadScheduler } from './thread-scheduler.ts'
 
 /** A task of a session for the thread. */
 export type Task =
-  | { kind: 'change'; name: TransformStep; utterance: UtteranceWords }
-  | { kind: 'find'; name: AddOnStep; spokenText: string }
+  | { kind: 'transform'; name: TransformStep; utterance: UtteranceWords }
+  | { kind: 'add-on'; name: AddOnStep; utterancesJson: string }
 
 /**
  * A message to the thread. A session is opened before its first task. Its parameters travel as
@@ -81,7 +81,7 @@ export class TextThread {
     this.#options = options
     const { entry = new URL('text-thread-entry.ts', import.meta.url), log } = options
     this.#worker = new SupervisedWorker({
-      start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
+      start: threadStarter(entry, { maxHeapMb: MAX_HEAP_MB }),
       // The error message may quote the transcript.
       onError: ({ name }) => log.error({ name }, 'a realtime text thread crashed'),
       onLost: () => this.#known.clear(),

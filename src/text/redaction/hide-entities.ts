@@ -5,8 +5,8 @@ import { isFunctionWord } from '../vocabulary/common-words.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import {
   BETWEEN,
+  concatenate,
   type JoinedSpans,
-  joinSpans,
   readingsOf,
   renderUtterances,
   type Style,
@@ -47,7 +47,7 @@ export function hideEntities(
     const claims: Claim[] = []
     const guesses: Claim[] = []
     const read = readings.map((reading) => {
-      const view = joinSpans(masked, drawn, reading)
+      const view = concatenate(masked, drawn, reading)
       const found = findCandidates(view)
       return { view, found, numbers: findRepeatable(view.text, found) }
     })

@@ -59,7 +59,7 @@ export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[]
 }
 
 /** Joins utterances into one text, one after the other. */
-export function joinSpans(
+export function concatenate(
   masked: MaskedText,
   drawn: readonly MaskedSpan[],
   reading: readonly number[],

@@ -41,7 +41,7 @@ export function spansOf(places: readonly WordSpan[]): RedactedSpan[] {
 }
 
 /** Returns the spans by channel and time, without overlaps. */
-export function joinSpans(spans: readonly RedactedSpan[]): RedactedSpan[] {
+export function mergeOverlapping(spans: readonly RedactedSpan[]): RedactedSpan[] {
   const joined: RedactedSpan[] = []
   for (const span of spans.toSorted((a, b) => a.channel - b.channel || a.start - b.start)) {
     const last = joined.at(-1)

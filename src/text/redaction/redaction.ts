@@ -5,7 +5,7 @@ import { hideEntities } from './hide-entities.ts'
 import type { Style } from './masked-spans.ts'
 import { createMaskedText } from './masked-text.ts'
 import { numberMarkers } from './number-markers.ts'
-import { joinSpans, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
+import { mergeOverlapping, placesOf, type RedactedSpan, spansOf } from './redacted-spans.ts'
 import { writeMarkers } from './write-markers.ts'
 import { maskOf, writeMasks } from './write-masks.ts'
 
@@ -42,7 +42,7 @@ export function redact(
     return { type, text, start: spans[0]!.start, end }
   })
   const written = markers ? writeMarkers(masked, (mask) => markers.get(mask)!) : writeMasks(masked)
-  const redacted = joinSpans([...places.values()].flatMap(spansOf))
+  const redacted = mergeOverlapping([...places.values()].flatMap(spansOf))
   return { transcript: { utterances: written, hidden: entities }, redacted }
 }
 

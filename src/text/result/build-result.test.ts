@@ -207,24 +207,24 @@ test('what an add-on throws is logged, what it refuses is not', () => {
   ])
 })
 
-test('the form of results reaches the add-ons, and their failures', () => {
+test('the format of results reaches the add-ons, and their failures', () => {
   const forms: AddOn = {
     name: 'forms',
     languages: 'all',
-    make: (_transcript, _params, { form }) => ({ results: form, isEmpty: false }),
+    make: (_transcript, _params, { format }) => ({ results: format, isEmpty: false }),
   }
   const why = { status_code: 500, exception: 'AddonFailed', message: 'oops' }
-  for (const [form, empty] of [
+  for (const [format, empty] of [
     ['string', '[]'],
     ['native', []],
   ] as const) {
     const params = { forms: true, sentiment_analysis: true }
-    const result = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params, form }
+    const result = { audioDuration: 1, distinctChannels: 1, transcriptionTime: 1, params, format }
     const sentiment = { ...forms, name: 'sentiment_analysis' }
     const options = { addOns: [forms, sentiment], transforms: [] }
     const given = { failedSteps: { sentiment_analysis: why } }
     const made = buildResult(say('en one'), result, { ...options, ...given }).result as BuiltResult
-    assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [form, empty])
+    assert.deepEqual([made.forms!.results, made.sentiment_analysis!.results], [format, empty])
     const late: AddOn = {
       ...sentiment,
       make() {

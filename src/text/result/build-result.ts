@@ -55,7 +55,7 @@ export function buildResult(
 ): BuiltResult {
   const { onStep, onFault, failedSteps = {}, now = performance.now.bind(performance) } = options
   const { transforms = allTransforms, addOns = allAddOns } = options
-  const { params, form = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
+  const { params, format = 'string', diarizationError, diarizationSeconds: seconds = 0 } = result
   let text = joinSentences(transcript)
   let redacted: RedactedSpan[] = []
   const warnings = [...(result.warnings ?? [])]
@@ -78,7 +78,7 @@ export function buildResult(
   // Add-ons see exactly what the result shows, times rounded, because a later retry has nothing
   // else (`retry.ts`).
   const final = { ...text, ...transcriptOf(written.transcription.utterances) }
-  const run = { params, form, failedSteps, now, onFault }
+  const run = { params, format, failedSteps, now, onFault }
   const { served = [] } = result
   for (const addOn of addOns) {
     const { name } = addOn
@@ -93,7 +93,10 @@ export function buildResult(
   }
   // When speakers were found, the utterances show them.
   if (diarizationError) {
-    envelopes.set('diarization', failedEnvelope('diarization', diarizationError, { seconds, form }))
+    envelopes.set(
+      'diarization',
+      failedEnvelope('diarization', diarizationError, { seconds, format }),
+    )
   }
   const built = assemble(written, envelopes)
   if (result.answered) addUsage(built as StoredResult, [result.answered])

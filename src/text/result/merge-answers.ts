@@ -1,7 +1,7 @@
 import type { Params } from '../add-ons/add-on.ts'
 import type { ServiceAddOn } from '../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../service-add-ons/service-add-ons.ts'
-import type { ResultForm } from './steps/envelope.ts'
+import type { ResultFormat } from './steps/envelope.ts'
 import type { RunOptions } from './steps/run-add-on.ts'
 import { mergeServiceAddOn, type ServiceResponses } from './steps/run-service-add-on.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
@@ -10,7 +10,7 @@ import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './st
 export type Merge = {
   result: string
   params: Params
-  form: ResultForm
+  format: ResultFormat
   answered: ServiceResponses[]
 }
 
@@ -24,7 +24,7 @@ export type MergeOptions = Pick<RunOptions, 'failedSteps' | 'now' | 'onFault'> &
 
 /** Returns the JSON text of a result with the add-ons that were computed from `answered`. */
 export function mergeAnswers(
-  { result: text, params, form, answered }: Merge,
+  { result: text, params, format, answered }: Merge,
   { onStep, serviceAddOns = allServiceAddOns, ...run }: MergeOptions,
 ): string {
   const result = JSON.parse(text) as StoredResult
@@ -34,7 +34,7 @@ export function mergeAnswers(
     const addOn = serviceAddOns.find((other) => other.name === name)
     if (!addOn) throw new Error('answers of an unknown add-on')
     onStep(name)
-    const envelope = mergeServiceAddOn(addOn, transcript, one, { ...run, params, form })
+    const envelope = mergeServiceAddOn(addOn, transcript, one, { ...run, params, format })
     putEnvelope(result, name, envelope)
   }
   addUsage(result, answered)

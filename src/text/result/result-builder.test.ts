@@ -110,7 +110,7 @@ test('an add-on is made again in the thread, and one that hangs again says so', 
   const texts = {
     params: '{"sentences":true}',
     result: JSON.stringify({ transcription: { utterances: [] } }),
-    form: 'string' as const,
+    format: 'string' as const,
   }
   const options = { account, signal }
   const retried = await openResultBuilder(t).retry({ name: 'sentences', ...texts }, options)
@@ -160,8 +160,8 @@ test('what breaks down in the real thread is logged without its words, and left 
     ...{ subtitles: true, subtitles_config: { formats: 'my card' }, sentences: true },
   }
   const words = [{ text: 'Hello.', start: 0, end: 1, confidence: 0.9 }]
-  const spokenText = { utterances: [{ channel: 0, language: 'en', words }] }
-  const { text } = await resultBuilder.build(spokenText, resultWith(params), { account, signal })
+  const transcript = { utterances: [{ channel: 0, language: 'en', words }] }
+  const { text } = await resultBuilder.build(transcript, resultWith(params), { account, signal })
   const { transcription } = JSON.parse(text)
   assert.deepEqual([transcription.subtitles, transcription.sentences[0].results], [[], ['Hello.']])
   const faults = lines.filter(({ error }) => error === 'TypeError')

@@ -9,7 +9,7 @@ import type { ServiceRequests, ServiceResponses } from './steps/run-service-add-
 
 const { signal } = new AbortController()
 const options = { account: 'acme', signal }
-const form = 'string'
+const format = 'string'
 /** The add-ons of the fixture. */
 const names = ['translation', 'audio_to_llm']
 
@@ -31,7 +31,7 @@ function openBuilder(t: TestContext, timeout = 30) {
       return builder.build(transcript, { ...about, params, served }, options)
     },
     async merge(result: string, params: Params, ...answered: ServiceResponses[]) {
-      const text = await builder.merge({ result, params, form, answered }, options)
+      const text = await builder.merge({ result, params, format, answered }, options)
       return JSON.parse(text)
     },
     async retry(
@@ -39,8 +39,8 @@ function openBuilder(t: TestContext, timeout = 30) {
       params: Params,
       more: { served?: string[]; answered?: ServiceResponses } = {},
     ) {
-      const retry = { name: 'translation', result, params: JSON.stringify(params), form, ...more }
-      return builder.retry({ ...retry, form }, options)
+      const retry = { name: 'translation', result, params: JSON.stringify(params), format, ...more }
+      return builder.retry({ ...retry, format }, options)
     },
   }
 }
@@ -63,7 +63,7 @@ test('requests are prepared, and their answers take the place of the add-on', as
   assert.deepEqual(others, same)
   const { exec_time, ...envelope } = translation
   assert.ok(exec_time >= 2 && exec_time < 32, exec_time)
-  const results = { answers: ['Salut', 'Adieu'], utterances: 2, form }
+  const results = { answers: ['Salut', 'Adieu'], utterances: 2, format }
   assert.deepEqual(envelope, { success: true, is_empty: false, error: null, results })
 })
 

@@ -5,7 +5,7 @@ import { applyEdits } from '../edits/apply-edits.ts'
 import { readEdits } from '../edits/edit-task.ts'
 import { cutCaptions } from '../formats/captions.ts'
 import { formatCsv } from '../formats/csv.ts'
-import { type OpenAiForm, writeOpenAi } from '../formats/openai.ts'
+import { type OpenAiFormat, writeOpenAi } from '../formats/openai.ts'
 import { speakerLabelsOf, type VoiceNames } from '../formats/speaker-labels.ts'
 import { formatSubtitles, formatWithVoices } from '../formats/subtitles.ts'
 import { formatWordDocument } from '../formats/word-document.ts'
@@ -14,17 +14,17 @@ import { languagesBySpeech } from './transcript-result.ts'
 
 /**
  * A transcript to write: the JSON text of a stored result, the corrections to apply (see
- * `EditTask`; not to translations), and the form.
+ * `EditTask`; not to translations), and the format.
  */
-export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptForm
+export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptFormat
 
-/** The form of a transcript: a file, or the answer of OpenAI's API. */
-export type TranscriptForm = FileForm | ({ format: 'openai' } & OpenAiForm & Translated)
+/** The format of a transcript: a file, or the answer of OpenAI's API. */
+export type TranscriptFormat = FileFormat | ({ format: 'openai' } & OpenAiFormat & Translated)
 
 /** A translation instead of the words as they were spoken, by its language. */
 type Translated = { translation?: string | undefined }
 
-type FileForm = Translated & {
+type FileFormat = Translated & {
   format: 'txt' | 'srt' | 'vtt' | 'json' | 'csv' | 'docx'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
@@ -53,21 +53,21 @@ export type WrittenTranscript = string | Uint8Array | { problem: string }
 export function writeTranscriptFile({
   result,
   edits = [],
-  ...form
+  ...chosen
 }: TranscriptFile): WrittenTranscript {
   const stored = JSON.parse(result) as Result
   const { metadata } = stored
   if (edits.length > 0) stored.transcription = correct(stored.transcription, edits)
-  const transcription = wordsOf(stored, form)
+  const transcription = wordsOf(stored, chosen)
   if ('problem' in transcription) return transcription
-  if (form.format === 'openai') {
-    return writeOpenAi({ ...transcription, duration: metadata.audio_duration }, form)
+  if (chosen.format === 'openai') {
+    return writeOpenAi({ ...transcription, duration: metadata.audio_duration }, chosen)
   }
-  const { format, speakers } = form
-  if (format === 'json') return writeJson(transcription, form)
-  if (format === 'txt') return writeLines(transcription, form)
-  if (format === 'csv') return writeTable(transcription, form)
-  if (format === 'docx') return writeDocument(transcription, form)
+  const { format, speakers } = chosen
+  if (format === 'json') return writeJson(transcription, chosen)
+  if (format === 'txt') return writeLines(transcription, chosen)
+  if (format === 'csv') return writeTable(transcription, chosen)
+  if (format === 'docx') return writeDocument(transcription, chosen)
   const utterances = transcription.utterances.map(toUtterance)
   const { names } = transcription
   if (speakers) return formatWithVoices(utterances, format, names && { names })
@@ -100,7 +100,7 @@ function wordsOf(
   return { problem: message ?? `there is no translation into ${target}` }
 }
 
-function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 'speakers'>) {
+function writeJson(transcription: Transcription, chosen: Pick<FileFormat, 'words' | 'speakers'>) {
   const { full_transcript, languages, names } = transcription
   const nameOf = names && speakerLabelsOf([], names)
   const utterances = transcription.utterances.map(({ words, speaker, ...rest }) => {
@@ -108,9 +108,9 @@ function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 
     return {
       ...rest,
       text: rest.text.trim(),
-      ...(form.speakers && speaker !== undefined && { speaker }),
-      ...(form.speakers && name !== undefined && { speaker_name: name }),
-      ...(form.words && { words }),
+      ...(chosen.speakers && speaker !== undefined && { speaker }),
+      ...(chosen.speakers && name !== undefined && { speaker_name: name }),
+      ...(chosen.words && { words }),
     }
   })
   return `${JSON.stringify({ full_transcript, languages, utterances }, undefined, 2)}\n`
@@ -118,7 +118,7 @@ function writeJson(transcription: Transcription, form: Pick<FileForm, 'words' | 
 
 function writeLines(
   { utterances, names }: Transcription,
-  { speakers }: Pick<FileForm, 'speakers'>,
+  { speakers }: Pick<FileFormat, 'speakers'>,
 ) {
   const voiceOf = speakerLabelsOf(utterances, names)
   const lines = utterances.map((utterance) => {
@@ -130,7 +130,7 @@ function writeLines(
 
 function writeTable(
   { utterances, names }: Transcription,
-  { speakers }: Pick<FileForm, 'speakers'>,
+  { speakers }: Pick<FileFormat, 'speakers'>,
 ): string {
   const voiceOf = speakerLabelsOf(utterances, names)
   return formatCsv(
@@ -144,7 +144,7 @@ function writeTable(
 
 function writeDocument(
   { utterances, names }: Transcription,
-  { speakers }: Pick<FileForm, 'speakers'>,
+  { speakers }: Pick<FileFormat, 'speakers'>,
 ): Uint8Array {
   const voiceOf = speakerLabelsOf(utterances, names)
   const paragraphs = utterances.map((utterance) => {

@@ -92,11 +92,11 @@ test('silence gives an empty transcription, not a missing one', () => {
 })
 
 test('the transcript of a result makes the same result again', () => {
-  const spokenText = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
-  const { transcription } = transcribe(spokenText)
-  assert.deepEqual(transcriptOf(transcription.utterances), { utterances: spokenText })
+  const utterances = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
+  const { transcription } = transcribe(utterances)
+  assert.deepEqual(transcriptOf(transcription.utterances), { utterances: utterances })
   assert.deepEqual(
     transcribe(transcriptOf(transcription.utterances).utterances),
-    transcribe(spokenText),
+    transcribe(utterances),
   )
 })

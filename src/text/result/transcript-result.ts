@@ -2,7 +2,7 @@ import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
-import type { AddOnError, ResultForm } from './steps/envelope.ts'
+import type { AddOnError, ResultFormat } from './steps/envelope.ts'
 import type { ServiceResponses } from './steps/run-service-add-on.ts'
 
 /** The content of a result beside the transcript. */
@@ -16,8 +16,8 @@ export type ResultOptions = {
   /** Seconds of work. */
   transcriptionTime: number
   params: Record<string, unknown>
-  /** The form of sentiments and sentences; text by default. */
-  form?: ResultForm
+  /** The format of sentiments and sentences; text by default. */
+  format?: ResultFormat
   /** Why there are no speakers although diarization was requested. */
   diarizationError?: AddOnError | undefined
   /** The seconds that diarization took. */

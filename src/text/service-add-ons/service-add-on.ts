@@ -1,6 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { Params } from '../add-ons/add-on.ts'
-import type { AddOnOutput, ResultForm } from '../result/steps/envelope.ts'
+import type { AddOnOutput, ResultFormat } from '../result/steps/envelope.ts'
 
 /** A value that JSON can hold. */
 export type Json =
@@ -42,7 +42,7 @@ export type ServiceAddOn = {
     transcript: Transcript,
     params: Params,
     answers: readonly unknown[],
-    options: { form: ResultForm },
+    options: { format: ResultFormat },
   ): AddOnOutput
 }
 

@@ -30,7 +30,7 @@ function translate(
   const given = requests.map((request) => ({
     texts: (request.texts as string[]).map((text) => answers[text]),
   }))
-  const { results } = translation.merge({ utterances }, params, given, { form: 'string' })
+  const { results } = translation.merge({ utterances }, params, given, { format: 'string' })
   const [result] = results as (Result & { subtitles: { subtitles: string }[] })[]
   return { asked, requests, ...result! }
 }
@@ -109,13 +109,13 @@ test('a target that fails says why; if all do, the add-on fails', () => {
   const params = { translation_config: { target_languages: ['fr', 'en'] } }
   const error = { status_code: 501, exception: 'NotConfigured', message: 'no model' }
   const transcript = { utterances: [say('Hello.', 0)] }
-  const { results } = translation.merge(transcript, params, [{ error }], { form: 'string' })
+  const { results } = translation.merge(transcript, params, [{ error }], { format: 'string' })
   const [french, english] = results as Result[]
   assert.deepEqual(french, { error, full_transcript: '', languages: ['fr'], utterances: [] })
   assert.deepEqual([english!.error, english!.full_transcript], [null, 'Hello.'])
   const alone = { translation_config: { target_languages: ['fr'] } }
   assert.throws(
-    () => translation.merge(transcript, alone, [{ error }], { form: 'string' }),
+    () => translation.merge(transcript, alone, [{ error }], { format: 'string' }),
     (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
   )
 })

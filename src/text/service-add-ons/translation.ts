@@ -5,7 +5,7 @@ import { type SubtitlesConfig, subtitles } from '../add-ons/subtitles.ts'
 import {
   type AddOnError,
   AddOnFailure,
-  type ResultForm,
+  type ResultFormat,
   runInEnvelope,
 } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
@@ -42,11 +42,11 @@ type Group = {
   texts: string[]
   languages: string[]
   before: string[]
-  spoken: SpokenText[]
+  spoken: AudioSpans[]
 }
 
 /** Where a text was said: on a channel, between pairs of seconds that are each short enough. */
-export type SpokenText = { channel: number; spans: [start: number, end: number][] }
+export type AudioSpans = { channel: number; spans: [start: number, end: number][] }
 
 /**
  * Seconds of the longest span; the models that listen take half a minute, and what is around it.
@@ -67,7 +67,7 @@ export const translation: ServiceAddOn = {
       return groupsOf(utterances, target).map((group) => toRequest(group, target, params))
     })
   },
-  merge(transcript, params, answers, { form }) {
+  merge(transcript, params, answers, { format }) {
     const config = configOf(params)
     const utterances = unitsOf(transcript, config)
     const { target_languages: targets } = config
@@ -77,7 +77,7 @@ export const translation: ServiceAddOn = {
       const groups = groupsOf(utterances, target)
       const own = read.slice(next, next + groups.length)
       next += groups.length
-      return translated({ utterances, target, groups, answers: own }, params, form)
+      return translated({ utterances, target, groups, answers: own }, params, format)
     })
     const [first] = results
     if (first?.error && results.every(({ error }) => error)) throw new AddOnFailure(first.error)
@@ -145,7 +145,7 @@ function spansOf({ words }: Utterance): [number, number][] {
  * Speech is translated into English only, and never where words are hidden: who listens to it hears
  * them.
  */
-function isForListeners(target: string, params: Params): boolean {
+function needsSpeechTranslation(target: string, params: Params): boolean {
   return target === 'en' && params.pii_redaction !== true
 }
 
@@ -162,7 +162,7 @@ function toRequest(
     ...{ target, texts, languages, informal },
     context: adapts ? context : '',
     before: usesContext ? before : [],
-    ...(isForListeners(target, params) && { spoken }),
+    ...(needsSpeechTranslation(target, params) && { spoken }),
     ...termsOf(texts, params),
   }
 }
@@ -193,7 +193,7 @@ type Target = {
 function translated(
   { utterances, target, groups, answers }: Target,
   params: Params,
-  form: ResultForm,
+  format: ResultFormat,
 ) {
   const error = answers.map(errorOf).find((one) => one) ?? null
   if (error) return failedTarget(target, error)
@@ -218,7 +218,7 @@ function translated(
     full_transcript: views.map(({ text }) => text.trim()).join(' '),
     languages: [target],
     utterances: views,
-    ...textForms(transcript, params, form),
+    ...textForms(transcript, params, format),
   }
 }
 
@@ -238,15 +238,15 @@ function failedTarget(target: string, error: AddOnError | null) {
 }
 
 /** Sentences and subtitles of the translation, when the job requests them. */
-function textForms(transcript: Transcript, params: Params, form: ResultForm) {
+function textForms(transcript: Transcript, params: Params, format: ResultFormat) {
   const now = () => performance.now()
   const config = params.subtitles_config as SubtitlesConfig | undefined
   return {
     ...(params.sentences === true && {
       sentences: [
-        runInEnvelope('sentences', () => sentences.make(transcript, params, { form }), {
+        runInEnvelope('sentences', () => sentences.make(transcript, params, { format }), {
           now,
-          form,
+          format,
         }),
       ],
     }),

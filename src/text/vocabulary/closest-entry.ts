@@ -31,14 +31,14 @@ export function findClosestEntry(
 ): ClosestEntry | undefined {
   const { phones, words, factor } = recognized
   const [first, last] = [phones[0]!, phones.at(-1)!]
-  const audio = { phones, words, factor, least: leastCosts(phones) }
+  const query = { phones, words, factor, least: leastCosts(phones) }
   const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
   let best: ClosestEntry | undefined
   for (const end of LASTS[last]!) {
     const byLength = index.byEnds.get(endsOf(first, end)) ?? []
     const to = Math.min(longest, byLength.length - 1)
     for (let length = shortest; length <= to; length++) {
-      for (const pattern of byLength[length] ?? []) best = nearer(best, pattern, audio)
+      for (const pattern of byLength[length] ?? []) best = nearer(best, pattern, query)
     }
   }
   return best

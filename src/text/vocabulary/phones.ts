@@ -41,10 +41,10 @@ export function hasSounds(language: string): boolean {
  */
 export function phonesOf(text: string, language: string): number[] {
   const parts = text.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}'’]+|\p{N}|[\p{L}\p{M}]+/gu) ?? []
-  return readPhones(parts.map((part) => audioOf(part, language)).join(' '))
+  return readPhones(parts.map((part) => pronounce(part, language)).join(' '))
 }
 
-function audioOf(part: string, language: string): string {
+function pronounce(part: string, language: string): string {
   const digit = DIGITS[Number(part)]
   if (digit) return lookUp(digit) ?? ''
   const word = foldCase(part).replace('’', "'")

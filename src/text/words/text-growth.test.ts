@@ -7,10 +7,10 @@ import { createVocabulary } from '../vocabulary/vocabulary.ts'
 
 /** Returns utterances that repeat one word so many times. */
 function repeat(text: string, { utterances = 1, words = 1 } = {}): Transcript {
-  const spokenText = Array.from({ length: words }, (_, i) => {
+  const timed = Array.from({ length: words }, (_, i) => {
     return { text, start: i, end: i + 0.5, confidence: 0.9 }
   })
-  const one = { channel: 0, language: 'en', words: spokenText }
+  const one = { channel: 0, language: 'en', words: timed }
   return { utterances: Array.from({ length: utterances }, () => one) }
 }
 
@@ -50,9 +50,9 @@ for (const create of [
     assert.ok(lengthOf(one.apply(repeat('b', { words: 1000 }))) <= 5 * 1000 + 2000)
     assert.match(one.warnings()[0]!, /replacements were left out/)
     const many = create(key)
-    const spokenText = { utterances: 100, words: 10 }
+    const timed = { utterances: 100, words: 10 }
     let length = 0
-    for (let i = 0; i < 100; i++) length += lengthOf(many.apply(repeat('b', spokenText)))
+    for (let i = 0; i < 100; i++) length += lengthOf(many.apply(repeat('b', timed)))
     assert.ok(length <= 5 * 100 * 1000 + 65_536 && length > 65_536)
   })
 }

@@ -28,8 +28,8 @@ export type Replacing = {
  * characters (UTF-16 code units).
  */
 export class Growth {
-  #utterance = { spokenText: 0, added: 0 }
-  #all = { spokenText: 0, added: 0 }
+  #utterance = { originalLength: 0, added: 0 }
+  #all = { originalLength: 0, added: 0 }
   #leftOut = 0
 
   /** The number of replacements refused so far. */
@@ -39,9 +39,9 @@ export class Growth {
 
   /** Begins the next utterance, given in its original words. */
   begin(words: readonly { text: string }[]): void {
-    const spokenText = lengthOf(words)
-    this.#utterance = { spokenText, added: 0 }
-    this.#all.spokenText += spokenText
+    const originalLength = lengthOf(words)
+    this.#utterance = { originalLength, added: 0 }
+    this.#all.originalLength += originalLength
   }
 
   /** Returns whether `text` may replace `words`, and counts it when it may. */
@@ -61,11 +61,11 @@ export class Growth {
 }
 
 function exceeds(
-  { spokenText, added }: { spokenText: number; added: number },
+  { originalLength, added }: { originalLength: number; added: number },
   more: number,
   constant: number,
 ): boolean {
-  return added + more > FACTOR * spokenText + constant
+  return added + more > FACTOR * originalLength + constant
 }
 
 function lengthOf(words: readonly { text: string }[]): number {

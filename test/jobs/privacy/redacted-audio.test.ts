@@ -30,8 +30,8 @@ type Job = {
 
 /** A server that hears a name in every recording; closed with the test. */
 async function startRecognition(t: TestContext, options: FakeOptions = {}): Promise<TestServer> {
-  const spokenText = 'Hello there, my name is Lena and that is all.'
-  const server = await startServer({ speech: createFakeSpeechEngine(spokenText, options) })
+  const transcript = 'Hello there, my name is Lena and that is all.'
+  const server = await startServer({ speech: createFakeSpeechEngine(transcript, options) })
   t.after(() => server.close())
   return server
 }

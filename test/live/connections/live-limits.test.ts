@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { chunksOf, draw } from '../../support/audio/draw-audio.ts'
-import { holdTimeouts } from '../../support/held-timeouts.ts'
+import { fakeTimeouts } from '../../support/fake-timeouts.ts'
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { ackedRanges, ofType } from '../../support/live/clients/live-messages.ts'
 import {
@@ -184,7 +184,7 @@ test('a creation that is repeated at the same time takes one place', async () =>
 })
 
 test('a client that has to wait because the server is behind is not taken for idle', async (t) => {
-  const idle = holdTimeouts(t, 654_000)
+  const idle = fakeTimeouts(t, 654_000)
   const release = Promise.withResolvers<void>()
   const speechEngine = createFakeSpeechEngine('hello', { onLive: () => release.promise })
   const env = { STENO_LIVE_MAX_BACKLOG_S: '1', STENO_LIVE_IDLE_TIMEOUT_S: '654' }

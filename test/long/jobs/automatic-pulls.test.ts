@@ -13,7 +13,7 @@ import type { CatalogModel } from '../../../src/models/catalog.ts'
 import { PullQueue } from '../../../src/models/pull-queue.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { createTonesEngine, speakWav } from '../../support/asr/many-languages.ts'
-import { type Manner, refuse, startModelServer } from '../../support/asr/model-server.ts'
+import { type Responder, refuse, startModelServer } from '../../support/asr/model-server.ts'
 import { captureLog, type LogLine } from '../../support/captured-log.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { sharedParts } from '../../support/server/shared-parts.ts'
@@ -91,7 +91,7 @@ function find(server: Server, id: string) {
 }
 
 /** Sends a little at a time, and the rest when `rest` is done. */
-function sendSlowly(rest: Promise<unknown>): Manner {
+function sendSlowly(rest: Promise<unknown>): Responder {
   return async (response, { content: all }) => {
     response.writeHead(200, { 'content-length': all.length })
     let [sent, isReleased] = [0, false]

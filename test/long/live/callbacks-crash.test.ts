@@ -18,7 +18,7 @@ import { openReceiver, type Received, type Receiver } from '../../support/delive
 import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
-import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
+import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { allFlags as all } from '../../support/live/sessions/live-flags.ts'
 import { freePort } from '../../support/net/free-port.ts'
 import { call } from '../../support/net/http-client.ts'
@@ -91,7 +91,7 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
       const requested = { ...params, ...callingAt(receiver.url + path) }
       const { id, url } = await openSession(server, requested)
       const stream = streamOf(audio)
-      const client = startSlowClosingClient({ url, stream, random, ...randomManner(random, audio) })
+      const client = startSlowClosingClient({ url, stream, random, ...randomClient(random, audio) })
       sessions.push({ id, path, client })
     }
     try {

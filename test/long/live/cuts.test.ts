@@ -6,13 +6,13 @@ import { connect, openSession } from '../../support/live/clients/live-client.ts'
 import type { LiveMessage, LiveType } from '../../support/live/clients/live-messages.ts'
 import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
-import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
 import {
   assertRecognized,
   assertSame,
   jobOf,
   undisturbed,
 } from '../../support/live/live-comparison.ts'
+import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
@@ -82,7 +82,7 @@ test('a session that is cut again and again is the same as one that never was', 
       cuts: 2 + Math.floor(random() * 8),
     })
     const { id, url } = await openSession(server, { ...params, ...audio.params })
-    const manner = randomManner(random, audio)
+    const manner = randomClient(random, audio)
     const client = startSlowClosingClient({
       url: proxy.through(url),
       stream,

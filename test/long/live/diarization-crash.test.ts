@@ -8,7 +8,6 @@ import {
   startSlowClosingClient,
 } from '../../support/live/clients/slow-closing-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
-import { randomManner, within } from '../../support/live/live-chance.ts'
 import {
   assertRecognized,
   assertSame,
@@ -16,6 +15,7 @@ import {
   undisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
+import { randomClient, within } from '../../support/live/random-client.ts'
 import { freePort } from '../../support/net/free-port.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
@@ -63,7 +63,7 @@ test('speakers are those of an undisturbed session after every kill of its serve
     }
     const expected = await undisturbed(steady, audio, params)
     const { id, url } = await openSession(server, { ...params, ...audio.params })
-    const manner = randomManner(random, audio)
+    const manner = randomClient(random, audio)
     const client = startSlowClosingClient({
       url,
       stream: streamOf(audio),

@@ -6,13 +6,13 @@ import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
 import { openSession } from '../../support/live/clients/live-client.ts'
 import { startSlowClosingClient } from '../../support/live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
-import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
 import {
   assertRecognized,
   assertSame,
   undisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
+import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { type Balancer, startBalancer } from '../../support/net/tcp-balancer.ts'
 import { createRandom } from '../../support/random.ts'
 import { rounds, SEED } from '../../support/rounds.ts'
@@ -95,7 +95,7 @@ describe('nodes of one database', { skip: noPostgres }, () => {
         const params = { ...randomParams(random), realtime_processing: {}, post_processing: {} }
         const expected = await undisturbed(steady, audio, params)
         const { id, url } = await openSession(server, { ...params, ...audio.params })
-        const manner = { ...randomManner(random, audio), deafs: 0 }
+        const manner = { ...randomClient(random, audio), deafs: 0 }
         const client = startSlowClosingClient({ url, stream: streamOf(audio), random, ...manner })
         return { id, audio, expected, client }
       }

@@ -17,7 +17,6 @@ import {
   startSlowClosingClient,
 } from '../../support/live/clients/slow-closing-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../../support/live/live-audio.ts'
-import { randomManner, randomParams, within } from '../../support/live/live-chance.ts'
 import {
   assertRecognized,
   assertSame,
@@ -26,6 +25,7 @@ import {
   undisturbed,
   untilDone,
 } from '../../support/live/live-comparison.ts'
+import { randomClient, randomParams, within } from '../../support/live/random-client.ts'
 import { freePort } from '../../support/net/free-port.ts'
 import { call } from '../../support/net/http-client.ts'
 import { createRandom } from '../../support/random.ts'
@@ -74,7 +74,7 @@ async function begin(server: ChildServer, random: () => number, options: Begin):
   const expected = await undisturbed(steady, audio, params)
   const { id, url } = await openSession(server, { ...params, ...audio.params })
   const { onMessage, deafs } = options
-  const manner = { ...randomManner(random, audio), ...(deafs !== undefined && { deafs }) }
+  const manner = { ...randomClient(random, audio), ...(deafs !== undefined && { deafs }) }
   const client = startSlowClosingClient({
     url,
     stream: streamOf(audio),

@@ -191,14 +191,17 @@ test('a job that stops between identification and recognition does not identify 
     speech: {
       ...speech,
       identifyLanguages(batches, identification, options) {
-        const keepLanguages: typeof options.keepLanguages = (part, identify) => {
+        const checkpointLanguages: typeof options.checkpointLanguages = (part, identify) => {
           const count = () => {
             identified++
             return identify()
           }
-          return options.keepLanguages!(part, count)
+          return options.checkpointLanguages!(part, count)
         }
-        return speech.identifyLanguages(batches, identification, { ...options, keepLanguages })
+        return speech.identifyLanguages(batches, identification, {
+          ...options,
+          checkpointLanguages,
+        })
       },
       async runBatch(batch, options) {
         if (failures-- > 0) throw new AppError('engine_failed', 'killed')

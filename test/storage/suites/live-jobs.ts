@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Db, inTransaction } from '../../../src/storage/database/db.ts'
-import { createJobWriter, findRepeated } from '../../../src/storage/jobs/create-job.ts'
+import { createJobWriter, findByIdempotencyKey } from '../../../src/storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../../../src/storage/jobs/deletion/delete-job.ts'
 import { deleteExpiredJobs } from '../../../src/storage/jobs/deletion/retention.ts'
 import { listJobs } from '../../../src/storage/jobs/job-lists.ts'
@@ -74,7 +74,7 @@ test('a live job waits for its connection and shows its channels, not yet its le
   const found = await listJobs(db, { account, kinds: ['live'], metadata }, page)
   const texts = [job.customMetadata, job.postSessionMetadata, job.requestParams]
   const bytes = Buffer.byteLength(texts.join(''))
-  assert.deepEqual(found.places, [{ createdAt: 1000, id, bytes, job: undefined }])
+  assert.deepEqual(found.rows, [{ createdAt: 1000, id, bytes, job: undefined }])
 })
 
 test('created_at rises over both kinds, and the session knows it', async ({ db }) => {
@@ -110,7 +110,7 @@ test('a creation that comes twice makes one session', async ({ db }) => {
   ])
   const earlier = { jobId: job.id, fingerprint: 'f' }
   assert.deepEqual([first, second], ['created', earlier])
-  assert.deepEqual(await findRepeated(db, idempotency, { now: 1001 }), earlier)
+  assert.deepEqual(await findByIdempotencyKey(db, idempotency, { now: 1001 }), earlier)
   assert.equal((await rows(db, 'live_sessions')).length, 1)
 })
 
@@ -293,7 +293,7 @@ test('a deleted session leaves its token for a day, a longer one is forgotten wi
   const { file } = (await findJob(db, { id, account }))!
   assert.deepEqual(await remove(db, { id, account }), { objects: [file!.id] })
   const left = await listJobs(db, { account, metadata: { a: 1 } }, { offset: 0, limit: 9 })
-  assert.deepEqual(left.places, [])
+  assert.deepEqual(left.rows, [])
   await deleteExpiredTokens(db, { now: 9000 + DAY_MS - 1 })
   assert.ok(await findLiveSession(db, id))
   await deleteExpiredTokens(db, { now: 9000 + DAY_MS })

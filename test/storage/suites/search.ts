@@ -82,7 +82,7 @@ test('the old words of a job stay until the new ones are there', async ({ db }) 
     for (let n = 0; n < 20; n++) await indexUtterances(db, { id, account }, [says('red house')])
     isIndexing = false
   })()
-  const indexed = () => db.readonly.selectFrom('utterances').select('text').execute()
+  const indexed = () => db.reader.selectFrom('utterances').select('text').execute()
   while (isIndexing) assert.deepEqual(await indexed(), [{ text: 'red house' }])
   await indexing
 })

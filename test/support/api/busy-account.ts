@@ -8,7 +8,7 @@ import {
   startSlowClosingClient,
 } from '../live/clients/slow-closing-client.ts'
 import { makeLiveAudio, streamOf } from '../live/live-audio.ts'
-import { randomManner } from '../live/live-chance.ts'
+import { randomClient } from '../live/random-client.ts'
 import { call, upload } from '../net/http-client.ts'
 import type { ChildServer } from '../server/child-server.ts'
 
@@ -93,9 +93,9 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
 
   async function createJob(server: ChildServer): Promise<void> {
     const isBad = random() < 0.2
-    const isFetched = isVaried && !isBad && random() < 0.3
-    const source = isFetched ? receivers[0]!.url + SOURCE_PATH : NOWHERE
-    const audio_url = isBad || isFetched ? source : await upload(server, hum(1 + 4 * random()))
+    const hasLocalAudio = isVaried && !isBad && random() < 0.3
+    const source = hasLocalAudio ? receivers[0]!.url + SOURCE_PATH : NOWHERE
+    const audio_url = isBad || hasLocalAudio ? source : await upload(server, hum(1 + 4 * random()))
     const params = isVaried ? kinds[Math.floor(random() * kinds.length)] : {}
     const { n, url, method, common } = request('pre-recorded')
     const json = { audio_url, ...params, ...common, callback_config: { url, method } }
@@ -112,7 +112,7 @@ export function createBusyAccount(options: BusyAccountOptions): BusyAccount {
     const { status, body } = await call<OpenedSession>(server, '/v2/live', { json })
     assert.equal(status, 201, JSON.stringify(body))
     accepted.set(body.id, n)
-    const manner = { ...randomManner(random, audio), random }
+    const manner = { ...randomClient(random, audio), random }
     clients.push(startSlowClosingClient({ url: body.url, stream: streamOf(audio), ...manner }))
   }
 

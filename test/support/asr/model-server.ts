@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
  * How the server treats a request; it gets the content, the offset that is asked for, and how many
  * bytes the client has stored.
  */
-export type Manner = (
+export type Responder = (
   response: ServerResponse,
   asked: { content: Buffer; offset: number; request: IncomingMessage; arrived: () => number },
 ) => void
@@ -16,7 +16,7 @@ export type ModelServer = {
   /** What each path holds. */
   files: Map<string, Buffer>
   /** The manners of the next requests; then it behaves. */
-  next: Manner[]
+  next: Responder[]
   /** Returns how many bytes the client has stored, if the test knows: a cut waits for them. */
   arrived: () => number
   /** All requests: their path, range and token. */
@@ -25,7 +25,7 @@ export type ModelServer = {
 }
 
 /** Sends what was asked for, as a server should. */
-export const behave: Manner = (response, { content, offset }) => {
+export const behave: Responder = (response, { content, offset }) => {
   const total = content.length
   const range = { 'content-range': `bytes ${offset}-${total - 1}/${total}` }
   response.writeHead(offset > 0 ? 206 : 200, {
@@ -36,7 +36,7 @@ export const behave: Manner = (response, { content, offset }) => {
 }
 
 /** Announces everything, sends `bytes` of it, then does `then`. */
-export function sendPart(bytes: number, then: 'cut' | 'stall'): Manner {
+export function sendPart(bytes: number, then: 'cut' | 'stall'): Responder {
   return (response, { content, offset, arrived }) => {
     const total = content.length
     response.writeHead(offset > 0 ? 206 : 200, {
@@ -55,14 +55,14 @@ export function sendPart(bytes: number, then: 'cut' | 'stall'): Manner {
 }
 
 /** Answers with a status and nothing else. */
-export function refuse(status: number, headers: Record<string, string> = {}): Manner {
+export function refuse(status: number, headers: Record<string, string> = {}): Responder {
   return (response) => void response.writeHead(status, headers).end('no')
 }
 
 /** Starts the server on a free port. */
 export async function startModelServer(): Promise<ModelServer> {
   const files = new Map<string, Buffer>()
-  const next: Manner[] = []
+  const next: Responder[] = []
   const seen: ModelServer['seen'] = []
   const server: Server = createServer((request, response) => {
     const path = request.url ?? ''

@@ -46,7 +46,7 @@ export function embeddingOf(shares: Record<string, number>, seed: number): Float
 }
 
 /** Words of one channel, their speakers, and their windows. */
-export type Talk = { words: Word[]; spokenText: string; windows: EmbeddedWindow[] }
+export type Talk = { words: Word[]; speakers: string; windows: EmbeddedWindow[] }
 
 /**
  * A talk in letters: each is a word of 0.3 s by the speaker of that name, followed by 0.1 s; a
@@ -68,7 +68,7 @@ export function talk(letters: string, { seed = 0 }: { seed?: number } = {}): Tal
   const windows = regions.flatMap((region) => slidingWindows(region, diarizationGrid))
   return {
     words,
-    spokenText: words.map(({ text }) => text[0]).join(''),
+    speakers: words.map(({ text }) => text[0]).join(''),
     windows: windows.map((window, i) => {
       return { ...window, embedding: embeddingOf(sharesIn(window, words), seed * 100_000 + i) }
     }),

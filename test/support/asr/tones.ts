@@ -1,6 +1,6 @@
 /** Speech for tests: tones, whose pitch is the language, and models that recognize it. */
 
-import { moonshineProfile } from '../../../src/asr/engines/moonshine/description.ts'
+import { moonshineThresholds } from '../../../src/asr/engines/moonshine/description.ts'
 import type {
   LanguageProbability,
   Recognizer,
@@ -58,7 +58,7 @@ export function describeTones(model: StoredModel): RecognizerInfo {
       ...{ languages, wordTimes: true, maxSeconds: 15, vocabulary: false, identifiesLanguages },
       translates: identifiesLanguages,
     },
-    estimate: { errors: 0.1 / memoryBytes, work: memoryBytes },
+    estimate: { wer: 0.1 / memoryBytes, realTimeFactor: memoryBytes },
   }
 }
 
@@ -78,7 +78,7 @@ export function loadTones(model: StoredModel): Recognizer {
   }
   return {
     ...describeTones(model),
-    profile: moonshineProfile,
+    thresholds: moonshineThresholds,
     async recognize(segments, { language }) {
       return segments.map((audio) => ({
         words: wordsOf(audio, language),
@@ -86,7 +86,7 @@ export function loadTones(model: StoredModel): Recognizer {
         ...{ complete: true, warnings: [] },
       }))
     },
-    async recognizeOpen(audio, { language }) {
+    async recognizePartial(audio, { language }) {
       const words = wordsOf(audio, language)
       const spoken = language ?? model.languages[0]!
       return { words, agreed: words.length, language: spoken, logProbability: -0.1, tokens: [1] }
@@ -97,7 +97,7 @@ export function loadTones(model: StoredModel): Recognizer {
         return segments.map((audio) => `english of ${textOf(audio, language)}`)
       },
     }),
-    measureCost: async () => ({ begin: 0.01, token: 0.001 }),
+    measureCost: async () => ({ encode: 0.01, perToken: 0.001 }),
     async close() {},
   }
 }

@@ -13,22 +13,26 @@ export type SeenRequest = {
 }
 
 /** How one request is treated. */
-export type Manner = (response: ServerResponse, request: SeenRequest) => void
+export type Responder = (response: ServerResponse, request: SeenRequest) => void
 
 export type TranscriptionServer = {
   /** The address before `/audio/transcriptions`. */
   url: string
   seen: SeenRequest[]
   /** The manners of the next requests; then `usual`. */
-  next: Manner[]
-  usual: Manner
+  next: Responder[]
+  usual: Responder
   /** Connections that clients gave up. */
   aborted: number
   close(): Promise<void>
 }
 
 /** Answers with JSON. */
-export function answer(body: unknown, status = 200, headers: Record<string, string> = {}): Manner {
+export function answer(
+  body: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): Responder {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -36,7 +40,7 @@ export function answer(body: unknown, status = 200, headers: Record<string, stri
 }
 
 /** Answers in the form that was asked for: a text, its segment and its words. */
-export function speak(text: string, { language = 'english' } = {}): Manner {
+export function speak(text: string, { language = 'english' } = {}): Responder {
   return (response, request) => {
     const seconds = (request.audio.length - 44) / 32_000
     const texts = text.split(' ')

@@ -1,4 +1,4 @@
-import { moonshineProfile } from '../../../src/asr/engines/moonshine/description.ts'
+import { moonshineThresholds } from '../../../src/asr/engines/moonshine/description.ts'
 import type { Recognizer } from '../../../src/asr/engines/recognizer.ts'
 
 /**
@@ -13,7 +13,7 @@ function createEcho(
   return {
     id,
     capabilities: { languages, wordTimes: true, maxSeconds, vocabulary: true },
-    profile: moonshineProfile,
+    thresholds: moonshineThresholds,
     async recognize(segments, { language = languages[0]!, vocabulary }) {
       return segments.map((audio) => ({
         words: [wordOf(`${id} ${language} ${vocabulary}`, audio)],
@@ -21,11 +21,11 @@ function createEcho(
         warnings: vocabulary.length > 0 ? [`${id} ignored the vocabulary`] : [],
       }))
     },
-    async recognizeOpen(audio, { language = languages[0]!, vocabulary }) {
+    async recognizePartial(audio, { language = languages[0]!, vocabulary }) {
       const words = [wordOf(`${id} ${language} ${vocabulary}`, audio)]
       return { words, agreed: 1, language, logProbability: -0.1, tokens: [1] }
     },
-    measureCost: async () => ({ begin: 0.1, token: 0.01 }),
+    measureCost: async () => ({ encode: 0.1, perToken: 0.01 }),
     async close() {},
   }
 }

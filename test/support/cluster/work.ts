@@ -11,13 +11,13 @@ import {
   startSlowClosingClient,
 } from '../live/clients/slow-closing-client.ts'
 import { type LiveTestAudio, makeLiveAudio, streamOf } from '../live/live-audio.ts'
-import { randomManner, randomParams } from '../live/live-chance.ts'
 import {
   assertRecognized,
   assertSame,
   type Transcript,
   undisturbed,
 } from '../live/live-comparison.ts'
+import { randomClient, randomParams } from '../live/random-client.ts'
 import { allFlags } from '../live/sessions/live-flags.ts'
 import { type Answer, audioForm, call, type Uploaded } from '../net/http-client.ts'
 import type { TestServer } from '../server/start-server.ts'
@@ -96,7 +96,7 @@ export function createWork(
     const { id, url } = await create<OpenedSession>('/v2/live', 'live', {
       ...{ ...params, ...audio.params },
     })
-    const manner = { ...randomManner(random, audio), deafs: 0, random }
+    const manner = { ...randomClient(random, audio), deafs: 0, random }
     const client = startSlowClosingClient({ url, stream: streamOf(audio), ...manner })
     sessions.push({ id, audio, expected: wanted, client })
   }

@@ -32,8 +32,8 @@ function add({ jobId, events }: ReceivedLane, arrival: Arrival): void {
   const { id, method, path, body, begun, taken } = arrival
   const last = events.at(-1)
   if (last?.id === id) {
-    const { id: _, isTaken: __, arrivals, ...spokenText } = last
-    assert.deepEqual({ method, path, body }, spokenText, `${jobId}: an event is the same each time`)
+    const { id: _, isTaken: __, arrivals, ...sent } = last
+    assert.deepEqual({ method, path, body }, sent, `${jobId}: an event is the same each time`)
     arrivals.push(arrival)
     last.isTaken ||= taken !== undefined
     return

@@ -6,6 +6,6 @@ import { notConfigured } from '../../../src/text/result/steps/not-configured.ts'
 export const plainText: SessionText = {
   applyTransforms: async ({ words }) => words,
   warnings: () => [],
-  runAddOn: async (name) => failedEnvelope(name, notConfigured(name).error!, { form: 'native' }),
+  runAddOn: async (name) => failedEnvelope(name, notConfigured(name).error!, { format: 'native' }),
   close: async () => {},
 }

@@ -15,13 +15,15 @@ parentPort!.on('message', (message: ToThread) => {
   if (message.kind !== 'task') return
   const { task } = message
   const text =
-    task.kind === 'find' ? task.spokenText : task.utterance.words.map(({ text }) => text).join()
+    task.kind === 'add-on'
+      ? task.utterancesJson
+      : task.utterance.words.map(({ text }) => text).join()
   if (task.name !== 'custom_spelling' && text.includes('hang')) blockThread()
   if (task.name !== 'custom_spelling' && text.includes('crash')) process.exit(1)
   if (task.name !== 'custom_spelling' && text.includes('throw')) {
     return parentPort!.postMessage({ kind: 'failed', fault: 'TypeError' })
   }
-  if (task.kind === 'find') {
+  if (task.kind === 'add-on') {
     const results = text === 'who' ? opened.join(' ') : text
     return parentPort!.postMessage({ kind: 'done', value: { results } })
   }

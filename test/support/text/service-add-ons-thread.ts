@@ -19,7 +19,7 @@ const translation: ServiceAddOn = {
       return { service: 'translation', model: 'tiny', text, others: Object.keys(others) }
     })
   },
-  merge({ utterances }, { fault }, answers, { form }) {
+  merge({ utterances }, { fault }, answers, { format: form }) {
     if (fault === 'merge crashes') process.exit(1)
     if (!answers.every((answer) => typeof answer === 'string')) {
       const message = 'the answer is no text'

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ApiTranscriptEdits } from '../../../../src/cli/server/api-types.ts'
 import { type ApiUtterance, type ApiWord, type Job, RequestError, request } from '../../api.ts'
-import { notify, report } from '../../parts/notices.tsx'
+import { notify, report } from '../../components/notices.tsx'
 import { texts } from '../../texts.ts'
 
 const NOTICE_MS = 12_000

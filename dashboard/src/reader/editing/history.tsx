@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { formatDateTime } from '../../parts/format.ts'
+import { formatDateTime } from '../../components/format.ts'
 import { texts } from '../../texts.ts'
 import type { Edits } from './edits.ts'
 

@@ -5,7 +5,7 @@ import type { ApiUtterance } from '../../api.ts'
  * `scrolls`. Changes classes directly: a page of words is not built again several times a second.
  * Returns what ends it.
  */
-export function followSound(
+export function followAudio(
   audio: HTMLAudioElement,
   list: HTMLElement,
   utterances: readonly ApiUtterance[],

@@ -53,7 +53,7 @@ export function Player({ address, seconds, audio }: PlayerProps): JSX.Element {
 }
 
 /** Returns the address of the sound: the redacted one where the original was not kept. */
-export function soundOf({ id, kind, file, request_params }: Job): string | undefined {
+export function audioOf({ id, kind, file, request_params }: Job): string | undefined {
   if (request_params?.pii_redaction === true) {
     return addressOf(`v2/${kind}/${id}/file?redacted=true`)
   }

@@ -1,7 +1,7 @@
 import { AppError, fromPlain } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
 import { type Outcome, SupervisedWorker } from '../../../workers/supervised-worker.ts'
-import { threads } from '../../../workers/transports.ts'
+import { threadStarter } from '../../../workers/transports.ts'
 import type { FromThread } from './body-thread-entry.ts'
 import type { BodyKind, BodyOutcomes, BodySettings, BodyTask } from './parse-body.ts'
 
@@ -40,7 +40,7 @@ export class BodyThread {
     const { entry = new URL('body-thread-entry.ts', import.meta.url), settings, log } = options
     const workerData = { models: settings.models, requests: settings.requests }
     this.#worker = new SupervisedWorker({
-      start: threads(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),
+      start: threadStarter(entry, { maxHeapMb: MAX_HEAP_MB, workerData }),
       // Its message may quote the body.
       onError: ({ name }) => log.error({ name }, 'the body thread crashed'),
     })

@@ -42,7 +42,7 @@ export type BodySettings = Pick<Config, 'models' | 'requests'>
  * A creation as its body states it. Plain values, few and short ones: they may come from another
  * thread.
  */
-export type Creation = {
+export type ParsedJobRequest = {
   /** Problems with single fields, and missing ones; the rest is complete only without any. */
   problems: ProblemLines
   /** Unknown fields that were dropped. */
@@ -62,8 +62,8 @@ export type Creation = {
 
 /** The outcome of reading a body, by kind. */
 export type BodyOutcomes = {
-  'pre-recorded': Creation
-  live: Creation
+  'pre-recorded': ParsedJobRequest
+  live: ParsedJobRequest
   'upload-address': { audio_url: string }
   resend: { since: string; endpoint_id?: string; job_id?: string }
   'post-session-metadata': PostSessionMetadata
@@ -156,7 +156,11 @@ type Judged = {
 }
 
 /** With problems, nothing more can be built from it. */
-function finish({ kind, wantsFingerprint }: BodyTask, body: unknown, judged: Judged): Creation {
+function finish(
+  { kind, wantsFingerprint }: BodyTask,
+  body: unknown,
+  judged: Judged,
+): ParsedJobRequest {
   const { ignored, problems, contradictions, audioUrl, params, customMetadata = null } = judged
   const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
   const creation = { problems: linesOf(problems), ignored, audioUrl, fingerprint }

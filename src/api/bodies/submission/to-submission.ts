@@ -4,7 +4,7 @@ import type { SubmitRequest } from '../../../jobs/job-service.ts'
 import type { LiveRequest } from '../../../live/request/live-request.ts'
 import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
-import type { Creation } from '../parsing/parse-body.ts'
+import type { ParsedJobRequest } from '../parsing/parse-body.ts'
 import { formatProblem, linesError, type Problem } from '../validation/validate-fields.ts'
 
 /** The account that submits, and the base URLs. */
@@ -19,7 +19,7 @@ export type Submitter = {
  * upload that it names together; then contradictions.
  */
 export async function toSubmission(
-  creation: Creation,
+  creation: ParsedJobRequest,
   { account, bases }: Submitter,
   { storage }: Pick<App, 'storage'>,
 ): Promise<SubmitRequest> {
@@ -47,7 +47,7 @@ export function toLiveSubmission({
   params,
   paramsText,
   customMetadata,
-}: Creation): LiveRequest {
+}: ParsedJobRequest): LiveRequest {
   const invalid = linesError(problems)
   if (invalid) throw invalid
   if (contradictions.length > 0) {

@@ -10,7 +10,12 @@ import {
   USUAL_SECONDS,
 } from '../../schemas/openai/openai-realtime.ts'
 import type { ClientSecret, ClientSecrets } from './client-secrets.ts'
-import { type Dialect, defaultSettings, updateSettings, viewSession } from './session-settings.ts'
+import {
+  defaultSettings,
+  type RealtimeVersion,
+  updateSettings,
+  viewSession,
+} from './session-settings.ts'
 
 /** A secret with the settings of its session has to fit into a header. */
 const MAX_BODY_BYTES = 4096
@@ -27,7 +32,7 @@ export function clientSecretRoutes({
 }): FastifyPluginAsyncTypebox {
   async function make(
     { keyHash }: FastifyRequest,
-    { session, seconds, dialect }: { session: object; seconds: number; dialect: Dialect },
+    { session, seconds, dialect }: { session: object; seconds: number; dialect: RealtimeVersion },
   ): Promise<{ secret: ClientSecret; view: ReturnType<typeof viewSession> }> {
     const { type = 'transcription' } = session as { type?: unknown }
     if (type !== 'transcription') {

@@ -7,9 +7,9 @@ import type { SocketConnection } from '../../sockets/serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
 import { createRateDoubler } from './double-rate.ts'
 import {
-  type Dialect,
   defaultSettings,
   type RealtimeSettings,
+  type RealtimeVersion,
   toLiveBody,
   updateSettings,
   viewSession,
@@ -22,7 +22,7 @@ export type OpenSession = (body: object) => Promise<Connection>
 /** Options of a connection. */
 export type RealtimeOptions = {
   account: string
-  dialect: Dialect
+  dialect: RealtimeVersion
   /** What a client secret was made with. */
   settings?: RealtimeSettings | undefined
   open: OpenSession

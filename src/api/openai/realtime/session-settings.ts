@@ -3,7 +3,7 @@ import { vocabularyOf } from '../prompt-vocabulary.ts'
 import { isForeignModel } from '../request.ts'
 
 /** Which names a client expects: those since 2025-08, or those of the beta before. */
-export type Dialect = 'ga' | 'beta'
+export type RealtimeVersion = 'ga' | 'beta'
 
 /** The audio that a client sends. */
 export type RealtimeFormat = 'pcm16' | 'g711_ulaw' | 'g711_alaw'
@@ -125,7 +125,7 @@ export function toLiveBody({ format, model, language, prompt, silenceMs }: Realt
 }
 
 /** Describes a session as its client sees it. */
-export function viewSession(id: string, settings: RealtimeSettings, dialect: Dialect) {
+export function viewSession(id: string, settings: RealtimeSettings, dialect: RealtimeVersion) {
   const { format, model = null, language, prompt, silenceMs, logprobs } = settings
   const transcription = { model, ...(language && { language }), prompt }
   const turnDetection =

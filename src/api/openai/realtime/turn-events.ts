@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { toLogprobs } from '../../../transcript/logprobs.ts'
 import type { UtteranceView } from '../../../transcript/utterance-view.ts'
-import type { Dialect } from './session-settings.ts'
+import type { RealtimeVersion } from './session-settings.ts'
 
 /** An event for the client, without its id. */
 export type RealtimeEvent = { type: string } & Record<string, unknown>
@@ -13,7 +13,7 @@ export type TurnUtterance = Pick<UtteranceView, 'text' | 'words' | 'start' | 'en
 type Turn = { id: string; sent: string; before: readonly string[]; isCommitted: boolean }
 
 /** The form of the events of turns. */
-export type TurnOptions = { dialect: Dialect; logprobs: boolean }
+export type TurnOptions = { dialect: RealtimeVersion; logprobs: boolean }
 
 /**
  * Tells the turns of one session in OpenAI's events. A partial may change, a delta may not: a word

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
-import type { Caption } from '../../../live/messages/caption-feed.ts'
+import type { LiveCaption } from '../../../live/messages/caption-feed.ts'
 import { findNodeOfSession } from '../../../live/sessions/placement.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
@@ -174,9 +174,9 @@ export class CaptionStreams {
 
 /** Yields captions as they come, and `undefined` whenever none came for a while. */
 async function* readWithTicks(
-  captions: AsyncGenerator<Caption>,
+  captions: AsyncGenerator<LiveCaption>,
   signal: AbortSignal,
-): AsyncGenerator<Caption | undefined> {
+): AsyncGenerator<LiveCaption | undefined> {
   let next = captions.next()
   while (!signal.aborted) {
     const read = new AbortController()

@@ -52,7 +52,7 @@ export function usageRoutes({
   async function readQuotas(account: string): Promise<NonNullable<UsageReport['quotas']>> {
     const month = await readMonthUsage(db, { account, now: wallNow() })
     const tokens = await readMonthTokens(db, { account, jobs: [], now: wallNow() })
-    const { held, limit } = await space.readShare(account)
+    const { held, limit } = await space.readQuota(account)
     return {
       month: {
         limit: config.jobs.maxSecondsPerMonth || null,

@@ -40,7 +40,7 @@ export function jobCreation(
         warnOfIgnored(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
-        const repeated = idempotency && (await app.jobs.service.findRepeated(idempotency))
+        const repeated = idempotency && (await app.jobs.service.findByIdempotencyKey(idempotency))
         if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await toSubmission(creation, { account, bases }, app)

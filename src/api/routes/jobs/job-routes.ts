@@ -14,7 +14,7 @@ import { addRoutes } from '../../add-routes.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { type LazyText, pageUrls, writeList } from '../../lists/job-list.ts'
-import { checkMetadataLength, toFilter, toPart } from '../../lists/list-query.ts'
+import { checkMetadataLength, toFilter, toPageRequest } from '../../lists/list-query.ts'
 import { createListScheduler } from '../../lists/list-scheduler.ts'
 import { loadInBatches } from '../../lists/load-in-batches.ts'
 import { sendList } from '../../lists/send-list.ts'
@@ -73,11 +73,11 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
       checkMetadataLength(query, config.requests)
       const limit = Math.min(query.limit, config.http.listMaxLimit)
       const filter = { ...toFilter(query), account, ...(kind && { kinds: [kind] }) }
-      const part = { ...toPart(query, limit), withJobs: true }
+      const part = { ...toPageRequest(query, limit), withJobs: true }
       const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       // The framework would read what it discards for HEAD.
-      const places = method === 'HEAD' ? [] : page.places
+      const places = method === 'HEAD' ? [] : page.rows
       const texts = loadJobs(places, { account, omitResult: query.results === false })
       return sendList(reply, writeList(urls, texts))
     })

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/server-parts.ts'
-import type { LiveSession } from '../../../storage/live/live-sessions.ts'
+import type { SessionToken } from '../../../storage/live/live-sessions.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
@@ -33,7 +33,7 @@ export function liveCreation({
       async (request, reply) => {
         const { account, keyHash, keyId, headers, log, raw } = request
         const base = baseUrlOf(raw, config.http)
-        const answer = ({ id, createdAt, token }: LiveSession) => {
+        const answer = ({ id, createdAt, token }: SessionToken) => {
           const created_at = new Date(createdAt).toISOString()
           return reply.code(201).send({ id, created_at, url: liveUrl(base, token, config.http) })
         }
@@ -43,7 +43,7 @@ export function liveCreation({
         warnOfIgnored(reply, creation)
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
-        const repeated = idempotency && (await live.findRepeated(idempotency))
+        const repeated = idempotency && (await live.findByIdempotencyKey(idempotency))
         if (repeated) return answer(repeated)
         const submission = toLiveSubmission(creation)
         const session = await live.create(account, { ...submission, idempotency, keyHash, keyId })

@@ -5,8 +5,8 @@ import type { App } from '../../../app/server-parts.ts'
 import { AppError } from '../../../errors.ts'
 import type { Db } from '../../../storage/database/db.ts'
 import {
-  type EventPlace,
-  lastEventPlace,
+  type EventCursor,
+  lastEventCursor,
   readEvents,
   type StoredEvent,
 } from '../../../storage/jobs/events.ts'
@@ -61,7 +61,7 @@ export function eventRoutes({
     http.get('/v2/events', { schema }, async (request, reply) => {
       const { account, headers, method, raw, scopes } = request
       const lastId = headers['last-event-id']
-      const from = lastId ? parseId(lastId) : await lastEventPlace(db)
+      const from = lastId ? parseId(lastId) : await lastEventCursor(db)
       const open = streams.get(account) ?? 0
       if (open >= MAX_STREAMS_PER_ACCOUNT) {
         const detail = `${MAX_STREAMS_PER_ACCOUNT} streams of events at once`
@@ -106,7 +106,7 @@ type EventOptions = {
 /** Yields the events after `from` as they happen, until the stream is as old as it may get. */
 async function* writeEvents(
   db: Db,
-  from: EventPlace,
+  from: EventCursor,
   { account, signal, readModels, isAllowed }: EventOptions,
 ): AsyncGenerator<string> {
   const end = performance.now() + MAX_STREAM_MS
@@ -138,7 +138,7 @@ function writeEvent({ tx, seq, kind, jobId, deliveryId, status, at }: StoredEven
   return `id: ${tx}-${seq}\nevent: ${names[kind]}\ndata: ${data}\n\n`
 }
 
-function parseId(text: string): EventPlace {
+function parseId(text: string): EventCursor {
   const [, tx, seq] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? []
   if (tx !== undefined) return { tx: Number(tx), seq: Number(seq) }
   const validationErrors = ['Last-Event-ID must be the id of an event']

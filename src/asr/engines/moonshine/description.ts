@@ -1,17 +1,17 @@
 import { moonshinePackage } from '../../models/embedded-packages.ts'
-import type { RecognizerInfo, RecognizerProfile } from '../recognizer.ts'
+import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
 
 /** The sizes of Moonshine for English. */
 export type MoonshineSize = 'base' | 'tiny'
 
 /** How far Moonshine is believed, tuned on recordings with reference transcripts. */
-export const moonshineProfile: RecognizerProfile = {
-  acceptRetry: -0.8,
-  doubtText: -1,
-  keepInNoise: 0.1,
-  showPartial: -1,
-  showWord: 0.5,
-  partialSeconds: 20,
+export const moonshineThresholds: RecognizerThresholds = {
+  minRetryLogProb: -0.8,
+  minLogProb: -1,
+  minConfidenceInNoise: 0.1,
+  minPartialLogProb: -1,
+  minPartialWordConfidence: 0.5,
+  maxPartialSeconds: 20,
 }
 
 /** Whether a recognizer is a Moonshine model: all sizes have one vocabulary. */

@@ -9,7 +9,7 @@ const FIRST_SPECIAL_TOKEN = 32_000
 const FIRST_BYTE_TOKEN = 3
 const FIRST_PIECE_TOKEN = 259
 /** SentencePiece writes a blank as this character. */
-const BLANK = '\u2581'
+const WORD_BOUNDARY = '\u2581'
 
 /** By id; the first line of the file states its origin. */
 const pieces = readFileSync(new URL('vocabulary.txt', import.meta.url), 'utf8')
@@ -19,7 +19,7 @@ const encoder = new TextEncoder()
 
 /** Returns true when `token` begins a new word: its piece begins with a blank. */
 export function opensWord(token: number): boolean {
-  return isPiece(token) && pieces[token]!.startsWith(BLANK)
+  return isPiece(token) && pieces[token]!.startsWith(WORD_BOUNDARY)
 }
 
 /** Returns true when `token` prints letters or digits, not only punctuation or blanks. */
@@ -32,7 +32,7 @@ export function isSpoken(token: number): boolean {
 export function textOf(tokens: readonly number[]): string {
   const bytes = tokens.flatMap((token) => {
     if (token >= FIRST_BYTE_TOKEN && token < FIRST_PIECE_TOKEN) return [token - FIRST_BYTE_TOKEN]
-    return isPiece(token) ? [...encoder.encode(pieces[token]!.replaceAll(BLANK, ' '))] : []
+    return isPiece(token) ? [...encoder.encode(pieces[token]!.replaceAll(WORD_BOUNDARY, ' '))] : []
   })
   return new TextDecoder().decode(Uint8Array.from(bytes)).replaceAll('\uFFFD', '').trim()
 }
@@ -45,7 +45,7 @@ export function textOf(tokens: readonly number[]): string {
 export function tokensOf(text: string): number[] {
   const words = text.match(/\S+/g) ?? []
   return words.flatMap((word) => {
-    return piecesOf(BLANK + word).flatMap((piece) => {
+    return piecesOf(WORD_BOUNDARY + word).flatMap((piece) => {
       const bytes = () => Array.from(encoder.encode(piece), (byte) => FIRST_BYTE_TOKEN + byte)
       return tokenOf(piece) ?? bytes()
     })

@@ -111,12 +111,12 @@ describe('Parakeet with random weights', () => {
     }
     assert.ok(first!.logProbability < 0)
     assert.ok(short!.words.every(({ end }) => end <= 0.05))
-    const open = await recognizer.recognizeOpen(sounds[0]!, { ...options, draft: [] })
+    const open = await recognizer.recognizePartial(sounds[0]!, { ...options, draft: [] })
     assert.deepEqual([open.words.length, open.agreed], [first!.words.length, 0])
-    const again = await recognizer.recognizeOpen(sounds[0]!, { ...options, draft: open.tokens })
+    const again = await recognizer.recognizePartial(sounds[0]!, { ...options, draft: open.tokens })
     assert.equal(again.agreed, open.words.length)
     const costs = await recognizer.measureCost(1, { drafted: 0 })
-    assert.ok(costs.begin > 0 && costs.token > 0)
+    assert.ok(costs.encode > 0 && costs.perToken > 0)
     await recognizer.close()
   })
 

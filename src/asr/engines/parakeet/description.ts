@@ -1,14 +1,14 @@
 import type { StoredModel } from '../../../models/install/installed-models.ts'
-import type { RecognizerInfo, RecognizerProfile } from '../recognizer.ts'
+import type { RecognizerInfo, RecognizerThresholds } from '../recognizer.ts'
 
 /** How far Parakeet is believed: not tuned, since its weights were not at hand. */
-export const parakeetProfile: RecognizerProfile = {
-  acceptRetry: -0.8,
-  doubtText: -1,
-  keepInNoise: 0.1,
-  showPartial: -1,
-  showWord: 0.5,
-  partialSeconds: 20,
+export const parakeetThresholds: RecognizerThresholds = {
+  minRetryLogProb: -0.8,
+  minLogProb: -1,
+  minConfidenceInNoise: 0.1,
+  minPartialLogProb: -1,
+  minPartialWordConfidence: 0.5,
+  maxPartialSeconds: 20,
 }
 
 /** Returns the id and the capabilities of an installed Parakeet model, without loading it. */

@@ -4,7 +4,7 @@ import type { TimedToken } from './decode.ts'
 /** Seconds of one encoder frame. */
 const FRAME = 0.08
 /** SentencePiece writes a blank as this character. */
-const BLANK = '\u2581'
+const WORD_BOUNDARY = '\u2581'
 
 /** A word, and the last of its tokens. */
 export type WordOfTokens = Word & { lastToken: number }
@@ -27,7 +27,7 @@ export function wordsOf(
     const text = own
       .map(({ token }) => pieces[token]!)
       .join('')
-      .replaceAll(BLANK, ' ')
+      .replaceAll(WORD_BOUNDARY, ' ')
       .trim()
     const spoken = own.filter(({ token }) => /[\p{L}\p{N}]/u.test(pieces[token]!))
     const previous = words.at(-1)
@@ -49,5 +49,5 @@ export function wordsOf(
 }
 
 function opensWord(piece: string): boolean {
-  return piece.startsWith(BLANK)
+  return piece.startsWith(WORD_BOUNDARY)
 }

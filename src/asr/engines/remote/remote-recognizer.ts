@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { AppError } from '../../../errors.ts'
 import { readCatalog } from '../../../models/catalog.ts'
 import { createFairSemaphore } from '../../../workers/fair-semaphore.ts'
-import type { Final, LiveUtterance } from '../../live-engine.ts'
+import type { FinalResult, LiveUtterance } from '../../live-engine.ts'
 import {
   type Batch,
   type IdentifyTask,
@@ -60,7 +60,7 @@ export type RemoteRecognizer = {
     utterance: LiveUtterance,
     settings: Pick<Batch, 'language' | 'languages' | 'vocabulary'>,
     call: RemoteCall,
-  ): Promise<Final>
+  ): Promise<FinalResult>
   identify(task: IdentifyTask, call: RemoteCall): Promise<LanguageSpan[][]>
   close(): Promise<void>
 }
@@ -124,7 +124,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
           ...{ vocabulary: true, identifiesLanguages: seen.languages ?? true },
         },
         // Who configures a server wants it used.
-        estimate: { errors: 0, work: 0 },
+        estimate: { wer: 0, realTimeFactor: 0 },
       }
     },
     recognize({ segments, path, ...settings }, call) {

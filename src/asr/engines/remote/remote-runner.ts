@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
-import type { Final, Partial } from '../../live-engine.ts'
+import type { FinalResult, PartialResult } from '../../live-engine.ts'
 import type { TaskOptions, TaskRunner } from '../../workers/pool.ts'
 import type { Task } from '../../workers/protocol.ts'
 import { REMOTE } from './remote-id.ts'
@@ -35,7 +35,7 @@ export function createRemoteRunner({
 }: RemoteRunnerOptions): TaskRunner {
   let downUntil = 0
 
-  async function recognizeFinal(task: FinalTask, options: TaskOptions): Promise<Final> {
+  async function recognizeFinal(task: FinalTask, options: TaskOptions): Promise<FinalResult> {
     const fallback = task.language === undefined ? undefined : findFallback(task.language)
     try {
       if (fallback && performance.now() < downUntil)
@@ -63,7 +63,7 @@ export function createRemoteRunner({
         return recognizeFinal(task, options)
       case 'partial': {
         const language = task.language ?? task.languages[0] ?? ''
-        return { words: [], model: REMOTE, language, draft: [] } satisfies Partial
+        return { words: [], model: REMOTE, language, draft: [] } satisfies PartialResult
       }
       case 'identify':
         return remote.identify(task, { signal: options.signal, use: 'live' })

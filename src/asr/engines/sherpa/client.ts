@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { bareEnvironment } from '../../../audio/decoder/sandbox/bare-environment.ts'
 import { AppError } from '../../../errors.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
-import { processes } from '../../../workers/transports.ts'
+import { processStarter } from '../../../workers/transports.ts'
 import type { FromSherpa, SherpaSetup, SherpaTask, SherpaText } from './protocol.ts'
 
 /** Seconds within which a model must load. */
@@ -39,7 +39,10 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
     )
     if ('lost' in outcome) {
       const { cause } = outcome.lost
-      throw new AppError('engine_failed', `sherpa-onnx ended with ${cause}${lastWords(errors())}`)
+      throw new AppError(
+        'engine_failed',
+        `sherpa-onnx ended with ${cause}${lastStderrLines(errors())}`,
+      )
     }
     if (outcome.answer.type === 'error') {
       throw new AppError('engine_failed', outcome.answer.problem)
@@ -88,7 +91,7 @@ function createWorker(setup: SherpaSetup) {
     return child
   }
   const worker = new SupervisedWorker<FromSherpa>({
-    start: processes(start),
+    start: processStarter(start),
     loading: {
       timeout: LOAD_TIMEOUT,
       isReady(message) {
@@ -98,7 +101,7 @@ function createWorker(setup: SherpaSetup) {
       onReady: () => ready.resolve(),
     },
     onLost({ cause, state }) {
-      const reason = problem ?? `sherpa-onnx ended with ${cause}${lastWords(errors)}`
+      const reason = problem ?? `sherpa-onnx ended with ${cause}${lastStderrLines(errors)}`
       if (state === 'loading') ready.reject(new Error(reason))
       ready = Promise.withResolvers()
       // Somebody listens while it loads, and not always afterwards.
@@ -109,7 +112,7 @@ function createWorker(setup: SherpaSetup) {
 }
 
 /** Returns the last line that the library wrote, without its source location. */
-function lastWords(errors: string): string {
+function lastStderrLines(errors: string): string {
   const lines = errors.split('\n').map((line) => line.replace(/^\/\S+:\w+:\d+ /, '').trim())
   const line = lines.filter((text) => text !== '').at(-1)
   return line === undefined ? '' : `: ${line}`

@@ -8,7 +8,7 @@ import { assignWords } from './word-speakers.ts'
 function assign(letters: string, count = 2): string {
   const { words, windows } = talk(letters)
   return inLetters(
-    assignWords(words, { windows, directions: findSpeakers(windows).directions(count) }).speakerOf,
+    assignWords(words, { windows, centroids: findSpeakers(windows).centroids(count) }).speakerOf,
   )
 }
 
@@ -23,10 +23,10 @@ test('turns change where they do also without a pause', () => {
 })
 
 test('a change falls on the sentence end or pause next to it', () => {
-  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { words, windows } = talk('aaaaaaaaaabbbbbbbbbb')
   const turnAfter = (own: readonly Word[]) => {
-    return inLetters(assignWords(own, { windows, directions }).speakerOf).indexOf('b')
+    return inLetters(assignWords(own, { windows, centroids }).speakerOf).indexOf('b')
   }
   const turn = turnAfter(words)
   for (const shift of [-1, 1]) {
@@ -47,9 +47,9 @@ test('a word that sounds like another for a moment does not change the speaker',
   const other = talk('bbbbbbbbbbbbbbbb').windows
   const middle = Math.floor(windows.length / 2)
   const mixed = windows.map((window, i) => (i === middle ? other[i]! : window))
-  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   assert.equal(
-    inLetters(assignWords(words, { windows: mixed, directions }).speakerOf),
+    inLetters(assignWords(words, { windows: mixed, centroids }).speakerOf),
     'a'.repeat(16),
   )
 })
@@ -57,31 +57,31 @@ test('a word that sounds like another for a moment does not change the speaker',
 test('words that no window holds go with their neighbors', () => {
   const { words, windows } = talk('aaaaaaaa bbbbbbbb')
   const deaf = windows.filter(({ end }) => end < words[12]!.start * 16_000)
-  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
-  const recognized = assignWords(words, { windows: deaf, directions })
+  const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const recognized = assignWords(words, { windows: deaf, centroids })
   assert.equal(inLetters(recognized.speakerOf), 'aaaaaaaabbbbbbbb')
   assert.ok(recognized.margins.at(-1)! < recognized.margins[0]!)
 })
 
 test('without a voice or a word there is nothing to give', () => {
-  assert.deepEqual(assignWords([], { windows: [], directions: [] }), { speakerOf: [], margins: [] })
-  const { speakerOf, margins } = assignWords(talk('aa').words, { windows: [], directions: [] })
+  assert.deepEqual(assignWords([], { windows: [], centroids: [] }), { speakerOf: [], margins: [] })
+  const { speakerOf, margins } = assignWords(talk('aa').words, { windows: [], centroids: [] })
   assert.deepEqual(speakerOf, [0, 0])
   for (const margin of margins) assert.ok(margin < 0)
 })
 
 test('the margin is large inside a turn and small for a stranger', () => {
   const { words, windows } = talk('aaaaaaaa bbbbbbbb cccccccc')
-  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
-  const { margins } = assignWords(words, { windows: windows.slice(), directions })
+  const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const { margins } = assignWords(words, { windows: windows.slice(), centroids })
   assert.ok(margins[4]! > margins[20]!)
 })
 
 test('voices are learned again from what they said', () => {
   const { words, windows } = talk('aaaaaaaaaaaa bbbbbbbbbbbb aaaaaaaaaaaa bbbbbbbbbbbb')
   // Vectors of one window each are as uncertain as a window.
-  const directions = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
-  const { margins } = assignWords(words, { windows, directions })
+  const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
+  const { margins } = assignWords(words, { windows, centroids })
   const mean = margins.reduce((sum, margin) => sum + margin, 0) / margins.length
   assert.ok(mean > 0.35, `${mean}`)
 })
@@ -99,7 +99,7 @@ test('a window says most about the words in its middle', () => {
     recognized(0.55, 1.75, 'a', 4),
     recognized(1, 2.2, 'b', 5),
   ]
-  assert.deepEqual(assignWords(words, { windows, directions: pure }).speakerOf, [0])
+  assert.deepEqual(assignWords(words, { windows, centroids: pure }).speakerOf, [0])
 })
 
 test('no voice is learned from windows in which two speak, nor from short ones', () => {
@@ -125,6 +125,6 @@ test('no voice is learned from windows in which two speak, nor from short ones',
     recognized(0.2 + i / 100, 0.5 + i / 100, 'z', 20 + i),
   )
   const windows = [clear[0]!, ...short, clear[1]!, ...mixed, ...clear.slice(2)]
-  const { margins } = assignWords(words, { windows, directions: pure })
+  const { margins } = assignWords(words, { windows, centroids: pure })
   assert.ok(margins[4]! > 0.4, `${margins}`)
 })

@@ -8,7 +8,7 @@ import type { EmbeddedWindow } from '../embedding/embedder.ts'
  * nearer that speaker is than the next one (difference of cosines), or than a stranger where there
  * is no other.
  */
-export type SpeakerWord = { speakerOf: number[]; margins: number[] }
+export type WordSpeakers = { speakerOf: number[]; margins: number[] }
 
 /**
  * Two windows of different speakers have about this cosine: the score that an unknown speaker would
@@ -43,14 +43,14 @@ export function assignWords(
   words: readonly Word[],
   {
     windows,
-    directions,
-  }: { windows: readonly EmbeddedWindow[]; directions: readonly Float32Array[] },
-): SpeakerWord {
-  if (directions.length === 0) {
+    centroids,
+  }: { windows: readonly EmbeddedWindow[]; centroids: readonly Float32Array[] },
+): WordSpeakers {
+  if (centroids.length === 0) {
     return { speakerOf: words.map(() => 0), margins: words.map(() => -STRANGER) }
   }
   const weights = words.map(weightsIn(windows))
-  let speakers = directions
+  let speakers = centroids
   let scores = scoreWords(weights, { windows, speakers })
   let path = cheapestPath(words, scores)
   for (let round = 0; round < ROUNDS; round++) {

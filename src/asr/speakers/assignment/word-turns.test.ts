@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Word } from '../../../transcript/transcript.ts'
-import type { Turn } from '../embedding/diarization-pipeline.ts'
+import type { SpeakerTurn } from '../embedding/diarization-pipeline.ts'
 import { assignByTurns, diarizeByTurns } from './word-turns.ts'
 
 /** One word per second, half a second long: word n begins at n. */
@@ -11,7 +11,7 @@ function words(count: number): Word[] {
   })
 }
 
-function turn(start: number, end: number, speaker: number): Turn {
+function turn(start: number, end: number, speaker: number): SpeakerTurn {
   return { start, end, speaker }
 }
 

@@ -1,11 +1,11 @@
 import type { Transcript, Word } from '../../../transcript/transcript.ts'
 import type { SpeakerUtterance } from '../../speech-engine.ts'
 import { cutTurns, numberSpeakers, splitChannels } from '../diarize.ts'
-import type { Turn } from '../embedding/diarization-pipeline.ts'
-import type { SpeakerWord } from './word-speakers.ts'
+import type { SpeakerTurn } from '../embedding/diarization-pipeline.ts'
+import type { WordSpeakers } from './word-speakers.ts'
 
 /** The turns of one channel, by start. */
-export type ChannelTurns = { channel: number; turns: readonly Turn[] }
+export type ChannelTurns = { channel: number; turns: readonly SpeakerTurn[] }
 
 /**
  * The margin of a word that lies in one turn alone, in the scale of `SpokenWord`: that of a clear
@@ -25,12 +25,14 @@ export function diarizeByTurns(
   channels: readonly ChannelTurns[],
 ): SpeakerUtterance[] {
   const split = splitChannels(transcript)
-  for (const { channel, clusteredWords } of split) {
+  for (const { channel, words } of split) {
     const turns = channels.find((own) => own.channel === channel)?.turns ?? []
-    const words = clusteredWords.map(({ word }) => word)
-    const { speakerOf, margins } = assignByTurns(words, turns)
-    for (const [i, word] of clusteredWords.entries()) {
-      word.cluster = speakerOf[i]!
+    const { speakerOf, margins } = assignByTurns(
+      words.map(({ word }) => word),
+      turns,
+    )
+    for (const [i, word] of words.entries()) {
+      word.speaker = speakerOf[i]!
       word.margin = margins[i]!
     }
   }
@@ -38,7 +40,7 @@ export function diarizeByTurns(
 }
 
 /** Assigns each word of a channel to a speaker; both ascend by start. */
-export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): SpeakerWord {
+export function assignByTurns(words: readonly Word[], turns: readonly SpeakerTurn[]): WordSpeakers {
   const longest = turns.reduce((max, { start, end }) => Math.max(max, end - start), 0)
   let first = 0
   const found = words.map((word) => {
@@ -50,22 +52,22 @@ export function assignByTurns(words: readonly Word[], turns: readonly Turn[]): S
       if (shared > 0) shares.set(speaker, (shares.get(speaker) ?? 0) + shared)
     }
     const [best, second] = [...shares].sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    if (!best) return { cluster: nearest(word, turns), margin: OUTSIDE_MARGIN }
+    if (!best) return { speaker: nearest(word, turns), margin: OUTSIDE_MARGIN }
     const lead = (best[1] - (second?.[1] ?? 0)) / best[1]
-    return { cluster: best[0], margin: CLEAR_MARGIN * lead }
+    return { speaker: best[0], margin: CLEAR_MARGIN * lead }
   })
   return {
-    speakerOf: found.map(({ cluster }) => cluster),
+    speakerOf: found.map(({ speaker }) => speaker),
     margins: found.map(({ margin }) => margin),
   }
 }
 
 /** Returns the speaker of the turn nearest in time; the first speaker where there are no turns. */
-function nearest(word: Word, turns: readonly Turn[]): number {
-  let [cluster, distance] = [0, Number.POSITIVE_INFINITY]
+function nearest(word: Word, turns: readonly SpeakerTurn[]): number {
+  let [nearestSpeaker, distance] = [0, Number.POSITIVE_INFINITY]
   for (const { start, end, speaker } of turns) {
     const own = Math.max(0, start - word.end, word.start - end)
-    if (own < distance) [cluster, distance] = [speaker, own]
+    if (own < distance) [nearestSpeaker, distance] = [speaker, own]
   }
-  return cluster
+  return nearestSpeaker
 }

@@ -37,9 +37,9 @@ export function mergeClusters(
   { count, similarity }: MergeLimit,
 ): Cluster[] {
   const merged: (Cluster | undefined)[] = [...groups]
-  const similarities = groups.map((a) => Float64Array.from(groups, (b) => likeness(a, b)))
+  const similarities = groups.map((a) => Float64Array.from(groups, (b) => similarityOf(a, b)))
   for (let left = groups.length; left > Math.max(1, count); left--) {
-    const pair = mostAlike(merged, similarities)
+    const pair = mostSimilarPair(merged, similarities)
     if (!pair || pair.similarity < similarity) break
     const { a, b } = pair
     const joined = join(merged[a]!, merged[b]!)
@@ -47,7 +47,7 @@ export function mergeClusters(
     merged[b] = undefined
     for (const [k, other] of merged.entries()) {
       if (!other || k === a) continue
-      similarities[a]![k] = likeness(joined, other)
+      similarities[a]![k] = similarityOf(joined, other)
       similarities[k]![a] = similarities[a]![k]!
     }
   }
@@ -55,7 +55,7 @@ export function mergeClusters(
 }
 
 /** Returns the mean cosine between the members of two groups: the product of their means. */
-function likeness(a: Cluster, b: Cluster): number {
+function similarityOf(a: Cluster, b: Cluster): number {
   return dot(a.sum, b.sum) / (a.size * b.size)
 }
 
@@ -63,7 +63,7 @@ function join(a: Cluster, b: Cluster): Cluster {
   return { sum: a.sum.map((x, i) => x + b.sum[i]!), size: a.size + b.size }
 }
 
-function mostAlike(
+function mostSimilarPair(
   groups: readonly (Cluster | undefined)[],
   similarities: readonly Float64Array[],
 ) {

@@ -9,10 +9,10 @@ const two = `${'aaaaaaaaaa bbbbbbbbbb '.repeat(4)}`
 const four = `${'aaaaaaaaaa bbbbbbbbbb cccccccccc dddddddddd '.repeat(3)}`
 
 /** The letter of each vector: the speaker that it is most similar to. */
-function namesOf(directions: readonly Float32Array[]): string {
-  const names = directions.map((direction) => {
-    const likeness = [...'abcd'].map((name) => dot(direction, embeddingOf({ [name]: 1 }, 7777)))
-    return 'abcd'[likeness.indexOf(Math.max(...likeness))]!
+function namesOf(centroids: readonly Float32Array[]): string {
+  const names = centroids.map((centroid) => {
+    const similarity = [...'abcd'].map((name) => dot(centroid, embeddingOf({ [name]: 1 }, 7777)))
+    return 'abcd'[similarity.indexOf(Math.max(...similarity))]!
   })
   return names.sort().join('')
 }
@@ -25,17 +25,17 @@ test('as many voices are found as speak', () => {
   ] as const) {
     const speakers = findSpeakers(talk(letters).windows)
     assert.equal(speakers.count, names.length)
-    assert.equal(namesOf(speakers.directions(speakers.count)), names)
+    assert.equal(namesOf(speakers.centroids(speakers.count)), names)
   }
 })
 
 test('a count below the voices found merges voices, one above takes more', () => {
   const speakers = findSpeakers(talk(four).windows)
-  assert.equal(speakers.directions(2).length, 2)
-  assert.equal(speakers.directions(1).length, 1)
-  assert.equal(speakers.directions(6).length, 6)
-  for (const direction of speakers.directions(6)) {
-    assert.ok(Math.abs(dot(direction, direction) - 1) < 1e-5)
+  assert.equal(speakers.centroids(2).length, 2)
+  assert.equal(speakers.centroids(1).length, 1)
+  assert.equal(speakers.centroids(6).length, 6)
+  for (const centroid of speakers.centroids(6)) {
+    assert.ok(Math.abs(dot(centroid, centroid) - 1) < 1e-5)
   }
 })
 
@@ -45,15 +45,15 @@ test('the voices most alike are merged first', () => {
     const own = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
     return { ...window, embedding: embeddingOf(own, i) }
   })
-  assert.equal(namesOf(findSpeakers(windows).directions(2)), 'ab')
+  assert.equal(namesOf(findSpeakers(windows).centroids(2)), 'ab')
 })
 
 /** Words of a talk that go to the wrong speaker at this speaker count. */
 function wrongWords(letters: string, count: number): number {
-  const { words, windows, spokenText } = talk(letters)
-  const directions = findSpeakers(windows).directions(count)
-  const recognized = inLetters(assignWords(words, { windows, directions }).speakerOf)
-  return [...recognized].filter((speaker, i) => speaker !== spokenText[i]).length
+  const { words, windows, speakers } = talk(letters)
+  const centroids = findSpeakers(windows).centroids(count)
+  const recognized = inLetters(assignWords(words, { windows, centroids }).speakerOf)
+  return [...recognized].filter((speaker, i) => speaker !== speakers[i]).length
 }
 const dialogue = 'aaaaaaaaaa. bbbbbbbbbb. aaaaaaaa. bbbbbbbbbbbb. aaaaaaaaaa. bbbbbbbbb. '.repeat(2)
 
@@ -80,24 +80,24 @@ test('with more voices requested than found, a moment of noise is no voice', () 
   for (const [i, window] of windows.slice(at, at + 3).entries()) {
     window.embedding = embeddingOf({ z: 1 }, i)
   }
-  const directions = findSpeakers(windows).directions(2)
-  assert.equal(directions.length, 2)
-  for (const direction of directions) {
-    const [own, odd] = ['a', 'z'].map((name) => dot(direction, embeddingOf({ [name]: 1 }, 99)))
+  const centroids = findSpeakers(windows).centroids(2)
+  assert.equal(centroids.length, 2)
+  for (const centroid of centroids) {
+    const [own, odd] = ['a', 'z'].map((name) => dot(centroid, embeddingOf({ [name]: 1 }, 99)))
     assert.ok(own! - odd! > 0.3)
   }
 })
 
 test('there are never more voices than windows, and none without windows', () => {
-  assert.equal(findSpeakers(talk('a').windows).directions(3).length, 1)
+  assert.equal(findSpeakers(talk('a').windows).centroids(3).length, 1)
   assert.equal(findSpeakers([]).count, 0)
-  assert.deepEqual(findSpeakers([]).directions(2), [])
+  assert.deepEqual(findSpeakers([]).centroids(2), [])
 })
 
 test('a speech of one short word has a voice', () => {
   const speakers = findSpeakers(talk('a').windows)
   assert.equal(speakers.count, 1)
-  assert.equal(speakers.directions(1).length, 1)
+  assert.equal(speakers.centroids(1).length, 1)
 })
 
 test('a moment of another voice is not counted as one', () => {
@@ -112,5 +112,5 @@ test('more voices than are looked for end as the twenty that are', () => {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].map((name) => name.repeat(20)).join(' ')
   const speakers = findSpeakers(talk(letters).windows)
   assert.ok(speakers.count >= 18 && speakers.count <= 20, `${speakers.count}`)
-  assert.equal(speakers.directions(30).length, 20)
+  assert.equal(speakers.centroids(30).length, 20)
 })

@@ -11,7 +11,7 @@ export type ChannelSpeakers = {
    * Returns `count` vectors of length 1, or fewer when there is less speech; repeated calls return
    * the same.
    */
-  directions(count: number): Float32Array[]
+  centroids(count: number): Float32Array[]
 }
 
 /**
@@ -25,7 +25,7 @@ const SHORTEST_WINDOW = 0.6
 /** Groups less similar than this are left to the speaker model (VBx). */
 const SIMILARITY = 0.35
 /** Maximum number of speakers searched for in one channel. */
-const MOST_VOICES = 20
+const MAX_SPEAKERS = 20
 /** A speaker has at least so many windows, which is a second of speech. */
 const LEAST_WINDOWS = 3.4
 /**
@@ -39,7 +39,7 @@ const SURE_GROUP = 3
 /** A group to which the model gives fewer windows than this keeps its vector. */
 const LEARNED_WINDOWS = 2
 
-type Speaker = { direction: Float32Array; weight: number }
+type Speaker = { centroid: Float32Array; weight: number }
 
 /**
  * Finds the speakers of one channel. Average linkage forms more groups than there are speakers; a
@@ -51,13 +51,13 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
   const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
-  const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MOST_VOICES)
+  const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MAX_SPEAKERS)
   const levels = [1, ...EASES]
   const kept: Speaker[][] = []
   const found = speakersFor(0)
   const known = new Map<number, Float32Array[]>()
 
-  function directions(count: number): Float32Array[] {
+  function centroids(count: number): Float32Array[] {
     const speakers = known.get(count) ?? speakersAt(count)
     known.set(count, speakers)
     return speakers
@@ -67,7 +67,7 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
     for (const level of levels.keys()) {
       const speakers = speakersFor(level)
       if (speakers.length >= count)
-        return mergeNearest(speakers, count).map(({ direction }) => direction)
+        return mergeNearest(speakers, count).map(({ centroid }) => centroid)
     }
     return learnGroups(embeddings, largeGroups(groups, count).map(directionOf))
   }
@@ -81,7 +81,7 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
     return kept[level]
   }
 
-  return { count: found.length, directions }
+  return { count: found.length, centroids }
 }
 
 /**
@@ -125,8 +125,8 @@ function learnGroups(
   embeddings: readonly Float32Array[],
   starts: readonly Float32Array[],
 ): Float32Array[] {
-  return learnSpeakers(embeddings, { starts, penaltyScale: 1 }).map(({ direction, weight }, k) => {
-    return weight >= LEARNED_WINDOWS ? direction : starts[k]!
+  return learnSpeakers(embeddings, { starts, penaltyScale: 1 }).map(({ centroid, weight }, k) => {
+    return weight >= LEARNED_WINDOWS ? centroid : starts[k]!
   })
 }
 
@@ -140,14 +140,14 @@ function learnSpeakers(
   return starts.map((_, k) => {
     const weights = shares.map((share) => share[k]!)
     const weight = weights.reduce((sum, share) => sum + share, 0)
-    return { direction: meanVector(embeddings, weights), weight }
+    return { centroid: meanVector(embeddings, weights), weight }
   })
 }
 
-function nearest(embedding: Float32Array, directions: readonly Float32Array[]): number {
+function nearest(embedding: Float32Array, centroids: readonly Float32Array[]): number {
   let [best, cosine] = [0, Number.NEGATIVE_INFINITY]
-  for (const [k, direction] of directions.entries()) {
-    const own = dot(embedding, direction)
+  for (const [k, centroid] of centroids.entries()) {
+    const own = dot(embedding, centroid)
     if (own > cosine) [best, cosine] = [k, own]
   }
   return best
@@ -159,14 +159,14 @@ function mergeNearest(speakers: readonly Speaker[], count: number): Speaker[] {
     let [a, b, cosine] = [0, 1, Number.NEGATIVE_INFINITY]
     for (let i = 0; i < merged.length; i++) {
       for (let j = i + 1; j < merged.length; j++) {
-        const own = dot(merged[i]!.direction, merged[j]!.direction)
+        const own = dot(merged[i]!.centroid, merged[j]!.centroid)
         if (own > cosine) [a, b, cosine] = [i, j, own]
       }
     }
     const pair = [merged[a]!, merged[b]!]
     const weights = pair.map(({ weight }) => weight)
-    const directions = pair.map(({ direction }) => direction)
-    merged[a] = { direction: meanVector(directions, weights), weight: weights[0]! + weights[1]! }
+    const centroids = pair.map(({ centroid }) => centroid)
+    merged[a] = { centroid: meanVector(centroids, weights), weight: weights[0]! + weights[1]! }
     merged.splice(b, 1)
   }
   return merged

@@ -8,14 +8,14 @@ import { chooseSpeakerCounts } from './speaker-counts.ts'
  * - 1]`.
  */
 function channel(...alike: number[]): ChannelSpeakers {
-  function directions(count: number): Float32Array[] {
+  function centroids(count: number): Float32Array[] {
     const speakers = Math.min(count, alike.length)
     const cosine = alike[speakers - 1]!
     const near = [Float32Array.of(1, 0), Float32Array.of(cosine, Math.sqrt(1 - cosine ** 2))]
     const others = Array.from({ length: Math.max(0, speakers - 2) }, () => Float32Array.of(0, 0))
     return [...near, ...others].slice(0, speakers)
   }
-  return { count: alike.length, directions }
+  return { count: alike.length, centroids }
 }
 
 const start = [1, 1]
@@ -38,13 +38,13 @@ test('a further voice comes where it is least like the others', () => {
 })
 
 test('of one channel only the count that is wanted is reckoned', () => {
-  const { count, directions } = channel(1, 0.2, 0.3, 0.4)
+  const { count, centroids } = channel(1, 0.2, 0.3, 0.4)
   const requested: number[] = []
   const noted = (wanted: number) => {
     requested.push(wanted)
-    return directions(wanted)
+    return centroids(wanted)
   }
-  const chosen = chooseSpeakerCounts([{ count, directions: noted }], {
+  const chosen = chooseSpeakerCounts([{ count, centroids: noted }], {
     start: [1],
     counts: { exact: 4 },
   })

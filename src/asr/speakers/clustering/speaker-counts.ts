@@ -35,7 +35,7 @@ export function chooseSpeakerCounts(
       chosen[i]! > 1 ? likenessAt(speakers, chosen[i]!) : undefined,
     )
     const channel = lowest(
-      alike.map((likeness) => (likeness === undefined ? undefined : -likeness)),
+      alike.map((similarity) => (similarity === undefined ? undefined : -similarity)),
     )
     if (channel === undefined) break
     chosen[channel]!--
@@ -48,7 +48,7 @@ function countOf(
   { start, least, most }: { start: number; least: number; most: number },
 ): number {
   const wanted = Math.min(Math.max(start, least), most)
-  if (wanted <= start) return Math.min(wanted, speakers.directions(wanted).length)
+  if (wanted <= start) return Math.min(wanted, speakers.centroids(wanted).length)
   if (splitLikeness(speakers, wanted) !== undefined) return wanted
   let count = start
   while (count + 1 < wanted && splitLikeness(speakers, count + 1) !== undefined) count++
@@ -57,8 +57,8 @@ function countOf(
 
 /** As `likenessAt`; undefined also when two of the speakers have the same voice. */
 function splitLikeness(speakers: ChannelSpeakers, count: number): number | undefined {
-  const likeness = likenessAt(speakers, count)
-  return likeness !== undefined && likeness <= SAME_PERSON ? likeness : undefined
+  const similarity = likenessAt(speakers, count)
+  return similarity !== undefined && similarity <= SAME_PERSON ? similarity : undefined
 }
 
 function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, number] {
@@ -71,11 +71,11 @@ function boundsOf({ exact = 0, min = 0, max = 0 }: SpeakerCounts): [number, numb
  * so many.
  */
 function likenessAt(speakers: ChannelSpeakers, count: number): number | undefined {
-  const directions = speakers.directions(count)
-  if (directions.length < count) return undefined
+  const centroids = speakers.centroids(count)
+  if (centroids.length < count) return undefined
   let alike = Number.NEGATIVE_INFINITY
-  for (const [i, a] of directions.entries()) {
-    for (const b of directions.slice(i + 1)) alike = Math.max(alike, dot(a, b))
+  for (const [i, a] of centroids.entries()) {
+    for (const b of centroids.slice(i + 1)) alike = Math.max(alike, dot(a, b))
   }
   return alike
 }

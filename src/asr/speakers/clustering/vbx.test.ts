@@ -5,8 +5,8 @@ import { inferSpeakers } from './vbx.ts'
 import { meanVector } from './vectors.ts'
 
 /** The weight of each speaker over all windows, in windows. */
-function weightsOf(shares: readonly Float64Array[]): number[] {
-  return Array.from(shares[0]!, (_, k) => shares.reduce((sum, share) => sum + share[k]!, 0))
+function weightsOf(posteriors: readonly Float64Array[]): number[] {
+  return Array.from(posteriors[0]!, (_, k) => posteriors.reduce((sum, share) => sum + share[k]!, 0))
 }
 
 function embeddingsOf(letters: string): Float32Array[] {
@@ -20,12 +20,12 @@ test('a voice that is split over two beginnings ends as one', () => {
   assert.ok(Math.max(...weights) > embeddings.length - 1)
 })
 
-test('two voices stay apart, and the shares of each window add up to 1', () => {
+test('two voices stay apart, and the posteriors of each window add up to 1', () => {
   const embeddings = embeddingsOf(`${'a'.repeat(30)} ${'b'.repeat(15)}`)
   const start = embeddings.map((_, t) => (t < embeddings.length / 2 ? 0 : 1))
-  const shares = inferSpeakers(embeddings, { start, speakerCount: 2 })
-  for (const share of shares) assert.ok(Math.abs(share[0]! + share[1]! - 1) < 1e-9)
-  const [long, short] = weightsOf(shares)
+  const posteriors = inferSpeakers(embeddings, { start, speakerCount: 2 })
+  for (const share of posteriors) assert.ok(Math.abs(share[0]! + share[1]! - 1) < 1e-9)
+  const [long, short] = weightsOf(posteriors)
   assert.ok(Math.abs(long! / short! - 2) < 0.2)
 })
 
@@ -35,8 +35,8 @@ test('voices that begin wrong are put right', () => {
   const start = embeddings.map(
     (_, t) => (t % 3 === 0 ? 1 : 0) ^ (t < embeddings.length / 2 ? 0 : 1),
   )
-  const shares = inferSpeakers(embeddings, { start, speakerCount: 2 })
-  const recognized = shares.map((share) => (share[0]! > share[1]! ? 'a' : 'b')).join('')
+  const posteriors = inferSpeakers(embeddings, { start, speakerCount: 2 })
+  const recognized = posteriors.map((share) => (share[0]! > share[1]! ? 'a' : 'b')).join('')
   assert.match(recognized, /^a+b+$/)
 })
 
@@ -48,9 +48,9 @@ test('the neighbors of a window that could be either voice decide for it', () =>
   )
   const audio = [...embeddings.slice(0, 10), between, ...embeddings.slice(10), between]
   const start = audio.map((_, t) => (t < audio.length / 2 ? 0 : 1))
-  const shares = inferSpeakers(audio, { start, speakerCount: 2 })
-  assert.ok(shares[10]![0]! > 0.5)
-  assert.ok(shares.at(-1)![1]! > 0.5)
+  const posteriors = inferSpeakers(audio, { start, speakerCount: 2 })
+  assert.ok(posteriors[10]![0]! > 0.5)
+  assert.ok(posteriors.at(-1)![1]! > 0.5)
 })
 
 test('nothing to hear gives nothing', () => {

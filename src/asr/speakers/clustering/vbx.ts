@@ -18,14 +18,14 @@ const MOST_PENALTY = 6
 const SHORT_RECORDING = 100
 const PENALTY_GROWTH = 0.4
 /** Probability that the next window, 0.3 s later, is of the same speaker. */
-const STAY = 0.8
+const LOOP_PROBABILITY = 0.8
 const MAX_ROUNDS = 15
-/** Rounds end when the bound rises by less than this share. */
+/** Rounds end when the evidence lower bound rises by less than this share. */
 const TOLERANCE = 1e-4
 
 /**
- * Returns the share of each speaker in each window: `shares[t][k]`, whose sum over the speakers is
- * 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and Burget, 2022,
+ * Returns the posterior of each speaker in each window: `posteriors[t][k]`, whose sum over the
+ * speakers is 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and Burget, 2022,
  * "Bayesian HMM clustering of x-vector sequences") with the same variance in all directions; a
  * speaker that the recording does not need ends with hardly any share. `embeddings` are in order of
  * time, of length 1; `start` is the initial speaker of each. `penaltyScale` below 1 scales the
@@ -41,7 +41,7 @@ export function inferSpeakers(
 ): Float64Array[] {
   const scale = Math.sqrt((embeddings[0]?.length ?? 0) / WITHIN)
   const windows = embeddings.map((embedding) => Float64Array.from(embedding, (x) => x * scale))
-  let shares: Float64Array[] = start.map((speaker) => {
+  let posteriors: Float64Array[] = start.map((speaker) => {
     return Float64Array.from(
       { length: speakerCount },
       (_, k) => (k === speaker ? 0.95 : 0) + 0.05 / speakerCount,
@@ -49,24 +49,24 @@ export function inferSpeakers(
   })
   const penalty = penaltyScale * penaltyFor(windows.length)
   let priors = new Float64Array(speakerCount).fill(1 / speakerCount)
-  let bound = Number.NEGATIVE_INFINITY
+  let elbo = Number.NEGATIVE_INFINITY
   for (let round = 0; round < MAX_ROUNDS && windows.length > 0; round++) {
-    const models = learnSpeakers(windows, { shares, penalty })
+    const models = learnSpeakers(windows, { posteriors, penalty })
     const scores = windows.map((window) => scoreWindow(window, models))
     const expected = expectation(scores, priors)
-    shares = expected.shares
+    posteriors = expected.posteriors
     priors = expected.priors
     const gain = models.reduce((sum, model) => sum + penalty * model.evidence, 0)
     const next = expected.likelihood + gain
-    if (next - bound < TOLERANCE * Math.abs(next)) break
-    bound = next
+    if (next - elbo < TOLERANCE * Math.abs(next)) break
+    elbo = next
   }
-  return shares
+  return posteriors
 }
 
 /**
  * The posterior of a speaker: its mean, what a window loses by its uncertainty, and its part of the
- * bound.
+ * evidence lower bound.
  */
 type SpeakerGaussian = { mean: Float64Array; cost: number; evidence: number }
 
@@ -77,15 +77,15 @@ function penaltyFor(windows: number): number {
 
 function learnSpeakers(
   windows: readonly Float64Array[],
-  { shares, penalty }: { shares: readonly Float64Array[]; penalty: number },
+  { posteriors, penalty }: { posteriors: readonly Float64Array[]; penalty: number },
 ): SpeakerGaussian[] {
   const ratio = ACOUSTIC_SCALE / penalty
   const dimension = windows[0]!.length
-  return Array.from(shares[0]!, (_, k) => {
+  return Array.from(posteriors[0]!, (_, k) => {
     const sum = new Float64Array(dimension)
     let count = 0
     for (const [t, window] of windows.entries()) {
-      const share = shares[t]![k]!
+      const share = posteriors[t]![k]!
       if (share < 1e-6) continue
       count += share
       for (let d = 0; d < dimension; d++) sum[d]! += share * window[d]!
@@ -109,12 +109,12 @@ function scoreWindow(window: Float64Array, models: readonly SpeakerGaussian[]): 
 }
 
 /**
- * Runs the forward-backward algorithm: the shares of the speakers in each window, and how often
+ * Runs the forward-backward algorithm: the posteriors of the speakers in each window, and how often
  * each speaker begins.
  */
 function expectation(scores: readonly Float64Array[], priors: Float64Array) {
   const begin = priors.map((prior) => Math.log(prior + 1e-12))
-  const [stay, change] = [Math.log(STAY), Math.log(1 - STAY)]
+  const [stay, change] = [Math.log(LOOP_PROBABILITY), Math.log(1 - LOOP_PROBABILITY)]
   const forward: Float64Array[] = []
   for (const [t, score] of scores.entries()) {
     const before = forward[t - 1]
@@ -128,10 +128,10 @@ function expectation(scores: readonly Float64Array[], priors: Float64Array) {
   const likelihood = logSum(forward.at(-1)!)
 
   const starts = new Float64Array(priors.length)
-  const shares: Float64Array[] = new Array(scores.length)
+  const posteriors: Float64Array[] = new Array(scores.length)
   let backward = new Float64Array(priors.length)
   for (let t = scores.length - 1; t >= 0; t--) {
-    shares[t] = forward[t]!.map((x, k) => Math.exp(x + backward[k]! - likelihood))
+    posteriors[t] = forward[t]!.map((x, k) => Math.exp(x + backward[k]! - likelihood))
     const after = scores[t]!.map((x, k) => x + backward[k]!)
     const before = forward[t - 1]
     const from = before ? logSum(before) + change - likelihood : -likelihood
@@ -140,7 +140,7 @@ function expectation(scores: readonly Float64Array[], priors: Float64Array) {
     backward = after.map((x) => logAdd(x + stay, changed))
   }
   const total = starts.reduce((sum, x) => sum + x, 0)
-  return { shares, likelihood, priors: starts.map((x) => x / total) }
+  return { posteriors, likelihood, priors: starts.map((x) => x / total) }
 }
 
 function logAdd(a: number, b: number): number {

@@ -4,13 +4,15 @@ import { REINSTALL } from '../../../config/installation.ts'
 import { SAMPLE_RATE, type SpeakerCounts } from '../../speech-engine.ts'
 
 /** One speaker's turn in a recording, in seconds; turns of different speakers may overlap. */
-export type Turn = { start: number; end: number; speaker: number }
+export type SpeakerTurn = { start: number; end: number; speaker: number }
 
 /**
  * Finds the turns in a recording; speakers are numbered from 0 by first appearance. Blocks until it
  * is done.
  */
-export type DiarizationPipeline = { find(samples: Float32Array, counts: SpeakerCounts): Turn[] }
+export type DiarizationPipeline = {
+  find(samples: Float32Array, counts: SpeakerCounts): SpeakerTurn[]
+}
 
 /**
  * Cosine distance up to which groups merge, and the shortest turn and pause in seconds: the
@@ -64,7 +66,7 @@ function groupsOf(count: number): Clustering {
   return { numClusters: count > 0 ? count : -1, threshold: THRESHOLD }
 }
 
-function turnsOf(segments: readonly SpeakerSegment[]): Turn[] {
+function turnsOf(segments: readonly SpeakerSegment[]): SpeakerTurn[] {
   const sorted = segments.toSorted((a, b) => a.start - b.start || a.end - b.end)
   const order = [...new Set(sorted.map(({ speaker }) => speaker))]
   return sorted.map(({ start, end, speaker }) => ({ start, end, speaker: order.indexOf(speaker) }))

@@ -14,7 +14,7 @@ export type EmbeddedWindow = Region & { embedding: Float32Array }
 export type EmbedOptions = { signal: AbortSignal; grids?: readonly WindowGrid[] }
 
 /**
- * A loaded speaker embedding model. Implementations: `telephone-embedder.ts`, which is built in,
+ * A loaded speaker embedding model. Implementations: `xvector-embedder.ts`, which is built in,
  * and `fbank-embedder.ts` for models that the operator installs.
  */
 export type SpeakerEmbedder = {

@@ -1,17 +1,17 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { deserialize, serialize } from 'node:v8'
 import { AppError } from '../../../errors.ts'
-import type { Turn } from './diarization-pipeline.ts'
+import type { SpeakerTurn } from './diarization-pipeline.ts'
 import type { EmbeddedWindow } from './embedder.ts'
 
 /** The result of the speaker model of this id: embeddings, or speaker turns. */
-export type ChannelEmbeddings = { model: string } & (
+export type SpeakerModelOutput = { model: string } & (
   | { windows: EmbeddedWindow[] }
-  | { turns: Turn[] }
+  | { turns: SpeakerTurn[] }
 )
 
 /** Writes the result to a file, completely or, when the process is killed, not at all. Blocks. */
-export function writeEmbeddings(path: string, embedded: ChannelEmbeddings): void {
+export function writeEmbeddings(path: string, embedded: SpeakerModelOutput): void {
   const unfinished = `${path}.new`
   const file = openSync(unfinished, 'w')
   try {
@@ -24,9 +24,9 @@ export function writeEmbeddings(path: string, embedded: ChannelEmbeddings): void
 }
 
 /** Returns the contents of a file. Blocks; throws `storage_unreadable`. */
-export function readEmbeddings(path: string): ChannelEmbeddings {
+export function readEmbeddings(path: string): SpeakerModelOutput {
   try {
-    return deserialize(readFileSync(path)) as ChannelEmbeddings
+    return deserialize(readFileSync(path)) as SpeakerModelOutput
   } catch (cause) {
     throw new AppError('storage_unreadable', 'the speaker embeddings', { cause })
   }

@@ -26,7 +26,7 @@ function makePools(errors: (AppError | undefined)[] = []) {
     }
     return {
       run: run as unknown as WorkerPool['run'],
-      yieldTo: (niceness: number) => void log.push(`${name} yields to ${niceness}`),
+      setNiceness: (niceness: number) => void log.push(`${name} yields to ${niceness}`),
       close: async () => void log.push(`${name} closed`),
     }
   }
@@ -54,11 +54,11 @@ test('embeddings are made in the batch workers', async () => {
 test('a pipeline has a process of its own, made once, as nice as the others', async () => {
   const { log, ...pools } = makePools()
   const embeddings = createEmbeddingWorkers({ model: pipeline, ...pools })
-  embeddings.yieldTo(10)
+  embeddings.setNiceness(10)
   assert.deepEqual(log, [])
   await embeddings.embed(taskOf(pipeline), signal)
   await embeddings.embed(taskOf(pipeline), signal)
-  embeddings.yieldTo(11)
+  embeddings.setNiceness(11)
   await embeddings.close()
   const calls = [
     'diarization 100',

@@ -12,12 +12,12 @@ import type { SpeakerModelSpec } from './speaker-model.ts'
 const TIMEOUT = 60
 const TIMEOUT_PER_SECOND = { 'built-in': 0.2, unusable: 0.2, embedding: 2, pipeline: 4 } as const
 
-type Pool = Pick<WorkerPool, 'run' | 'yieldTo' | 'close'>
+type Pool = Pick<WorkerPool, 'run' | 'setNiceness' | 'close'>
 
 /** Embeds speakers in the processes that the model needs. */
 export type EmbeddingWorkers = {
   embed(task: EmbedTask, signal: AbortSignal): Promise<void>
-  yieldTo(niceness: number): void
+  setNiceness(niceness: number): void
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createEmbeddingWorkers(options: {
     if (isClosed) throw new AppError('engine_unavailable', 'it is closed')
     if (!turns) {
       turns = start()
-      turns.yieldTo(niceness)
+      turns.setNiceness(niceness)
     }
     return turns
   }
@@ -54,9 +54,9 @@ export function createEmbeddingWorkers(options: {
 
   return {
     embed: model.kind === 'pipeline' ? (task, signal) => retryOnExit(embed, task, signal) : embed,
-    yieldTo(wanted) {
+    setNiceness(wanted) {
       niceness = wanted
-      turns?.yieldTo(wanted)
+      turns?.setNiceness(wanted)
     },
     async close() {
       isClosed = true

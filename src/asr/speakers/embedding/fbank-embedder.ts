@@ -19,7 +19,7 @@ const MIN_FRAMES = 50
  */
 export async function openFbankEmbedder(options: { modelPath: string }): Promise<SpeakerEmbedder> {
   const session = await loadModel(options.modelPath)
-  const dimension = await measureCost(session).catch(async (cause) => {
+  const dimension = await probeDimension(session).catch(async (cause) => {
     await session.release()
     throw new Error(`Cannot use ${options.modelPath} as a speaker model`, { cause })
   })
@@ -36,8 +36,8 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
           signal.throwIfAborted()
           const count = framesIn(window.end - window.start, SAMPLE_RATE)
           const from = Math.min(Math.round((window.start - region.start) / step), frames - count)
-          const embeddings = mel.subarray(from * BINS, (from + count) * BINS)
-          const embedding = normalize(await run(session, lessMean(embeddings)))
+          const features = mel.subarray(from * BINS, (from + count) * BINS)
+          const embedding = normalize(await run(session, lessMean(features)))
           embedded.push({ ...window, embedding })
         }
       }
@@ -48,7 +48,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
 }
 
 /** Returns the dimension, and checks that the model has the supported form. */
-async function measureCost(session: Session): Promise<number> {
+async function probeDimension(session: Session): Promise<number> {
   const { inputNames, outputNames } = session
   if (inputNames.length !== 1 || outputNames.length !== 1) {
     throw new Error(

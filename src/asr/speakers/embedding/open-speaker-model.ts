@@ -5,12 +5,12 @@ import { readSamples } from '../../segmentation/read-samples.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'
 import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'
-import type { ChannelEmbeddings } from './embedding-files.ts'
+import type { SpeakerModelOutput } from './embedding-files.ts'
 import { openFbankEmbedder } from './fbank-embedder.ts'
 import { diarizationGrid } from './regions.ts'
 import type { ModelFile, SpeakerModelSpec } from './speaker-model.ts'
-import { openTelephoneEmbedder } from './telephone-embedder.ts'
-import { telephoneModelPath } from './telephone-model.ts'
+import { openXvectorEmbedder } from './xvector-embedder.ts'
+import { xvectorModelPath } from './xvector-model.ts'
 
 /**
  * The regions to embed, in the samples of a file. `counts` are those of its channel, as far as they
@@ -24,7 +24,7 @@ export type EmbeddingInput = {
 }
 
 /** A loaded model: embeds the speakers in some regions, or finds their turns. */
-export type SpeakerModel = (listening: EmbeddingInput) => Promise<ChannelEmbeddings>
+export type SpeakerModel = (input: EmbeddingInput) => Promise<SpeakerModelOutput>
 
 /**
  * Loads a model; rejects with `speaker_model_unusable`, which names it, when an installed one was
@@ -33,7 +33,7 @@ export type SpeakerModel = (listening: EmbeddingInput) => Promise<ChannelEmbeddi
 export async function openSpeakerModel(model: SpeakerModelSpec): Promise<SpeakerModel> {
   switch (model.kind) {
     case 'built-in':
-      return embedWindows(await openTelephoneEmbedder({ modelPath: telephoneModelPath }), model.id)
+      return embedWindows(await openXvectorEmbedder({ modelPath: xvectorModelPath }), model.id)
     case 'embedding':
       return embedWindows(await openEmbedding(model.embedding), model.id)
     case 'pipeline':
@@ -86,10 +86,10 @@ function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
 }
 
 /** A pipeline processes a recording as a whole: `planEmbeddings` gives it one region from 0 on. */
-function segmentTurns(finder: DiarizationPipeline, model: string): SpeakerModel {
+function segmentTurns(pipeline: DiarizationPipeline, model: string): SpeakerModel {
   return async ({ path, regions, counts }) => {
     const samples = readSamples(path, 0, regions.at(-1)?.end ?? 0)
-    return { model, turns: finder.find(samples, counts) }
+    return { model, turns: pipeline.find(samples, counts) }
   }
 }
 

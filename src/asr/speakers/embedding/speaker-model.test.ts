@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { hashFile } from '../../../models/files/hash-file.ts'
 import { chooseSpeakerModel } from './speaker-model.ts'
-import { telephoneModelPath } from './telephone-model.ts'
+import { xvectorModelPath } from './xvector-model.ts'
 
 test('the id of the built-in model names its file and its windows, so that another model starts anew', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'steno-voice-model-'))
@@ -15,5 +15,5 @@ test('the id of the built-in model names its file and its windows, so that anoth
   assert.match(id, /^built-in-[0-9a-f]{16}$/)
   assert.equal(chooseSpeakerModel(folder).id, id)
   // The id covers more than the file.
-  assert.notEqual(id, `built-in-${(await hashFile(telephoneModelPath)).slice(0, 16)}`)
+  assert.notEqual(id, `built-in-${(await hashFile(xvectorModelPath)).slice(0, 16)}`)
 })

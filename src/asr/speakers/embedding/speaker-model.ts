@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { type InstalledModel, readInstalledModel } from '../../../models/speaker-models.ts'
+import { type AddedSpeakerModel, readInstalledModel } from '../../../models/speaker-models.ts'
 import { diarizationGrid } from './regions.ts'
-import { telephoneModelPath } from './telephone-model.ts'
+import { xvectorModelPath } from './xvector-model.ts'
 
 /**
  * Raise it when the input of the built-in model, or its regions, change: `mfcc.ts`, `regions.ts`,
  * `plan-embeddings.ts`.
  */
-const LISTENING = 1
+const FEATURES_VERSION = 1
 
 /** A file of a model with the hash that it must have; `name` is the one the operator gave it. */
-export type ModelFile = Pick<InstalledModel, 'name' | 'path' | 'sha256'>
+export type ModelFile = Pick<AddedSpeakerModel, 'name' | 'path' | 'sha256'>
 
 /**
  * The speaker model of recordings. `id` differs between any two that give different results, and
@@ -46,11 +46,11 @@ export function chooseSpeakerModel(folder: string): SpeakerModelSpec {
 
 /** A job that runs during an upgrade must not mix the results of two models. */
 function builtInId(): string {
-  const how = JSON.stringify([LISTENING, diarizationGrid])
-  const hash = createHash('sha256').update(readFileSync(telephoneModelPath)).update(how)
+  const how = JSON.stringify([FEATURES_VERSION, diarizationGrid])
+  const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).update(how)
   return `built-in-${hash.digest('hex').slice(0, 16)}`
 }
 
-function shortHash({ sha256 }: InstalledModel): string {
+function shortHash({ sha256 }: AddedSpeakerModel): string {
   return sha256.slice(0, 16)
 }

@@ -12,7 +12,7 @@ export type JobCount = { kind: JobRow['kind']; state: JobRow['status']; count: n
 export async function countActiveJobs(db: Db): Promise<JobCount[]> {
   const { rows } = await sql<JobCount>`
     select kind, status as state, count(*) as count from jobs
-    where status = 'queued' or status = 'processing' group by kind, status`.execute(db.readonly)
+    where status = 'queued' or status = 'processing' group by kind, status`.execute(db.reader)
   return rows
 }
 
@@ -23,7 +23,7 @@ export type DeliveryCount = { kind: DeliveryRow['kind']; count: number }
 export async function countPendingDeliveries(db: Db): Promise<DeliveryCount[]> {
   const { rows } = await sql<DeliveryCount>`
     select kind, count(*) as count from deliveries
-    where state = 'due' or state = 'waiting' group by kind`.execute(db.readonly)
+    where state = 'due' or state = 'waiting' group by kind`.execute(db.reader)
   return rows
 }
 
@@ -34,6 +34,6 @@ export type EndpointCount = { kind: EndpointRow['kind']; count: number }
 export async function countDisabledEndpoints(db: Db): Promise<EndpointCount[]> {
   const { rows } = await sql<EndpointCount>`
     select kind, count(*) as count from endpoints
-    where disabled_at is not null group by kind`.execute(db.readonly)
+    where disabled_at is not null group by kind`.execute(db.reader)
   return rows
 }

@@ -41,11 +41,11 @@ const MICROSECONDS = 1e6
  * is one sum, also of nothing.
  */
 export async function reportUsage(
-  { readonly }: Pick<Db, 'readonly'>,
+  { reader }: Pick<Db, 'reader'>,
   { account, from, to, by }: UsageQuery,
 ): Promise<UsageSum[]> {
   const grouping = by.map((name) => columns[name])
-  let query = readonly
+  let query = reader
     .selectFrom('usage')
     .select([...grouping, 'measure'])
     .select((row) => row.fn.sum<number>('amount').as('amount'))

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import { missingVersions } from '../parallel-versions.ts'
+import { pendingMigrations } from '../renumbered-migrations.ts'
 import { wrongVersion } from '../wrong-version.ts'
-import { laterVersions } from './later-versions.ts'
+import { laterVersions } from './migrations.ts'
 import { FIRST_VERSION, firstSchema } from './schema.ts'
 
 type Version = { schema_version: { version: number } }
@@ -48,7 +48,7 @@ export async function migrate<T>(
     if (current !== undefined && current < FIRST_VERSION)
       throw wrongVersion(current, POSTGRES_VERSION)
     if (current !== undefined) onBegin?.({ from: current, to: POSTGRES_VERSION })
-    const missing = await missingVersions({
+    const missing = await pendingMigrations({
       current: current ?? FIRST_VERSION,
       newest: POSTGRES_VERSION,
       hasColumn: (place) => hasColumn(tx, place),

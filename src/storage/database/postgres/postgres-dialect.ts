@@ -28,8 +28,9 @@ export const postgresDialect: Omit<Dialect, 'scrub'> = {
   async lockRows({ sql: database }, table, which) {
     await sql`select 1 from ${sql.table(table)} where ${which} for update`.execute(database)
   },
-  keepRows: sql`for key share`,
-  takeRows: (table): RawBuilder<unknown> => sql`for update of ${sql.table(table)} skip locked`,
+  forKeyShare: sql`for key share`,
+  forUpdateSkipLocked: (table): RawBuilder<unknown> =>
+    sql`for update of ${sql.table(table)} skip locked`,
   search: {
     columns: sql`terms`,
     values: (owner, terms) => sql`${toTsVector(owner, terms)}::tsvector`,

@@ -16,7 +16,7 @@ const UNREADABLE: ReadonlySet<string> = new Set(['58030', 'XX001', 'XX002'])
  * (class 08), too many connections, shutdowns, a start, a standby, a canceled statement, a lock
  * that was not free in time, and a transaction that stood still.
  */
-const AWAY: ReadonlySet<string> = new Set([
+const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['53300', '57P01', '57P02', '57P03', '57P05', '25006', '57014', '55P03', '25P03', '25P04'],
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTDOWN', 'ENOENT'],
@@ -34,18 +34,18 @@ function codeOf(error: unknown): string {
 }
 
 /** Whether an error of the driver says that the database cannot be reached or used right now. */
-export function isAway(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error instanceof AggregateError) return error.errors.every(isAway)
+  if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   const code = codeOf(error)
-  return code.startsWith('08') || AWAY.has(code) || AWAY_TEXT.test(error.message)
+  return code.startsWith('08') || UNAVAILABLE.has(code) || AWAY_TEXT.test(error.message)
 }
 
 /** Whether the connection of a failed statement can be used again. */
 export function isBroken(error: unknown): boolean {
   // A server that answers with an error of a statement is there.
   const isAnswer = ['57014', '55P03', '53300', '25006'].includes(codeOf(error))
-  return isAway(error) && !isAnswer
+  return isUnavailable(error) && !isAnswer
 }
 
 /** Whether a transaction failed only because of others: it may be repeated as it is. */
@@ -68,7 +68,7 @@ export function postgresError(error: unknown): unknown {
   if (UNREADABLE.has(code)) {
     return new AppError('storage_unreadable', 'the database', { cause: error })
   }
-  if (!isAway(error)) return error
+  if (!isUnavailable(error)) return error
   const detail = /^[0-9A-Z]{5}$/.test(code) ? `SQLSTATE ${code}` : undefined
   return new AppError('database_unavailable', detail, { cause: error, retryAfter: RETRY_AFTER })
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../../test/support/storage/test-postgres.ts'
 import { insertKey, listKeys } from '../../accounts/keys.ts'
 import { inTransaction } from '../db.ts'
-import { laterVersions } from './later-versions.ts'
+import { laterVersions } from './migrations.ts'
 import { openPostgres } from './postgres.ts'
 import { FIRST_VERSION } from './schema.ts'
 
@@ -170,6 +170,6 @@ describe('with a server', { skip: noPostgres }, () => {
 async function loseConnections(db: Parameters<typeof inTransaction>[0]): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'steno' and datname = current_database() and pid <> pg_backend_pid()`
-    .execute(db.readonly)
+    .execute(db.reader)
     .catch(() => {})
 }

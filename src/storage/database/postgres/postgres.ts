@@ -11,10 +11,10 @@ import { AppError } from '../../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
 import { wrongVersion } from '../wrong-version.ts'
-import { createJobHints } from './job-hints.ts'
+import { createJobHints } from './job-notifier.ts'
 import { isCurrent, migrate, type OnMigration, POSTGRES_VERSION, readVersion } from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
-import { isAway } from './postgres-error.ts'
+import { isUnavailable } from './postgres-error.ts'
 import { createPool, type PoolOptions } from './postgres-pool.ts'
 import { createVacuum } from './vacuum.ts'
 
@@ -39,14 +39,14 @@ export type OpenPostgresOptions = {
 }
 
 /** The share of the connections that is kept for lists, so that they delay nothing else. */
-const SEARCH_SHARE = 0.3
+const READ_POOL_SHARE = 0.3
 /** Pause before another try to reach the database. */
 const RETRY_MS = 500
 /** PostgreSQL 15, as the server reports it. */
 const OLDEST = 150_000
 
 /** Lists walk indexes in their order and stop at the end of a page; nothing is sorted. */
-const SEARCHES = {
+const READ_POOL_SETTINGS = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_sort: 'off',
@@ -64,11 +64,11 @@ export async function openPostgres(
   options: OpenPostgresOptions,
 ): Promise<Database & { close(): Promise<void> }> {
   const { url, connections, statementSeconds } = settings
-  const searches = Math.max(1, Math.floor(connections * SEARCH_SHARE))
+  const searches = Math.max(1, Math.floor(connections * READ_POOL_SHARE))
   const shared = { url, statementSeconds, onIdleError: options.onIdleError }
   const main = open({ ...shared, connections: Math.max(1, connections - searches) })
-  const readonly = open({ ...shared, connections: searches, settings: SEARCHES })
-  const jobHints = createJobHints(url, main)
+  const reader = open({ ...shared, connections: searches, settings: READ_POOL_SETTINGS })
+  const jobNotifier = createJobHints(url, main)
   const own = { url, connections: 1, statementSeconds: 0 }
   const vacuum = createVacuum({
     main,
@@ -76,9 +76,9 @@ export async function openPostgres(
     onError: (error) => options.onVacuumError?.(error),
   })
   const close = async () => {
-    await jobHints.close()
+    await jobNotifier.close()
     await vacuum.close()
-    await Promise.all([main.destroy(), readonly.destroy()])
+    await Promise.all([main.destroy(), reader.destroy()])
   }
   try {
     await waitUntilThere(main, settings, options)
@@ -88,7 +88,7 @@ export async function openPostgres(
       await addUpBytes(main)
     }
     const dialect = { ...postgresDialect, scrub: async () => vacuum.note() }
-    const handles = { sql: main, readonly, jobHints }
+    const handles = { sql: main, reader, jobNotifier }
     return { ...handles, dialect, isShared: true, runMaintenance, close }
   } catch (error) {
     await close()
@@ -123,7 +123,7 @@ async function waitUntilThere(
     } catch (error) {
       const reason = error instanceof AppError ? error.cause : error
       const text = messageOf(reason)
-      if (!isAway(reason) || performance.now() >= until) {
+      if (!isUnavailable(reason) || performance.now() >= until) {
         throw new Error(`Cannot open the database ${database}: ${text} (STENO_DATABASE_URL)`)
       }
       if (tries === 1) onWait?.({ database, error: text })

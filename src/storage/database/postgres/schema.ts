@@ -1,5 +1,5 @@
 /**
- * How the tables are made: what SQLite's first ten versions add up to. `later-versions.ts` has what
+ * How the tables are made: what SQLite's first ten versions add up to. `migrations.ts` has what
  * follows them.
  */
 

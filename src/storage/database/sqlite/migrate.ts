@@ -20,7 +20,7 @@ import * as zeroRetention from '../migrations/0018-zero-retention.ts'
 import * as objectKeys from '../migrations/0019-object-keys.ts'
 import * as earlyDatabases from '../migrations/0020-early-databases.ts'
 import * as speakerNames from '../migrations/0021-speaker-names.ts'
-import { missingVersions } from '../parallel-versions.ts'
+import { pendingMigrations } from '../renumbered-migrations.ts'
 import { wrongVersion } from '../wrong-version.ts'
 import type { FillOptions, MigrateOptions } from './migration-progress.ts'
 
@@ -84,7 +84,7 @@ export async function migrate<T>(
       throw wrongVersion(current, migrations.length)
     const isOlder = current !== undefined && current < migrations.length
     if (isOlder) progress?.begin({ from: current, to: migrations.length })
-    const missing = await missingVersions({
+    const missing = await pendingMigrations({
       current: current ?? 0,
       newest: migrations.length,
       hasColumn: (place) => hasColumn(tx, place),

@@ -8,7 +8,11 @@ export type OpenOptions = { file: string; readOnly: boolean }
 export type RunOptions = { inTransaction?: boolean }
 
 /** A statement sent to the thread. */
-export type Question = { id: number; sql: string; parameters: readonly unknown[] } & RunOptions
+export type StatementRequest = {
+  id: number
+  sql: string
+  parameters: readonly unknown[]
+} & RunOptions
 
 /** The outcome of a statement. */
 export type Outcome = { rows: unknown[]; changes: number }
@@ -20,7 +24,7 @@ export type Outcome = { rows: unknown[]; changes: number }
 export type Returned = { columns: readonly string[]; rows: unknown[][]; changes: number }
 
 /** The outcome of the statement `id`, or why it failed. */
-export type Answer = { id: number } & (Returned | { error: ErrorFields })
+export type StatementResult = { id: number } & (Returned | { error: ErrorFields })
 
 type ErrorFields = { message: string; code?: string | undefined; errcode?: number | undefined }
 
@@ -44,7 +48,7 @@ type Waiting = PromiseWithResolvers<Outcome>
  */
 export function openConnection(options: OpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
-  const questions: Question[] = []
+  const questions: StatementRequest[] = []
   const waiting = new Map<number, Waiting>()
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   let lastId = 0
@@ -63,7 +67,7 @@ export function openConnection(options: OpenOptions): SqliteConnection {
     if (isOpen) throw error
   })
   thread.on('exit', () => fail(new Error('the database is closed')))
-  thread.on('message', (answers: Answer[]) => {
+  thread.on('message', (answers: StatementResult[]) => {
     isOpen = true
     for (const answer of answers) {
       const { resolve, reject } = waiting.get(answer.id)!
@@ -105,7 +109,7 @@ export function openConnection(options: OpenOptions): SqliteConnection {
 /** Sends statements in one message. A value that cannot be sent fails its own statement. */
 function sendTogether(
   thread: Worker,
-  questions: readonly Question[],
+  questions: readonly StatementRequest[],
   fail: (id: number, error: unknown) => void,
 ): void {
   try {

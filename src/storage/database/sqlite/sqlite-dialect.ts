@@ -22,8 +22,8 @@ export const sqliteDialect: Dialect = {
   withoutIndex: (column) => sql`${sql.ref(column)} || ''`,
   // Conditions are 0 and 1.
   toBoolean: (value) => value === 1,
-  keepRows: sql``,
-  takeRows: () => sql``,
+  forKeyShare: sql``,
+  forUpdateSkipLocked: () => sql``,
   search: {
     columns: sql`owner, terms`,
     values: (owner, terms) => sql`${owner}, ${terms.join(' ')}`,

@@ -3,7 +3,7 @@
  * `sqlite-connection.ts`.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Answer, OpenOptions, Question } from './sqlite-connection.ts'
+import type { OpenOptions, StatementRequest, StatementResult } from './sqlite-connection.ts'
 import { openStatements } from './sqlite-statements.ts'
 
 /**
@@ -13,7 +13,7 @@ const SEND_AFTER_MS = 1
 
 const statements = openStatements(workerData as OpenOptions)
 
-parentPort!.on('message', (questions: Question[] | 'close') => {
+parentPort!.on('message', (questions: StatementRequest[] | 'close') => {
   if (questions === 'close') {
     statements.close()
     parentPort!.close()
@@ -22,8 +22,8 @@ parentPort!.on('message', (questions: Question[] | 'close') => {
   }
 })
 
-function answerAll(questions: readonly Question[]): void {
-  let answers: Answer[] = []
+function answerAll(questions: readonly StatementRequest[]): void {
+  let answers: StatementResult[] = []
   let since = performance.now()
   for (const question of questions) {
     answers.push(answer(question))
@@ -35,7 +35,7 @@ function answerAll(questions: readonly Question[]): void {
   if (answers.length > 0) parentPort!.postMessage(answers)
 }
 
-function answer({ id, sql, parameters, ...options }: Question): Answer {
+function answer({ id, sql, parameters, ...options }: StatementRequest): StatementResult {
   try {
     return { id, ...statements.run(sql, parameters, options) }
   } catch (error) {

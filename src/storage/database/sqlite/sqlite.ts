@@ -60,7 +60,7 @@ function openError(error: unknown, file: string): unknown {
 }
 
 /** Opens another connection to a database that is already open, for `select` only. */
-export function openSearches(
+export function openReadPool(
   file: string,
   connect: ConnectSqlite = openConnection,
 ): Kysely<Tables> {

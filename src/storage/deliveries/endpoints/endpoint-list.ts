@@ -22,11 +22,11 @@ const conditions = {
  * Returns a page of the endpoints of one account, or of all, oldest first, and whether more follow.
  */
 export async function pageEndpoints(
-  db: Pick<Db, 'readonly'>,
+  db: Pick<Db, 'reader'>,
   { account, kinds = [], statuses = [] }: EndpointFilter,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ endpoints: Endpoint[]; more: boolean }> {
-  let query = db.readonly
+  let query = db.reader
     .selectFrom('endpoints')
     .selectAll()
     .$if(account !== undefined, (query) => query.where('account', '=', account!))

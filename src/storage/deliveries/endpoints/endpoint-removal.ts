@@ -3,7 +3,7 @@ import { failEndpointDeliveries } from '../deliveries.ts'
 import { disableEndpoint, insertMissingWebhook } from './endpoints.ts'
 
 /** Only the database: commands that run beside a server have no objects. */
-type Rows = Pick<Db, 'sql' | 'dialect'>
+type Queryable = Pick<Db, 'sql' | 'dialect'>
 
 /**
  * Removes an endpoint with its secrets. Deliveries still pending for it fail; the delivery log
@@ -11,7 +11,7 @@ type Rows = Pick<Db, 'sql' | 'dialect'>
  * without an endpoint, and the removal can be repeated. Returns false if there is no such endpoint.
  */
 export async function removeEndpoint(
-  db: Rows,
+  db: Queryable,
   id: string,
   { reason, at }: { reason: string; at: number },
 ): Promise<boolean> {
@@ -32,7 +32,7 @@ export async function removeEndpoint(
  * it is disabled. So does one that a command created, with its choice of events.
  */
 export async function syncConfiguredWebhooks(
-  db: Rows,
+  db: Queryable,
   webhooks: readonly { account: string; url: string }[],
   { at }: { at: number },
 ): Promise<void> {

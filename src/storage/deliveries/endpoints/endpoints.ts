@@ -28,7 +28,7 @@ export type Endpoint = {
 }
 
 /** Only the database: commands that run beside a server have no objects. */
-type Rows = Pick<Db, 'sql'>
+type Queryable = Pick<Db, 'sql'>
 
 /** The properties of a new webhook. */
 export type NewWebhook = Pick<
@@ -39,7 +39,7 @@ export type NewWebhook = Pick<
 /**
  * Creates a webhook and resolves to its id; throws if the account already has one with this URL.
  */
-export async function insertWebhook(db: Rows, webhook: NewWebhook): Promise<string> {
+export async function insertWebhook(db: Queryable, webhook: NewWebhook): Promise<string> {
   const { id, isNew } = await insertMissingWebhook(db, webhook)
   if (isNew) return id
   throw new Error(`Cannot add the webhook: ${id} has this address already, for the same account`)
@@ -47,7 +47,7 @@ export async function insertWebhook(db: Rows, webhook: NewWebhook): Promise<stri
 
 /** Creates a webhook unless the account already has one with this URL, which stays as it is. */
 export async function insertMissingWebhook(
-  db: Rows,
+  db: Queryable,
   { account, url, events, source, name, createdAt }: NewWebhook,
 ): Promise<{ id: string; isNew: boolean }> {
   const { href } = new URL(url)
@@ -65,7 +65,7 @@ export async function insertMissingWebhook(
 
 /** Returns the endpoints of one account, or of all, oldest first. */
 export async function listEndpoints(
-  db: Rows,
+  db: Queryable,
   { account }: { account?: string | undefined } = {},
 ): Promise<Endpoint[]> {
   const rows = await db.sql
@@ -79,7 +79,7 @@ export async function listEndpoints(
 }
 
 /** Returns how many webhooks an account has. */
-export async function countWebhooks(db: Rows, account: string): Promise<number> {
+export async function countWebhooks(db: Queryable, account: string): Promise<number> {
   const { count } = await db.sql
     .selectFrom('endpoints')
     .select((of) => of.fn.countAll<number>().as('count'))
@@ -91,7 +91,7 @@ export async function countWebhooks(db: Rows, account: string): Promise<number> 
 
 /** Finds an endpoint. Given an account, treats an endpoint of another one as missing. */
 export async function findEndpoint(
-  db: Rows,
+  db: Queryable,
   { id, account }: { id: string; account?: string | undefined },
 ): Promise<Endpoint | undefined> {
   const row = await db.sql
@@ -104,7 +104,7 @@ export async function findEndpoint(
 }
 
 /** Enables an endpoint again and clears its failures; returns false if there is none. */
-export async function enableEndpoint(db: Rows, id: string): Promise<boolean> {
+export async function enableEndpoint(db: Queryable, id: string): Promise<boolean> {
   const { numUpdatedRows } = await db.sql
     .updateTable('endpoints')
     .set({ disabled_at: null, disabled_reason: null, failing_since: null, last_failure: null })
@@ -119,7 +119,7 @@ export async function enableEndpoint(db: Rows, id: string): Promise<boolean> {
  * gone.
  */
 export async function disableEndpoint(
-  db: Rows,
+  db: Queryable,
   id: string,
   { reason, at }: { reason: string; at: number },
 ): Promise<boolean> {

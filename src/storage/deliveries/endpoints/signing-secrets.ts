@@ -3,7 +3,7 @@ import type { Db } from '../../database/db.ts'
 import type { SigningSecretRow } from '../../database/tables.ts'
 
 /** Only the database: commands that run beside a server have no objects. */
-type Rows = Pick<Db, 'sql'>
+type Queryable = Pick<Db, 'sql'>
 
 /**
  * The owner of a secret: one endpoint or, without an endpoint, the account, for all endpoints that
@@ -21,7 +21,7 @@ export function generateSecret(): string {
  * account's. If none is stored, the settings may have one.
  */
 export async function signingSecrets(
-  db: Rows,
+  db: Queryable,
   { account, endpointId, now }: { account: string; endpointId: string; now: number },
 ): Promise<string[]> {
   const rows = await readValid(db, { account, endpointId, now })
@@ -31,7 +31,7 @@ export async function signingSecrets(
 
 /** Stores a secret that is valid until it is replaced. */
 export async function addSecret(
-  db: Rows,
+  db: Queryable,
   { secret, at, ...owner }: SecretOwner & { secret: string; at: number },
 ): Promise<void> {
   await insertSecret(db, owner, { secret, created_at: at, expires_at: null })
@@ -51,7 +51,7 @@ export type Rotation = SecretOwner & {
  * Replaces the secret of an owner. Secrets that signed until now, wherever they came from, do so
  * for at most the overlap. Deletes expired secrets of the account.
  */
-export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> {
+export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<void> {
   const { secret, at, overlapMs, configured, ...owner } = rotation
   const end = at + overlapMs
   await db.sql.transaction().execute(async (sql) => {
@@ -78,7 +78,7 @@ export async function rotateSecret(db: Rows, rotation: Rotation): Promise<void> 
 }
 
 /** Returns the valid secrets of an endpoint and of its account, the newest of each first. */
-function readValid(db: Rows, { account, endpointId, now }: SecretOwner & { now: number }) {
+function readValid(db: Queryable, { account, endpointId, now }: SecretOwner & { now: number }) {
   return (
     db.sql
       .selectFrom('signing_secrets')
@@ -96,7 +96,7 @@ function readValid(db: Rows, { account, endpointId, now }: SecretOwner & { now: 
 }
 
 async function insertSecret(
-  db: Rows,
+  db: Queryable,
   { account, endpointId }: SecretOwner,
   row: Pick<SigningSecretRow, 'secret' | 'created_at' | 'expires_at'>,
 ): Promise<void> {

@@ -33,7 +33,7 @@ export async function deleteEndedJob(
   if (!job) return undefined
   const details = { kind: job.kind, created_at: new Date(job.created_at).toISOString() }
   await recordAudit(tx, { action: 'job.deleted', account, subject: id, details }, by)
-  await forgetMetadata(tx, job)
+  await deleteMetadataTokens(tx, job)
   await deleteTranscriptEdits(tx, id)
   await deleteSharesOfJob(tx, id)
   if (job.kind === 'live') await recordSessionEnd(tx, { id, at: job.completed_at! })
@@ -44,7 +44,7 @@ export async function deleteEndedJob(
   return { objects }
 }
 
-async function forgetMetadata(tx: Db, job: JobRow): Promise<void> {
+async function deleteMetadataTokens(tx: Db, job: JobRow): Promise<void> {
   if (job.custom_metadata === null) return
   const tokens = metadataTokens(job.account, JSON.parse(job.custom_metadata))
   if (tokens.length === 0) return

@@ -16,7 +16,7 @@ const RESULT_EVENTS = [
 ] as const
 
 /** Which jobs to look at, and since when results wait that are deleted though nobody read them. */
-export type DeliveredOptions = {
+export type ReadJobOptions = {
   /** One job; all when absent. */
   id?: string | undefined
   /** What ended at this time or earlier has waited long enough; default: nothing. */
@@ -29,10 +29,7 @@ export type DeliveredOptions = {
  * under way. Returns their ids. Objects go before the row that names them, so what a crash cuts off
  * is found and deleted again.
  */
-export async function deleteDeliveredJobs(
-  db: Db,
-  options: DeliveredOptions = {},
-): Promise<string[]> {
+export async function deleteReadJobs(db: Db, options: ReadJobOptions = {}): Promise<string[]> {
   const deleted: string[] = []
   for (;;) {
     const jobs = await findDelivered(db, options)
@@ -50,10 +47,7 @@ export async function deleteDeliveredJobs(
 
 type EndedJob = { id: string; account: string }
 
-async function findDelivered(
-  db: Db,
-  { id, waitedSince = 0 }: DeliveredOptions,
-): Promise<EndedJob[]> {
+async function findDelivered(db: Db, { id, waitedSince = 0 }: ReadJobOptions): Promise<EndedJob[]> {
   const { rows } = await sql<EndedJob>`
     select id, account from jobs where ${isEnded(id)}
       and not exists (select 1 from deliveries
@@ -88,7 +82,7 @@ async function listObjects(db: Db, id: string): Promise<string[]> {
  */
 export async function deleteEndedRecordings(
   db: Db,
-  { id }: Pick<DeliveredOptions, 'id'> = {},
+  { id }: Pick<ReadJobOptions, 'id'> = {},
 ): Promise<number> {
   const { rows } = await sql<{ file: string }>`
     select distinct file_id as file from jobs where ${isEnded(id)}
@@ -106,14 +100,14 @@ export async function deleteEndedRecordings(
  * Notes that the owner of a job has read its result; returns false, and changes nothing, unless it
  * is an ended job of which nothing is kept.
  */
-export async function markDelivered(
+export async function markResultRead(
   db: Db,
   { id, account }: Pick<JobId, 'id' | 'account'>,
   { at }: { at: number },
 ): Promise<boolean> {
   const isMine = sql<SqlBool>`(${isEnded(id)} and account = ${account})`
   // Most jobs are kept, and reading one costs no write.
-  const found = await db.readonly.selectFrom('jobs').select('id').where(isMine).executeTakeFirst()
+  const found = await db.reader.selectFrom('jobs').select('id').where(isMine).executeTakeFirst()
   if (!found) return false
   const { numUpdatedRows } = await db.sql
     .updateTable('jobs')

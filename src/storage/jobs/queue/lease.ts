@@ -44,7 +44,7 @@ export async function releaseJob(
       query.set({ storage_wait_since: spaceWaitSince! }),
     )
     .executeTakeFirst()
-  if (result.numUpdatedRows === 1n) db.jobHints?.announce()
+  if (result.numUpdatedRows === 1n) db.jobNotifier?.notify()
   return result.numUpdatedRows === 1n
 }
 

@@ -92,7 +92,7 @@ async function failSome(tx: Db, { which, failure, at }: FailWaiting): Promise<st
       post_session_metadata = ${JSON.stringify({ failure })}
     where id in (select id from jobs
       where kind = 'pre-recorded' and status = 'queued' and ${which} limit ${BATCH}
-      ${tx.dialect.takeRows('jobs')})
+      ${tx.dialect.forUpdateSkipLocked('jobs')})
     returning ${columns}`.execute(tx.sql)
   for (const job of rows) await queueJobEnd(tx, job, { at })
   // In one order, see `recordJobUsage`.

@@ -109,7 +109,7 @@ function insert(tx: Db, job: NewJob, values: Values): Promise<Inserted[]> {
     return insertLive(tx, { ...values, fileId: randomUUID(), channels: job.channels })
   }
   const { id: fileId, filename, source } = job.file
-  if (source) return insertUnfetched(tx, { ...values, fileId, filename, source })
+  if (source) return insertRemote(tx, { ...values, fileId, filename, source })
   return insertUploaded(tx, { ...values, fileId })
 }
 
@@ -123,7 +123,7 @@ const insertLive = statement<Values & { fileId: string; channels: number }, Inse
 )
 
 type Unfetched = { fileId: string; filename: string | null; source: string }
-const insertUnfetched = statement<Values & Unfetched, Inserted>((values) =>
+const insertRemote = statement<Values & Unfetched, Inserted>((values) =>
   insertion('pre-recorded', values, {
     file: sql`select ${values.fileId} as id, ${values.filename} as filename,
       ${values.source} as source, ${noDuration} as duration, cast(null as integer) as channels`,
@@ -134,7 +134,7 @@ const insertUnfetched = statement<Values & Unfetched, Inserted>((values) =>
 const insertUploaded = statement<Values & { fileId: string }, Inserted>((values, dialect) =>
   insertion('pre-recorded', values, {
     file: sql`select id, filename, null as source, duration, channels from files
-      where id = ${values.fileId} and account = ${values.account} ${dialect.keepRows}`,
+      where id = ${values.fileId} and account = ${values.account} ${dialect.forKeyShare}`,
   }),
 )
 
@@ -209,7 +209,7 @@ export type ClaimedJob = {
   /** The time from which it waited to be claimed, by the clock of the queue. */
   dueAt: number
   /** Whether its recording is stored here. */
-  isFetched: boolean
+  hasLocalAudio: boolean
   /** Since when it has been waiting repeatedly for disk space, by the clock of the queue. */
   spaceWaitSince: number | null
   params: Record<string, unknown>
@@ -235,7 +235,7 @@ export type ClaimOptions = {
   /** How many jobs of one account may be processed at a time. */
   maxPerAccount: number
   /** Only jobs whose recording is stored here, or only those for which it must still be fetched. */
-  only?: 'fetched' | 'unfetched' | undefined
+  only?: 'local' | 'remote' | undefined
 }
 
 /** The recording of `waiting` has not been fetched yet. */
@@ -254,7 +254,7 @@ export function claimJob(db: Db, options: ClaimOptions): Promise<ClaimedJob | un
 async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefined> {
   const { owner, now, leaseMs, maxAttempts, maxPerAccount, only } = options
   const isWanted = only
-    ? only === 'fetched'
+    ? only === 'local'
       ? sql`and not ${unfetched}`
       : sql`and ${unfetched}`
     : sql``
@@ -270,14 +270,14 @@ async function claim(db: Db, options: ClaimOptions): Promise<ClaimedJob | undefi
         and waiting.interruptions < ${MAX_INTERRUPTIONS}
         and coalesce(running.jobs, 0) < ${maxPerAccount} ${isWanted}
       order by coalesce(running.jobs, 0), waiting.created_at, waiting.id
-      limit 1 ${db.dialect.takeRows('waiting')})
+      limit 1 ${db.dialect.forUpdateSkipLocked('waiting')})
     returning *, file_source is null
       or exists (select 1 from files where files.id = file_id) as is_fetched`.execute(db.sql)
   const row = rows[0]
-  return row && { ...toClaimedJob(row), isFetched: db.dialect.toBoolean(row.is_fetched) }
+  return row && { ...toClaimedJob(row), hasLocalAudio: db.dialect.toBoolean(row.is_fetched) }
 }
 
-function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'isFetched'> {
+function toClaimedJob(row: JobRow): Omit<ClaimedJob, 'hasLocalAudio'> {
   return {
     id: row.id,
     account: row.account,

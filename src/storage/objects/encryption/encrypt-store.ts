@@ -4,7 +4,7 @@ import type { Objects } from '../objects.ts'
 import { keyIdOf } from './decrypt-object.ts'
 import { encryptObjects } from './encrypted-objects.ts'
 import type { ObjectKeys } from './object-keys.ts'
-import { keepOnlyKey, noteObjectKeys } from './used-keys.ts'
+import { deleteOtherKeyIds, noteObjectKeys } from './used-keys.ts'
 
 /** A store whose objects are to be encrypted with the current key. */
 export type EncryptStoreOptions = {
@@ -47,7 +47,7 @@ export async function encryptStore(options: EncryptStoreOptions): Promise<Encryp
     if (!(await isKnown(db, id))) await stored.delete(id)
   }
   onProgress?.(all.length, all.length)
-  await keepOnlyKey(db, keys.current.id)
+  await deleteOtherKeyIds(db, keys.current.id)
   return { encrypted, total: all.length }
 }
 

@@ -27,6 +27,6 @@ export async function noteObjectKeys(
 }
 
 /** Forgets all keys but one: no object is encrypted with the others any more. */
-export async function keepOnlyKey(db: Pick<Db, 'sql'>, id: string): Promise<void> {
+export async function deleteOtherKeyIds(db: Pick<Db, 'sql'>, id: string): Promise<void> {
   await db.sql.deleteFrom('object_keys').where('id', '<>', id).execute()
 }

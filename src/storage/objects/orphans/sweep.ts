@@ -2,7 +2,7 @@ import type { Log } from '../../../observability/log.ts'
 import type { Db } from '../../database/db.ts'
 import { findOwners } from '../../nodes/owners.ts'
 import { measureOldResults } from '../../space/account-bytes.ts'
-import type { LivingOwners } from '../objects.ts'
+import type { ActiveOwners } from '../objects.ts'
 import { findAwaitedObjects, listEarlierObjects, removeOrphanObjects } from './orphan-objects.ts'
 import type { Orphans } from './orphans.ts'
 
@@ -38,14 +38,14 @@ export async function beginSweep(
   return { done: finishSweep(options, () => removeOrphanObjects(db, earlier, given)) }
 }
 
-async function findLiving(db: Db): Promise<LivingOwners> {
+async function findLiving(db: Db): Promise<ActiveOwners> {
   const { ids, since } = await findOwners(db)
   return { owners: ids, since }
 }
 
 async function sweepByTime(
   options: SweepOptions & { before: number },
-  living: LivingOwners,
+  living: ActiveOwners,
 ): Promise<number> {
   const { db, signal } = options
   await db.objects.removeUnfinished(living)

@@ -8,7 +8,7 @@ import type { ObjectStoreConfig } from '../../../config/object-store.ts'
 import { AppError } from '../../../errors.ts'
 import { storageError, throwStorageError } from '../../database/sqlite/storage-error.ts'
 import { checkedSource } from '../checked-source.ts'
-import { LIST_SIZE, type LivingOwners, type Objects, type WriteOptions } from '../objects.ts'
+import { type ActiveOwners, LIST_SIZE, type Objects, type WriteOptions } from '../objects.ts'
 import { LocalCopies, removeOtherCopies } from './local-copies.ts'
 import { createS3, describeS3, type S3 } from './s3-client.ts'
 import { s3Error, throwS3Error } from './s3-error.ts'
@@ -214,7 +214,7 @@ async function* listIds(s3: S3, start: string): AsyncGenerator<string[]> {
 /** Aborts uploads that began before any living process, or that nothing can still be sending. */
 async function abortOldUploads(
   { client, commands, bucket, prefix }: S3,
-  { since }: Pick<LivingOwners, 'since'>,
+  { since }: Pick<ActiveOwners, 'since'>,
 ): Promise<void> {
   const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - LONGEST_UPLOAD_MS)
   const place = { Bucket: bucket, Prefix: `${prefix}objects/` }

@@ -51,12 +51,12 @@ export async function openRead(s3: S3, key: string, range: ReadRange): Promise<O
   return { size: first.size, body }
 }
 
-type Answer = { size: number; etag: string | undefined; body: Readable }
+type GetObjectResult = { size: number; etag: string | undefined; body: Readable }
 
 async function request(
   { client, commands, bucket }: S3,
   { key, range, etag }: { key: string; range: ReadRange; etag?: string | undefined },
-): Promise<Answer> {
+): Promise<GetObjectResult> {
   const get = new commands.GetObjectCommand({
     ...{ Bucket: bucket, Key: key },
     ...(range && { Range: `bytes=${range.start}-${range.end}` }),

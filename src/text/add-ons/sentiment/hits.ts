@@ -123,8 +123,8 @@ function degreeAt(words: readonly ClauseWord[], i: number): number {
   const before = words[i - 1]?.text ?? ''
   if (STRONG.has(before)) return 1.3
   if (WEAK.has(before)) return 0.6
-  const requested = before === 'be' && WISHES.has(words[i - 2]?.text ?? '')
-  return requested ? 0.3 : 1
+  const isWish = before === 'be' && WISHES.has(words[i - 2]?.text ?? '')
+  return isWish ? 0.3 : 1
 }
 
 function toHit(words: readonly ClauseWord[], entry: Entry): Hit {

@@ -32,7 +32,7 @@ const cues: { type: EntityType; words: RegExp }[] = [
   { type: 'NUMERICAL_PII', words: /\b(?:the|my|your|his|her|a) (?:code|id|number)\b/gi },
 ]
 
-const phrase =
+const fillers =
   /^(?:number|starts?|begins?|please|yes|yeah|sure|okay|uh|um|well|on|for|your|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows)$/
 const marks = new Set(['-', ',', '.', ':', '?'])
 
@@ -82,7 +82,7 @@ function afterFillers(lexemes: readonly Lexeme[], offset: number): number {
   if (at < 0) return lexemes.length
   for (let passed = 0; passed < 8; passed++) {
     const { text, lower } = lexemes[at] ?? { text: '', lower: '' }
-    if (!phrase.test(lower) && !marks.has(text)) break
+    if (!fillers.test(lower) && !marks.has(text)) break
     // A capital A is part of the code. A full stop ends the sentence of the cue, except after a
     // "Yes."
     if (text === 'A' || (text === '.' && !affirmed.test(lexemes[at - 1]?.lower ?? ''))) break

@@ -11,12 +11,12 @@ const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
 
 /** House numbers are read like other numbers, or digit by digit: "nine oh one". */
-const phrase =
+const numberWord =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)'
-const more = `(?:[ -](?:and )?(?:${phrase}|hundred|zero|nought|oh))`
-const firstMentions = phrase.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+const more = `(?:[ -](?:and )?(?:${numberWord}|hundred|zero|nought|oh))`
+const capitalizedNumberWord = numberWord.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
 /** A number that begins a sentence has a capital: "Forty two Maple Avenue." */
-const house = `(?:${phrase}${more}{1,6}|${firstMentions}${more}{0,6})(?!\\p{L})`
+const house = `(?:${numberWord}${more}{1,6}|${capitalizedNumberWord}${more}{0,6})(?!\\p{L})`
 
 /**
  * Words of a pattern have a length limit: in an endless word each letter would be tried against all
@@ -120,9 +120,11 @@ const namesake = new RegExp(
  * addressee ("Well, Virginia"): common words begin sentences.
  */
 function isCity(text: string, { from, to }: Entity): boolean {
-  const phrase = text.slice(from, to).toLowerCase()
+  const numberWord = text.slice(from, to).toLowerCase()
   const inside = /\b(?:in|from|to|near|at|of|outside|around) $/.test(before(text, from, 12))
-  return inside || (!isCommon(phrase) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(phrase))
+  return (
+    inside || (!isCommon(numberWord) && /^,/.test(text.slice(to)) && !/^\w+ \w+ /.test(numberWord))
+  )
 }
 
 const joinable = new Set(['LOCATION_CITY', 'LOCATION_STATE', 'LOCATION_ZIP', 'LOCATION_COUNTRY'])

@@ -29,21 +29,21 @@ export class AddOnFailure extends Error {
 }
 
 /** The value for "no result" where the contract does not allow null. */
-const failedResults: Record<ResultForm, Record<string, unknown>> = {
+const failedResults: Record<ResultFormat, Record<string, unknown>> = {
   string: { sentiment_analysis: '[]', diarization: [] },
   native: { sentiment_analysis: [], diarization: [] },
 }
 
 /** How to report a failure. */
-export type FailedOptions = { seconds?: number; form?: ResultForm }
+export type FailedOptions = { seconds?: number; format?: ResultFormat }
 
 /** Returns the answer of an add-on that failed, or did not run. */
 export function failedEnvelope(
   name: string,
   error: AddOnError,
-  { seconds = 0, form = 'string' }: FailedOptions = {},
+  { seconds = 0, format = 'string' }: FailedOptions = {},
 ): Envelope {
-  const results = failedResults[form][name] ?? null
+  const results = failedResults[format][name] ?? null
   return { success: false, is_empty: true, exec_time: roundTo(seconds, 6), error, results }
 }
 
@@ -54,7 +54,7 @@ export type AddOnOutput = { results: unknown; isEmpty: boolean; sources?: Source
 export type EnvelopeOptions = {
   /** Milliseconds. */
   now: () => number
-  form?: ResultForm
+  format?: ResultFormat
   /** Called with an error that no add-on should throw. */
   onFault?: ((name: string, error: unknown) => void) | undefined
 }
@@ -65,7 +65,7 @@ export type EnvelopeOptions = {
 export function runInEnvelope(
   name: string,
   make: () => AddOnOutput,
-  { now, form = 'string', onFault }: EnvelopeOptions,
+  { now, format = 'string', onFault }: EnvelopeOptions,
 ): Envelope {
   const startedAt = now()
   const seconds = () => (now() - startedAt) / 1000
@@ -78,7 +78,7 @@ export function runInEnvelope(
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)
     const why = isExpected ? error.answer : crashed(name)
-    return failedEnvelope(name, why, { seconds: seconds(), form })
+    return failedEnvelope(name, why, { seconds: seconds(), format })
   }
 }
 
@@ -112,5 +112,5 @@ export function timedOut(name: string, seconds: number): AddOnError {
   return { status_code: 504, exception: 'AddonTimeout', message }
 }
 
-/** The form of results that the contract defines as text (4.5): text, or their native type. */
-export type ResultForm = 'string' | 'native'
+/** The format of results that the contract defines as text (4.5): text, or their native type. */
+export type ResultFormat = 'string' | 'native'

@@ -49,14 +49,14 @@ const remember: AddOn = {
 function retry(
   name: string,
   result: object = stored,
-  options: Partial<RetryOptions> & { form?: 'native' } = {},
+  options: Partial<RetryOptions> & { format?: 'native' } = {},
 ): Retried {
-  const { form = 'string', ...run } = options
+  const { format = 'string', ...run } = options
   const requested = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
   const params = Object.fromEntries(requested.map((switched) => [switched, true]))
   const texts = { result: JSON.stringify(result), params: JSON.stringify(params) }
   return retryAddOn(
-    { name, ...texts, form },
+    { name, ...texts, format },
     { onStep: () => {}, failedSteps: {}, now: () => 0, ...run },
   )
 }
@@ -77,12 +77,12 @@ test('a failed add-on is made again where it stands, and nothing else changes', 
   assert.deepEqual(Object.keys(result), Object.keys(stored))
 })
 
-test('sentences are put into both places, in the form of the server', () => {
+test('sentences are put into both places, in the format of the server', () => {
   const { result, answer } = made(retry('sentences'))
   assert.deepEqual(answer, { ...succeeded, results: ['Hi, there.'] })
   const transcription = { ...stored.transcription, sentences: [answer] }
   assert.deepEqual(result, { ...stored, transcription, sentences: answer })
-  const native = made(retry('sentences', stored, { form: 'native' })).answer
+  const native = made(retry('sentences', stored, { format: 'native' })).answer
   assert.deepEqual([native.results[0].sentence, native.results[0].speaker], ['Hi, there.', 0])
 })
 

@@ -4,7 +4,7 @@ import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'
 import { serviceAddOns as allServiceAddOns } from '../../service-add-ons/service-add-ons.ts'
 import { transforms } from '../../transforms/transforms.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from '../stored-result.ts'
-import type { Envelope, ResultForm } from './envelope.ts'
+import type { Envelope, ResultFormat } from './envelope.ts'
 import { notConfigured, withoutEngine } from './not-configured.ts'
 import { type RunOptions, runAddOn } from './run-add-on.ts'
 import {
@@ -19,7 +19,7 @@ export type Retry = {
   name: string
   result: string
   params: string
-  form: ResultForm
+  format: ResultFormat
   /** The add-ons for which services can be called; see `servedAddOns`. */
   served?: readonly string[]
   /** The answers to the requests that the same retry returned before. */
@@ -37,7 +37,7 @@ export type Retried =
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
 
 /** The options of a retry. */
-export type RetryOptions = Omit<RunOptions, 'params' | 'form'> & {
+export type RetryOptions = Omit<RunOptions, 'params' | 'format'> & {
   /** Called before the add-on begins, with its name. */
   onStep: (name: string) => void
   /** For tests. */
@@ -51,7 +51,7 @@ export type RetryOptions = Omit<RunOptions, 'params' | 'form'> & {
  * failed.
  */
 export function retryAddOn(
-  { name, form, served = [], answered, ...texts }: Retry,
+  { name, format, served = [], answered, ...texts }: Retry,
   options: RetryOptions,
 ): Retried {
   const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...given } = options
@@ -62,7 +62,7 @@ export function retryAddOn(
   const result = JSON.parse(texts.result) as StoredResult
   if (hasSucceeded(result, name)) return { outcome: 'succeeded' }
   onStep(name)
-  const run = { ...given, params, form }
+  const run = { ...given, params, format }
   const transcript = storedTranscript(result, params)
   const addOn = addOns.find((one) => one.name === name)
   const service = serviceAddOns.find((one) => one.name === name && served.includes(name))

@@ -5,7 +5,7 @@ import { rounds } from '../../../../test/support/rounds.ts'
 import type { Transcript, Utterance } from '../../../transcript/transcript.ts'
 import { addOns } from '../../add-ons/add-ons.ts'
 import { buildResult } from '../build-result.ts'
-import type { ResultForm } from './envelope.ts'
+import type { ResultFormat } from './envelope.ts'
 import { withoutEngine } from './not-configured.ts'
 import { retryAddOn } from './retry-add-on.ts'
 
@@ -48,7 +48,7 @@ const params = fc.record({
 
 function textOf(
   transcript: Transcript,
-  options: { params: Record<string, unknown>; form: ResultForm },
+  options: { params: Record<string, unknown>; format: ResultFormat },
   failing: readonly string[] = [],
 ): string {
   const about = { audioDuration: 100, distinctChannels: 1, transcriptionTime: 1 }
@@ -59,14 +59,14 @@ function textOf(
 }
 
 test('whatever was said, an add-on that is made again is the one of a job that never failed', () => {
-  const spokenText = fc.array(utterance, { maxLength: 4 })
-  const form = fc.constantFrom<ResultForm>('string', 'native')
+  const arbitraryUtterances = fc.array(utterance, { maxLength: 4 })
+  const format = fc.constantFrom<ResultFormat>('string', 'native')
   fc.assert(
-    fc.property(spokenText, params, form, (utterances, config, form) => {
+    fc.property(arbitraryUtterances, params, format, (utterances, config, format) => {
       const english = utterances.filter(({ language }) => language === 'en')
       const transcript = { utterances: config.pii_redaction ? english : utterances }
       const requested = Object.fromEntries(names.map((name) => [name, true]))
-      const options = { params: { ...requested, ...config }, form }
+      const options = { params: { ...requested, ...config }, format }
       const whole = textOf(transcript, options)
       for (const name of names) {
         // Markers do not show which of them are one entity that was split
@@ -74,7 +74,7 @@ test('whatever was said, an add-on that is made again is the one of a job that n
         if (config.pii_redaction && name === 'named_entity_recognition') continue
         const result = textOf(transcript, options, [name])
         const texts = { result, params: JSON.stringify(options.params) }
-        const retried = retryAddOn({ name, ...texts, form }, { ...watch, failedSteps: {} })
+        const retried = retryAddOn({ name, ...texts, format }, { ...watch, failedSteps: {} })
         // A failure of subtitles without any words does not show; an add-on without an engine fails
         // every time.
         if (retried.outcome === 'succeeded') assert.equal(result, whole, name)

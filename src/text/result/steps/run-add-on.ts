@@ -4,14 +4,14 @@ import {
   type AddOnError,
   type Envelope,
   failedEnvelope,
-  type ResultForm,
+  type ResultFormat,
   runInEnvelope,
 } from './envelope.ts'
 
 /** What an add-on runs with. */
 export type RunOptions = {
   params: Params
-  form: ResultForm
+  format: ResultFormat
   /** Steps that crashed or hung before, and why. They are not retried. */
   failedSteps: Readonly<Record<string, AddOnError>>
   /** Milliseconds, only to measure durations. */
@@ -21,10 +21,10 @@ export type RunOptions = {
 
 /** Runs an add-on and returns its answer, whether it succeeds or not. */
 export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptions): Envelope {
-  const { params, form, failedSteps, now, onFault } = options
+  const { params, format, failedSteps, now, onFault } = options
   const { name } = addOn
   const why = failedSteps[name]
-  if (why) return failedEnvelope(name, why, { form })
-  const make = () => makeFromTranscript(addOn, transcript, params, { form })
-  return runInEnvelope(name, make, { now, form, onFault })
+  if (why) return failedEnvelope(name, why, { format })
+  const make = () => makeFromTranscript(addOn, transcript, params, { format })
+  return runInEnvelope(name, make, { now, format, onFault })
 }

@@ -40,15 +40,15 @@ export function mergeServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
   answered: ServiceResponses,
-  { params, form, failedSteps, now, onFault }: RunOptions,
+  { params, format, failedSteps, now, onFault }: RunOptions,
 ): Envelope {
   const { name } = addOn
   const { seconds } = answered
   const why = failedSteps[name] ?? ('error' in answered ? answered.error : undefined)
-  if (why) return failedEnvelope(name, why, { seconds, form })
+  if (why) return failedEnvelope(name, why, { seconds, format })
   const answers = 'answers' in answered ? answered.answers : []
-  const make = () => addOn.merge(readable(addOn, transcript), params, answers, { form })
-  const envelope = runInEnvelope(name, make, { now, form, onFault })
+  const make = () => addOn.merge(readable(addOn, transcript), params, answers, { format })
+  const envelope = runInEnvelope(name, make, { now, format, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../../errors.ts'
 import type { Log } from '../../../observability/log.ts'
 import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
-import { threads } from '../../../workers/transports.ts'
+import { threadStarter } from '../../../workers/transports.ts'
 import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'
 import {
   type Answers,
@@ -57,7 +57,7 @@ export class ResultThread {
     this.#options = options
     const { entry = new URL('result-thread-entry.ts', import.meta.url), log } = options
     this.#thread = new SupervisedWorker({
-      start: threads(entry, { maxHeapMb: MAX_HEAP_MB }),
+      start: threadStarter(entry, { maxHeapMb: MAX_HEAP_MB }),
       // The error message may quote a transcript.
       onError: ({ name }) => log.error({ name }, 'a result thread crashed'),
     })
@@ -69,8 +69,8 @@ export class ResultThread {
     const failedSteps: Record<string, AddOnError> = {}
     for (;;) {
       signal.throwIfAborted()
-      const composition = { id: this.#nextId++, task, failedSteps, step: openStep() }
-      const outcome = await this.#try<Answers[T['kind']]>(composition, options)
+      const resultTask = { id: this.#nextId++, task, failedSteps, step: openStep() }
+      const outcome = await this.#try<Answers[T['kind']]>(resultTask, options)
       if ('lost' in outcome && !signal.aborted) options.onLost?.()
       if ('answer' in outcome) return outcome.answer
       if ('refused' in outcome) throw new AppError('internal', outcome.refused)
@@ -86,9 +86,9 @@ export class ResultThread {
     return this.#thread.close()
   }
 
-  async #try<T>(composition: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
+  async #try<T>(resultTask: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
     const { log, timeout = TIMEOUT } = this.#options
-    const { id, failedSteps } = composition
+    const { id, failedSteps } = resultTask
     const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(failedSteps).length)
     const seconds = (timeout + words * TIMEOUT_PER_WORD) * share
     const note = (step: string | undefined, { name, frames }: SafeError) => {
@@ -101,12 +101,12 @@ export class ResultThread {
       if (message.kind === 'done') return { answer: message.answer as T }
       if (message.kind === 'refused') return { refused: message.message }
       if (message.kind !== 'failed') return undefined
-      note(readStep(composition.step), message.fault)
+      note(readStep(resultTask.step), message.fault)
       return { failed: true }
     }
-    const ended = await this.#thread.run(composition, { receive, signal })
+    const ended = await this.#thread.run(resultTask, { receive, signal })
     if ('answer' in ended && !('failed' in ended.answer)) return ended.answer
-    const step = readStep(composition.step)
+    const step = readStep(resultTask.step)
     // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
     // again.
     const lost = step !== undefined && !failedSteps[step] ? step : undefined

@@ -25,6 +25,6 @@ function tidyTail(marks: string, abbreviated: boolean): string {
   if (abbreviated && rest.startsWith('.')) return `.${tidyTail(rest.replaceAll('.', ''), false)}`
   const strong = rest.match(/[.!?。！？؟।]/gu)
   if (!strong) return dots || rest.slice(0, 1)
-  const requested = [...new Set(strong)].filter((mark) => /[!?！？؟]/u.test(mark))
-  return dots + (requested.length > 0 ? requested.join('') : dots ? '' : strong[0])
+  const strongest = [...new Set(strong)].filter((mark) => /[!?！？؟]/u.test(mark))
+  return dots + (strongest.length > 0 ? strongest.join('') : dots ? '' : strong[0])
 }

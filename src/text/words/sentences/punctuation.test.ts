@@ -116,13 +116,13 @@ test('whatever is said, only case and marks change, and a second time nothing do
       fc.constantFrom('', ',', '.', '..', ' ,', '?', '!?', '.,'),
     )
     .map(([word, tail]) => word + tail)
-  const spokenText = fc.tuple(
+  const arbitraryParts = fc.tuple(
     fc.constantFrom('en', 'tr', 'fr', 'zh'),
     fc.array(text, { maxLength: 30 }),
     fc.nat(1),
   )
   fc.assert(
-    fc.property(fc.array(spokenText, { maxLength: 4 }), (parts) => {
+    fc.property(fc.array(arbitraryParts, { maxLength: 4 }), (parts) => {
       let clock = 0
       const utterances = parts.map(([language, texts, channel]) => {
         const words = texts.map((text) => ({ text, start: clock++, end: clock, confidence: 0.5 }))

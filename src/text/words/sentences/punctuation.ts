@@ -17,7 +17,7 @@ export function enhancePunctuation(transcript: Transcript): Transcript {
   // A new capital may show where a sentence begins, and that where another one belongs, so this
   // repeats until nothing changes. It ends because letters only ever become capitals.
   while (writeCapitals(written)) {}
-  for (const sentence of cutSentences(written)) request(sentence)
+  for (const sentence of cutSentences(written)) addQuestionMark(sentence)
   return written
 }
 
@@ -40,7 +40,7 @@ function writeCapitals(transcript: Transcript): boolean {
   const english = sentences.filter(({ language }) => language === 'en')
   const names = namesAmong(english.flatMap(({ words }) => words.slice(1)).map(({ text }) => text))
   for (const sentence of english) writeSentence(sentence, names)
-  for (const sentence of sentences) open(sentence)
+  for (const sentence of sentences) capitalizeFirstWord(sentence)
   return textsOf(transcript) !== before
 }
 
@@ -56,7 +56,7 @@ function writeSentence({ words }: Sentence, names: ReadonlyMap<string, string>):
   }
 }
 
-function open({ words, opens, language }: Sentence): void {
+function capitalizeFirstWord({ words, opens, language }: Sentence): void {
   const first = words.find(({ text }) => partsOf(text).core !== '')
   if (opens && first) first.text = capitalize(first.text, language)
 }
@@ -65,7 +65,7 @@ function open({ words, opens, language }: Sentence): void {
  * Replaces the full stop of a question by its mark, except one that belongs to an abbreviation
  * (Inc.).
  */
-function request({ words, opens, text, language }: Sentence): void {
+function addQuestionMark({ words, opens, text, language }: Sentence): void {
   const last = words.at(-1)!
   if (language !== 'en' || !opens || !/[\p{L}\p{N}]\.$/u.test(last.text)) return
   if (abbreviationOf(partsOf(last.text).core, language)) return

@@ -53,8 +53,8 @@ export function asksInEnglish(sentence: string): boolean {
   const plain = sentence.replaceAll('’', "'")
   if (TAG.test(plain)) return true
   const lowered = plain.slice(0, 1).toLowerCase() + plain.slice(1)
-  const requested = lowered.replace(LEAD, '')
-  if (COMMAND.test(requested)) return false
-  if (CONDITIONAL.test(requested)) return !MAIN_CLAUSE.test(requested)
-  return QUESTIONS.some((question) => question.test(requested))
+  const clause = lowered.replace(LEAD, '')
+  if (COMMAND.test(clause)) return false
+  if (CONDITIONAL.test(clause)) return !MAIN_CLAUSE.test(clause)
+  return QUESTIONS.some((question) => question.test(clause))
 }

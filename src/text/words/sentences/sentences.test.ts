@@ -123,9 +123,9 @@ test('a sentence opens after a mark or another speaker, not where it is only cut
 })
 
 test('confidence is the mean of the words', () => {
-  const spokenText = say('one two')
-  spokenText.words[1]!.confidence = 0.5
-  assert.equal(cutSentences({ utterances: [spokenText] })[0]?.confidence, 0.75)
+  const utterance = say('one two')
+  utterance.words[1]!.confidence = 0.5
+  assert.equal(cutSentences({ utterances: [utterance] })[0]?.confidence, 0.75)
 })
 
 test('whatever is said, every word is in one sentence, in order, within 40 words and between long pauses', () => {
@@ -138,12 +138,12 @@ test('whatever is said, every word is in one sentence, in order, within 40 words
     speaker: fc.nat(1),
     language: fc.constantFrom('en', 'ja'),
   })
-  const spokenText = fc.tuple(whose, fc.array(word, { maxLength: 60 }))
+  const utterance = fc.tuple(whose, fc.array(word, { maxLength: 60 }))
   fc.assert(
-    fc.property(fc.array(spokenText, { maxLength: 6 }), (parts) => {
+    fc.property(fc.array(utterance, { maxLength: 6 }), (parts) => {
       let clock = 0
-      const utterances = parts.map(([whose, spokenText]) => {
-        const words = spokenText.map(([text, pause]) => {
+      const utterances = parts.map(([whose, utterance]) => {
+        const words = utterance.map(([text, pause]) => {
           const start = clock + pause / 2
           clock = start + 0.5
           return { text, start, end: clock, confidence: 1 }

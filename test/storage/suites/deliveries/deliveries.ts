@@ -14,7 +14,7 @@ import {
   shiftDueTimes,
 } from '../../../../src/storage/deliveries/deliveries.ts'
 import {
-  findNextDue,
+  findNextDueDelivery,
   leaseDueDeliveries,
   renewDeliveries,
 } from '../../../../src/storage/deliveries/delivery-leases.ts'
@@ -232,7 +232,10 @@ test('a delivery goes to another sender when its lease has ended or its owner is
   assert.equal(await take(next, 11_000), undefined)
   await renewDeliveries(atTime(db, 10_500), [held.id], { leaseMs: 1000 })
   assert.equal(await take(next, 11_500), undefined)
-  assert.equal(await findNextDue(atTime(next, 11_500), { endpointId, inFlight: [] }), undefined)
+  assert.equal(
+    await findNextDueDelivery(atTime(next, 11_500), { endpointId, inFlight: [] }),
+    undefined,
+  )
   const taken = (await take(next, 11_501))!
   assert.equal(taken.id, held.id)
   await renewDeliveries(atTime(db, 20_000), [held.id], { leaseMs: 1000 })

@@ -5,8 +5,8 @@ import { inTransaction } from '../../../../src/storage/database/db.ts'
 import { failJob } from '../../../../src/storage/jobs/end-job.ts'
 import {
   deleteEvents,
-  type EventPlace,
-  lastEventPlace,
+  type EventCursor,
+  lastEventCursor,
   readEvents,
   type StoredEvent,
 } from '../../../../src/storage/jobs/events.ts'
@@ -24,7 +24,7 @@ const TIMEOUT_MS = 20_000
  * Waits for a number of events behind a place. Other tests run transactions on the same server of
  * databases, and events wait for those as well.
  */
-async function waitForEvents(db: Db, from: EventPlace, count: number): Promise<StoredEvent[]> {
+async function waitForEvents(db: Db, from: EventCursor, count: number): Promise<StoredEvent[]> {
   const end = performance.now() + TIMEOUT_MS
   for (;;) {
     const events = await readEvents(db, from, { limit: 100 })
@@ -36,7 +36,7 @@ async function waitForEvents(db: Db, from: EventPlace, count: number): Promise<S
 test('every change of a job is an event of its account, in order, once', async ({ db }) => {
   const first = (await addJob(db))!
   const [before] = await waitForEvents(db, START, 1)
-  assert.deepEqual(await lastEventPlace(db), { tx: before!.tx, seq: before!.seq })
+  assert.deepEqual(await lastEventCursor(db), { tx: before!.tx, seq: before!.seq })
   const job = await claim(db)
   await failJob(db, job!.lease, { failure: { code: 500, message: 'x' }, at: 1 })
   const second = (await addJob(db, { account: 'other' }))!
@@ -64,7 +64,7 @@ test('what is undone is no event', async ({ db }) => {
   })
   await assert.rejects(failing, /undone/)
   assert.deepEqual(await readEvents(db, START, { limit: 100 }), [])
-  assert.deepEqual(await lastEventPlace(db), START)
+  assert.deepEqual(await lastEventCursor(db), START)
 })
 
 test('an event waits for transactions that began before it and still run', async ({ db }) => {

@@ -4,7 +4,7 @@ import type { Db } from '../../../../src/storage/database/db.ts'
 import {
   createJobWriter,
   deleteExpiredKeys,
-  findRepeated,
+  findByIdempotencyKey,
 } from '../../../../src/storage/jobs/create-job.ts'
 import { createSuite } from '../suite.ts'
 
@@ -36,7 +36,7 @@ test('a key that came before makes no second job, whatever it asks for', async (
   assert.deepEqual((await create(db, { idempotency: key('one') })).how, earlier)
   assert.deepEqual((await create(db, { idempotency: key('two') })).how, earlier)
   assert.equal(await countJobs(db), 1)
-  const found = await findRepeated(db, key('two'), { now: 1001 })
+  const found = await findByIdempotencyKey(db, key('two'), { now: 1001 })
   assert.deepEqual(found, { jobId: first.id, fingerprint: 'one' })
 })
 
@@ -51,7 +51,7 @@ test('of two requests that come at the same time one makes the job', async ({ db
 test('a key is remembered for a day, and for its own account', async ({ db }) => {
   await create(db, { idempotency: key('one') })
   const find = (now: number, of = account) =>
-    findRepeated(db, { ...key('one'), account: of }, { now })
+    findByIdempotencyKey(db, { ...key('one'), account: of }, { now })
   assert.ok(await find(999 + DAY_MS))
   assert.equal(await find(1000 + DAY_MS), undefined)
   assert.equal(await find(1001, 'other'), undefined)
@@ -70,7 +70,7 @@ test('old keys are deleted, others are not', async ({ db }) => {
 test('a job that the queue refuses takes no key', async ({ db }) => {
   await create(db)
   assert.equal((await create(db, { idempotency: key('one'), maxQueued: 1 })).how, 'refused')
-  assert.equal(await findRepeated(db, key('one'), { now: 1001 }), undefined)
+  assert.equal(await findByIdempotencyKey(db, key('one'), { now: 1001 }), undefined)
 })
 
 test('requests that come together share a transaction, and each has its own answer', async ({
@@ -99,5 +99,5 @@ test('requests that come together share a transaction, and each has its own answ
   assert.deepEqual([late.how, later.how], ['refused', 'refused'], 'not the job that was refused')
   assert.deepEqual([same.how, other.how], Array(2).fill({ jobId: first.id, fingerprint: 'x' }))
   assert.equal(await countJobs(db), 2)
-  assert.equal(await findRepeated(db, key('x', 'c'), { now: 1001 }), undefined)
+  assert.equal(await findByIdempotencyKey(db, key('x', 'c'), { now: 1001 }), undefined)
 })

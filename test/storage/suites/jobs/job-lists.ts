@@ -8,7 +8,7 @@ import {
   type JobFilter,
   type ListCursor,
   listJobs,
-  type Part,
+  type PageRequest,
 } from '../../../../src/storage/jobs/job-lists.ts'
 import { findJob, type JobKind, type JobStatus } from '../../../../src/storage/jobs/jobs.ts'
 import { addJob } from '../../../support/jobs/test-jobs.ts'
@@ -23,9 +23,13 @@ const account = 'acme'
 type Filter = Omit<JobFilter, 'account'>
 type Metadata = Record<string, unknown>
 
-async function list(db: Db, filter: Filter = {}, part: Partial<Part> = {}): Promise<string[]> {
+async function list(
+  db: Db,
+  filter: Filter = {},
+  part: Partial<PageRequest> = {},
+): Promise<string[]> {
   const page = await listJobs(db, { account, ...filter }, { offset: 0, limit: 100, ...part })
-  return page.places.map(({ id }) => id)
+  return page.rows.map(({ id }) => id)
 }
 
 async function addMany(db: Db, metadata: Metadata[]): Promise<string[]> {
@@ -42,7 +46,7 @@ test('pages follow each other, newest first, and the last one says so', async ({
   for (const offset of [0, 2, 4, 9])
     pages.push(await listJobs(db, { account }, { offset, limit: 2 }))
   assert.deepEqual(
-    pages.map(({ places }) => places.map(({ id }) => id)),
+    pages.map(({ rows: places }) => places.map(({ id }) => id)),
     [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4), []],
   )
   assert.deepEqual(
@@ -54,7 +58,7 @@ test('pages follow each other, newest first, and the last one says so', async ({
 test('a page behind a place is not moved by jobs that arrive', async ({ db }) => {
   const ids = []
   for (let i = 0; i < 4; i++) ids.unshift(await addJob(db))
-  const { places } = await listJobs(db, { account }, { offset: 0, limit: 2 })
+  const { rows: places } = await listJobs(db, { account }, { offset: 0, limit: 2 })
   await addJob(db)
   assert.deepEqual(await list(db, {}, { offset: 2, after: places[1] }), ids.slice(2))
 })
@@ -193,9 +197,9 @@ test('whatever the filters, the pages hold exactly the jobs that pass, in order'
           { account, ...filter },
           { offset: found.length, limit, after },
         )
-        found.push(...page.places.map(({ id }) => id))
+        found.push(...page.rows.map(({ id }) => id))
         more = page.more
-        if (byPlace) after = page.places.at(-1)
+        if (byPlace) after = page.rows.at(-1)
       }
       assert.deepEqual(found, expected(rows, filter))
     },
@@ -208,7 +212,7 @@ test('short jobs are read along with a page, long ones are not', async ({ db }) 
   const long = (await addJob(db, { metadata: { note: 'x'.repeat(5000) } }))!
   const page = { offset: 0, limit: 5 }
   for (const filter of [{}, { from: 1 }, { metadata: { note: 'x' } }]) {
-    const { places } = await listJobs(db, { account, ...filter }, { ...page, withJobs: true })
+    const { rows: places } = await listJobs(db, { account, ...filter }, { ...page, withJobs: true })
     const own = places.find(({ id }) => id === short)!
     assert.deepEqual(own.job, await findJob(db, { id: short, account }))
     assert.ok(own.bytes < 1000)
@@ -216,7 +220,7 @@ test('short jobs are read along with a page, long ones are not', async ({ db }) 
     assert.equal(other?.job, undefined)
     assert.ok(!other || other.bytes > 5000)
   }
-  const { places } = await listJobs(db, { account }, page)
+  const { rows: places } = await listJobs(db, { account }, page)
   assert.deepEqual(
     places.map(({ id, job }) => [id, job]),
     [

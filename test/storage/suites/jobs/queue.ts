@@ -113,12 +113,12 @@ test('claim leaves live sessions alone', async ({ db }) => {
 test('jobs can be claimed by whether their recording is here', async ({ db }) => {
   const unfetched = await addJob(db)
   const uploaded = await addJob(db, { fileId: await addFile(db) })
-  const first = await claim(db, { only: 'fetched' })
-  assert.deepEqual([first?.id, first?.isFetched], [uploaded, true])
-  assert.equal(await claim(db, { only: 'fetched' }), undefined)
-  const second = await claim(db, { only: 'unfetched' })
-  assert.deepEqual([second?.id, second?.isFetched], [unfetched, false])
-  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
+  const first = await claim(db, { only: 'local' })
+  assert.deepEqual([first?.id, first?.hasLocalAudio], [uploaded, true])
+  assert.equal(await claim(db, { only: 'local' }), undefined)
+  const second = await claim(db, { only: 'remote' })
+  assert.deepEqual([second?.id, second?.hasLocalAudio], [unfetched, false])
+  assert.equal(await claim(db, { only: 'remote' }), undefined)
 })
 
 test('a recording that an earlier attempt fetched is here', async ({ db }) => {
@@ -132,6 +132,6 @@ test('a recording that an earlier attempt fetched is here', async ({ db }) => {
     filename: null,
     source: 'x',
   })
-  assert.equal(await claim(db, { only: 'unfetched' }), undefined)
-  assert.equal((await claim(db, { only: 'fetched' }))?.isFetched, true)
+  assert.equal(await claim(db, { only: 'remote' }), undefined)
+  assert.equal((await claim(db, { only: 'local' }))?.hasLocalAudio, true)
 })

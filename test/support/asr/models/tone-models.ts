@@ -36,7 +36,7 @@ const EDGE = 320
 const BLANK_SCORE = 2
 
 /** Returns tones and silence (undefined), each for some seconds. */
-export function soundOf(parts: readonly (readonly [piece: string | undefined, seconds: number])[]) {
+export function audioOf(parts: readonly (readonly [piece: string | undefined, seconds: number])[]) {
   return Float32Array.from(
     parts.flatMap(([piece, seconds]) => {
       const hertz = tones.find(([known]) => known === piece)?.[1] ?? 0

@@ -1,7 +1,7 @@
 /** A worker process that diarizes, and loads no recognizer. */
 
 import { createDiarizer } from '../../../../src/asr/speakers/diarizer.ts'
-import { createBatchTasks } from '../../../../src/asr/workers/recognition-tasks.ts'
+import { createRecordingTasks } from '../../../../src/asr/workers/recognition-tasks.ts'
 import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
 
 const detector = {
@@ -9,4 +9,4 @@ const detector = {
   stream: () => async (inputs: readonly Float32Array[]) => new Float32Array(inputs.length),
 }
 
-await serveTasks(async () => createBatchTasks({ detector, recognizers: [] }, createDiarizer()))
+await serveTasks(async () => createRecordingTasks({ detector, recognizers: [] }, createDiarizer()))

@@ -4,10 +4,10 @@ import { createLiveVad } from '../../../../src/asr/live/live-vad.ts'
 import { VAD_FRAME } from '../../../../src/asr/segmentation/vad-frames.ts'
 import { createDiarizer } from '../../../../src/asr/speakers/diarizer.ts'
 import {
-  createBatchTasks,
   createFinalTasks,
   createModelTasks,
   createPartialTasks,
+  createRecordingTasks,
 } from '../../../../src/asr/workers/recognition-tasks.ts'
 import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
 import type { StoredModel } from '../../../../src/models/install/installed-models.ts'
@@ -38,7 +38,7 @@ await serveTasks(async () => {
     return createModelTasks({ detector, recognizers }, async () => ({}))
   }
   const recognizers = [loadTones(embeddedTones)]
-  if (role === 'batch') return createBatchTasks({ detector, recognizers }, createDiarizer())
+  if (role === 'batch') return createRecordingTasks({ detector, recognizers }, createDiarizer())
   if (role === 'partials') return createPartialTasks(recognizers)
   return createFinalTasks({ detector, recognizers }, async () => ({}))
 })

@@ -1,9 +1,9 @@
 /** A worker process with two recognizers of each kind, which need no model files. */
 import { createDiarizer } from '../../../../src/asr/speakers/diarizer.ts'
 import {
-  createBatchTasks,
   createFinalTasks,
   createPartialTasks,
+  createRecordingTasks,
 } from '../../../../src/asr/workers/recognition-tasks.ts'
 import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
 import { echoes } from '../two-recognizers.ts'
@@ -15,7 +15,7 @@ const detector = {
 
 await serveTasks(async () => {
   const models = { detector, recognizers: echoes.finals }
-  if (process.argv[3] === 'batch') return createBatchTasks(models, createDiarizer())
+  if (process.argv[3] === 'batch') return createRecordingTasks(models, createDiarizer())
   if (process.argv[3] === 'partials') return createPartialTasks(echoes.partials)
   return createFinalTasks(models, async () => ({}))
 })

@@ -125,8 +125,8 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
       }
       onMessage?.(message, received.messages.length)
     })
-    socket.on('close', (spokenText, reason) => {
-      const code = receives < 0 ? 1006 : spokenText
+    socket.on('close', (closeCode, reason) => {
+      const code = receives < 0 ? 1006 : closeCode
       received.closes.push({ code, reason: String(reason) })
       if (code === 1000 || code === 1001 || (code >= 4400 && code < 4500)) resolve(received)
       // A client that a failed test has left does not keep its process.

@@ -74,9 +74,9 @@ export function open(channels: readonly string[], options: Options = {}) {
       await before?.('final', segment)
       signal.throwIfAborted()
       if (segment.end > samples) throw new TypeError('the samples are too short')
-      const spokenText = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
+      const segmentText = text ?? `${Math.round(segment.start / FRAME)}-${segment.end / FRAME}`
       const [start, end] = [segment.start / 16_000, segment.end / 16_000]
-      const spoken = given ?? (spokenText === '' ? [] : [{ text: spokenText, start, end }])
+      const spoken = given ?? (segmentText === '' ? [] : [{ text: segmentText, start, end }])
       const words = spoken.map((word) => ({ ...word, confidence: 1 }))
       const embedding = new Float32Array(100)
       embedding[Math.round((segment.end - segment.start) / FRAME)] = 1

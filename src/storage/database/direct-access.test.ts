@@ -4,14 +4,14 @@ import { DatabaseSync } from 'node:sqlite'
 import test, { type TestContext } from 'node:test'
 import { makeFolder, openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { countKeys, findKeyByHash, insertKey } from '../accounts/keys.ts'
+import { openDirect } from './direct-access.ts'
 import { statements as jobs } from './migrations/0001-jobs.ts'
-import { openOffline } from './offline-access.ts'
 import { lockFolder } from './sqlite/folder-lock.ts'
 
 const key = { hash: 'ab12', account: 'acme', prefix: 'steno_x', createdAt: 7 }
 
 async function open(t: TestContext, folder: string, create = false) {
-  const db = await openOffline({ folder }, { create })
+  const db = await openDirect({ folder }, { create })
   t.after(() => db.close())
   return db
 }
@@ -37,7 +37,7 @@ test('beside a running server its rows are read and written', async (t) => {
 
 test('a data folder that is not there is made only if that is wished, and is not kept locked', async (t) => {
   const folder = join(await makeFolder(t), 'new/data')
-  await assert.rejects(openOffline({ folder }, { create: false }), /Cannot find a database in /)
+  await assert.rejects(openDirect({ folder }, { create: false }), /Cannot find a database in /)
   assert.equal(await countKeys(await open(t, folder, true)), 0)
   lockFolder(folder).release()
 })
@@ -70,7 +70,7 @@ test('a data folder that cannot be made is named, with the remedy', {
   skip: process.platform !== 'linux' && 'needs /proc',
 }, async () => {
   await assert.rejects(
-    openOffline({ folder: '/proc/steno/data' }, { create: true }),
+    openDirect({ folder: '/proc/steno/data' }, { create: true }),
     /^Error: Cannot create the data folder \/proc\/steno\/data: .*; set STENO_DATA_DIR to a folder/,
   )
 })

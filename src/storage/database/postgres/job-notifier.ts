@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { Client } from 'pg'
-import type { JobHints } from '../db.ts'
+import type { JobNotifier } from '../db.ts'
 import type { Tables } from '../tables.ts'
 
 const CHANNEL = 'steno_jobs'
@@ -22,7 +22,7 @@ const LIMIT_MS = 5000
 export function createJobHints(
   url: string,
   main: Kysely<Tables>,
-): JobHints & { close(): Promise<void> } {
+): JobNotifier & { close(): Promise<void> } {
   const self = randomUUID()
   const closed = new AbortController()
   const listeners = new Set<() => void>()
@@ -43,13 +43,13 @@ export function createJobHints(
   }
 
   return {
-    announce() {
+    notify() {
       announcement ??= send()
     },
-    listen(onHint) {
-      listeners.add(onHint)
+    listen(onNotify) {
+      listeners.add(onNotify)
       listening ??= keepListening(url, { signal: closed.signal, onListening: hint, onNotice })
-      return () => void listeners.delete(onHint)
+      return () => void listeners.delete(onNotify)
     },
     async close() {
       closed.abort()

@@ -2,27 +2,32 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { wavHeader } from '../../audio/containers/wav-header.ts'
 import type { ChunkRecord } from '../recovery/session-log.ts'
-import { type AcceptedChunk, ChunkLedger, type EarlierChunks, readChunks } from './chunk-ledger.ts'
+import {
+  type AcceptedChunk,
+  type EarlierChunks,
+  ReceivedChunks,
+  readChunks,
+} from './received-chunks.ts'
 
 const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
-function open(earlier?: EarlierChunks): ChunkLedger {
-  return new ChunkLedger({ format, keepSeconds: 30, earlier })
+function open(earlier?: EarlierChunks): ReceivedChunks {
+  return new ReceivedChunks({ format, keepSeconds: 30, earlier })
 }
 
 function bytes(length: number, first = 0): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => (first + i * 7) % 251)
 }
 
-function take(ledger: ChunkLedger, chunk: Uint8Array, at = 1000): AcceptedChunk {
-  const taken = ledger.take(chunk, at)
+function take(receivedChunks: ReceivedChunks, chunk: Uint8Array, at = 1000): AcceptedChunk {
+  const taken = receivedChunks.take(chunk, at)
   assert.ok(!('problem' in taken))
   return taken
 }
 
 test('ranges follow each other, half-open, in bytes and seconds', () => {
-  const ledger = open()
-  const ranges = [3200, 0, 1601].map((length) => take(ledger, bytes(length)))
+  const receivedChunks = open()
+  const ranges = [3200, 0, 1601].map((length) => take(receivedChunks, bytes(length)))
   assert.deepEqual(
     ranges.map(({ byteRange }) => byteRange),
     [
@@ -37,9 +42,9 @@ test('ranges follow each other, half-open, in bytes and seconds', () => {
 })
 
 test('a header counts among the bytes, and not in the time', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const { byteRange, timeRange, stored } = take(
-    ledger,
+    receivedChunks,
     Buffer.concat([wavHeader(format, 0), bytes(3200)]),
   )
   assert.deepEqual(byteRange, [0, 3244])
@@ -48,41 +53,41 @@ test('a header counts among the bytes, and not in the time', () => {
 })
 
 test('a refused chunk counts nowhere', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const wrong = wavHeader({ ...format, sampleRate: 8000 }, 0)
-  assert.ok('problem' in ledger.take(wrong, 1000))
-  assert.deepEqual(take(ledger, bytes(10)).byteRange, [0, 10])
+  assert.ok('problem' in receivedChunks.take(wrong, 1000))
+  assert.deepEqual(take(receivedChunks, bytes(10)).byteRange, [0, 10])
 })
 
 test('what is repeated gets the range it had, and only the rest is stored', () => {
-  const ledger = open()
-  for (let i = 0; i < 4; i++) take(ledger, bytes(1000, i))
-  ledger.continueAt(2000)
-  const repeated = take(ledger, bytes(1500))
+  const receivedChunks = open()
+  for (let i = 0; i < 4; i++) take(receivedChunks, bytes(1000, i))
+  receivedChunks.continueAt(2000)
+  const repeated = take(receivedChunks, bytes(1500))
   assert.deepEqual([repeated.byteRange, repeated.stored], [[2000, 3500], undefined])
-  const { byteRange, timeRange, stored } = take(ledger, bytes(1000, 5))
+  const { byteRange, timeRange, stored } = take(receivedChunks, bytes(1000, 5))
   assert.deepEqual(byteRange, [3500, 4500])
   assert.deepEqual(timeRange, [3500 / 32_000, 4500 / 32_000])
   assert.deepEqual(stored?.audio.length, 500)
   assert.equal(stored?.chunk.isPart, true)
-  assert.deepEqual(take(ledger, bytes(10)).byteRange, [4500, 4510])
+  assert.deepEqual(take(receivedChunks, bytes(10)).byteRange, [4500, 4510])
 })
 
 test('what a client may repeat is rebuilt as it was sent, headers and all', async () => {
-  const ledger = open()
+  const receivedChunks = open()
   const header = Buffer.from(wavHeader(format, 0))
   const sent = [header.subarray(0, 20), header.subarray(20), bytes(999), bytes(400, 3)]
   sent.push(Buffer.concat([header, bytes(60)]), Buffer.from('RI'), Buffer.from('GHT'))
   const audio: Uint8Array[] = []
   const chunks: ChunkRecord[] = []
   for (const chunk of sent) {
-    const { stored } = take(ledger, chunk)
+    const { stored } = take(receivedChunks, chunk)
     audio.push(stored!.audio)
     chunks.push(stored!.chunk)
   }
   const stored = Buffer.concat(audio)
   const readAudio = async (from: number, to: number) => stored.subarray(from, to)
-  const { from, chunks: recent } = ledger.repeatable()
+  const { from, chunks: recent } = receivedChunks.repeatable()
   assert.deepEqual(recent, chunks)
   assert.deepEqual(await readChunks({ from, chunks: recent }, readAudio), Buffer.concat(sent))
   const later = { from: recent[1]!, chunks: recent.slice(2) }
@@ -90,10 +95,10 @@ test('what a client may repeat is rebuilt as it was sent, headers and all', asyn
 })
 
 test('chunks that came too long before the last one cannot be repeated', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const times = [0, 10, 29, 31, 45]
-  for (const seconds of times) take(ledger, bytes(100), seconds * 1000)
-  const { from, chunks } = ledger.repeatable()
+  for (const seconds of times) take(receivedChunks, bytes(100), seconds * 1000)
+  const { from, chunks } = receivedChunks.repeatable()
   assert.equal(from.at, 10_000)
   assert.deepEqual(
     chunks.map(({ at }) => at / 1000),
@@ -101,80 +106,82 @@ test('chunks that came too long before the last one cannot be repeated', () => {
   )
 })
 
-test('an ledger that is taken up again goes on where the earlier one was', () => {
+test('an receivedChunks that is taken up again goes on where the earlier one was', () => {
   const before: ChunkRecord = { at: 900, received: 144, audio: 100 }
   const recent = [{ at: 1000, received: 344, audio: 300 }]
-  const ledger = open({ recent, before, ackBoundaries: [], pending: new Uint8Array(0) })
-  assert.deepEqual(take(ledger, bytes(100)).byteRange, [344, 444])
-  assert.equal(ledger.audio, 400)
-  ledger.continueAt(144)
-  assert.deepEqual(take(ledger, bytes(100)).timeRange, [100 / 32_000, 200 / 32_000])
+  const receivedChunks = open({ recent, before, ackBoundaries: [], pending: new Uint8Array(0) })
+  assert.deepEqual(take(receivedChunks, bytes(100)).byteRange, [344, 444])
+  assert.equal(receivedChunks.audio, 400)
+  receivedChunks.continueAt(144)
+  assert.deepEqual(take(receivedChunks, bytes(100)).timeRange, [100 / 32_000, 200 / 32_000])
 })
 
 test('what looked like the begin of a header is sound when nothing follows it', () => {
-  const ledger = open()
-  take(ledger, Buffer.from('RIFF'))
-  assert.equal(ledger.audio, 0)
-  const rest = ledger.end(2000)
+  const receivedChunks = open()
+  take(receivedChunks, Buffer.from('RIFF'))
+  assert.equal(receivedChunks.audio, 0)
+  const rest = receivedChunks.end(2000)
   assert.equal(Buffer.from(rest!.audio).toString(), 'RIFF')
   assert.deepEqual([rest!.chunk.received, rest!.chunk.audio, rest!.chunk.released], [4, 4, 4])
-  assert.equal(ledger.end(2000), undefined)
+  assert.equal(receivedChunks.end(2000), undefined)
 })
 
 test('a header that comes byte by byte is passed on in few chunks', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const header = wavHeader(format, 0)
-  const last = [...header.subarray(0, 40)].map((byte) => take(ledger, Uint8Array.of(byte))).at(-1)!
+  const last = [...header.subarray(0, 40)]
+    .map((byte) => take(receivedChunks, Uint8Array.of(byte)))
+    .at(-1)!
   const { held, pending } = last.stored!.chunk
   assert.deepEqual([Buffer.from(held!, 'base64').length, pending], [1, 40])
 })
 
-test('a header goes on that had begun before an ledger was taken up again', () => {
+test('a header goes on that had begun before an receivedChunks was taken up again', () => {
   const header = wavHeader(format, 0)
   const recent = [{ at: 1000, received: 40, audio: 0, pending: 40 }]
   const pending = header.subarray(0, 40)
-  const ledger = open({
+  const receivedChunks = open({
     recent,
     before: { at: 0, received: 0, audio: 0 },
     ackBoundaries: [],
     pending,
   })
-  const { stored } = take(ledger, Buffer.concat([header.subarray(40), bytes(100)]))
+  const { stored } = take(receivedChunks, Buffer.concat([header.subarray(40), bytes(100)]))
   assert.deepEqual(Buffer.from(stored!.audio), Buffer.from(bytes(100)))
 })
 
 test('after a pause all chunks from before it are dropped at once', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const count = 200_000
   const one = bytes(1)
   const bringing = performance.now()
-  for (let i = 0; i < count; i++) take(ledger, one)
+  for (let i = 0; i < count; i++) take(receivedChunks, one)
   const dropping = performance.now()
-  take(ledger, one, 60_000)
+  take(receivedChunks, one, 60_000)
   // Dropping them one by one takes many times as long as adding them.
   assert.ok(performance.now() - dropping < dropping - bringing)
-  assert.equal(ledger.repeatable().from.received, count)
+  assert.equal(receivedChunks.repeatable().from.received, count)
 })
 
 test('no more is looked at for repeats than the limit, however long a chunk is', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const chunk = new Uint8Array(24 * 2 ** 20)
-  for (let i = 0; i < 4; i++) take(ledger, chunk)
-  const { from, chunks } = ledger.repeatable()
+  for (let i = 0; i < 4; i++) take(receivedChunks, chunk)
+  const { from, chunks } = receivedChunks.repeatable()
   assert.deepEqual([from.received, chunks.length], [2 * chunk.length, 2])
 })
 
 test('times of bytes from before the chunks that are remembered follow those of the sound', () => {
   for (const header of [new Uint8Array(0), wavHeader(format, 0)]) {
-    const ledger = open()
-    take(ledger, Buffer.concat([header, bytes(320_000)]))
-    take(ledger, bytes(320_000), 100_000)
-    take(ledger, bytes(320_000), 200_000)
-    ledger.continueAt(0)
+    const receivedChunks = open()
+    take(receivedChunks, Buffer.concat([header, bytes(320_000)]))
+    take(receivedChunks, bytes(320_000), 100_000)
+    take(receivedChunks, bytes(320_000), 200_000)
+    receivedChunks.continueAt(0)
     const step = 32_000
     let before = 0
-    for (let at = 0; at + step <= ledger.received; at += step) {
-      const { timeRange } = take(ledger, bytes(step), 200_000)
+    for (let at = 0; at + step <= receivedChunks.received; at += step) {
+      const { timeRange } = take(receivedChunks, bytes(step), 200_000)
       assert.equal(timeRange[0], before)
       assert.ok(Math.abs(timeRange[1] - (at + step) / 32_000) <= header.length / 32_000)
       before = timeRange[1]
@@ -184,15 +191,15 @@ test('times of bytes from before the chunks that are remembered follow those of 
 })
 
 test('to repeat many chunks costs no more than to bring them', () => {
-  const ledger = open()
+  const receivedChunks = open()
   const count = 50_000
   const one = bytes(2)
   const bring = () => {
     const began = performance.now()
-    for (let i = 0; i < count; i++) take(ledger, one)
+    for (let i = 0; i < count; i++) take(receivedChunks, one)
     return performance.now() - began
   }
   const first = bring()
-  ledger.continueAt(0)
+  receivedChunks.continueAt(0)
   assert.ok(bring() < 10 * first)
 })

@@ -26,7 +26,7 @@ type Waiting = {
  * together. Where a batch fails, each of its tasks runs alone, so that none suffers from another.
  * Other tasks are passed on.
  */
-export function batchTasks(pool: TaskRunner, options: BatchOptions): TaskRunner {
+export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): TaskRunner {
   const { processes, mostSegments, priority } = options
   const ranked = priority === undefined ? {} : { priority }
   const waiting: Waiting[] = []

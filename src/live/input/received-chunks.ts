@@ -43,7 +43,7 @@ const MAX_REPEATED_BYTES = 64 * 1024 * 1024
  * arrived, as the first ones of a resumed connection do, gets its original range, and is stored
  * once.
  */
-export class ChunkLedger {
+export class ReceivedChunks {
   readonly #format: AudioFormat
   readonly #keepMs: number
   readonly #filter: HeaderFilter

@@ -10,7 +10,7 @@ import {
   postgresSchema,
 } from '../../../test/support/storage/upgrades/upgrade-stores.ts'
 import { databaseFile } from '../data-folder.ts'
-import { laterVersions } from './postgres/later-versions.ts'
+import { laterVersions } from './postgres/migrations.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { FIRST_VERSION, firstSchema } from './postgres/schema.ts'
 import { openSqlite } from './sqlite/sqlite.ts'

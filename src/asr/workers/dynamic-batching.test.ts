@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { Batch, RecognizedSegment } from '../speech-engine.ts'
-import { type BatchOptions, batchTasks } from './batch-tasks.ts'
+import { type BatchOptions, createBatchingRunner } from './dynamic-batching.ts'
 import type { TaskOptions, TaskRunner } from './pool.ts'
 import type { Task } from './protocol.ts'
 
@@ -44,7 +44,7 @@ function poolOf(
 
 test('tasks of equal settings run together, those that wait meanwhile in the next batch', async () => {
   const { ran, how, pool } = poolOf()
-  const joined = batchTasks(pool, joining)
+  const joined = createBatchingRunner(pool, joining)
   const run = (batch: Batch) => joined.run({ kind: 'recognize', ...batch }, options)
   const first = ['a', 'b'].map((path) => run(batchOf(path)))
   const other = run(batchOf('c', { language: 'fr' }))
@@ -60,7 +60,7 @@ test('tasks of equal settings run together, those that wait meanwhile in the nex
 
 test('as many batches run at a time as there are processes', async () => {
   const { ran, how, pool } = poolOf()
-  const joined = batchTasks(pool, { processes: 2, mostSegments: 2, priority: 10 })
+  const joined = createBatchingRunner(pool, { processes: 2, mostSegments: 2, priority: 10 })
   const run = (path: string) => joined.run({ kind: 'recognize', ...batchOf(path) }, options)
   const first = ['a', 'b'].map(run)
   await Promise.resolve()
@@ -76,7 +76,7 @@ test('as many batches run at a time as there are processes', async () => {
 
 test('a batch has sixteen segments at most, and each task gets its own', async () => {
   const { ran, pool } = poolOf()
-  const joined = batchTasks(pool, joining)
+  const joined = createBatchingRunner(pool, joining)
   const sizes = [9, 7, 1, 20]
   const results = await Promise.all(
     sizes.map((segments, i) => {
@@ -92,7 +92,7 @@ test('a batch has sixteen segments at most, and each task gets its own', async (
 
 test('where a batch fails, each task runs alone', async () => {
   const { ran, pool } = poolOf(['b'])
-  const joined = batchTasks(pool, joining)
+  const joined = createBatchingRunner(pool, joining)
   const results = await Promise.allSettled(
     ['a', 'b', 'c'].map((path) => joined.run({ kind: 'recognize', ...batchOf(path) }, options)),
   )
@@ -102,7 +102,7 @@ test('where a batch fails, each task runs alone', async () => {
   )
   assert.deepEqual(ran, ['a+b+c', 'a', 'b', 'c'])
   const broken = poolOf(['a'], 'engine_unavailable')
-  const closed = batchTasks(broken.pool, joining)
+  const closed = createBatchingRunner(broken.pool, joining)
   const both = ['a', 'b'].map((path) =>
     closed.run({ kind: 'recognize', ...batchOf(path) }, options),
   )
@@ -112,7 +112,7 @@ test('where a batch fails, each task runs alone', async () => {
 
 test('a canceled task leaves its neighbors alone', async () => {
   const { ran, how, pool } = poolOf()
-  const joined = batchTasks(pool, joining)
+  const joined = createBatchingRunner(pool, joining)
   const controller = new AbortController()
   const run = (path: string, own: AbortSignal) => {
     return joined.run({ kind: 'recognize', ...batchOf(path) }, { ...options, signal: own })

@@ -10,15 +10,15 @@ import { LEASE_MS } from './lease-heartbeat.ts'
 /** Gives a service what PostgreSQL gives: hints of other servers, and their announcement. */
 function addHints({ storage }: TestService): { give(): void; announced: number } {
   const hints = { give: () => {}, announced: 0 }
-  const jobHints = {
-    announce: () => void hints.announced++,
+  const jobNotifier = {
+    notify: () => void hints.announced++,
     close: async () => {},
     listen: (onHint: () => void) => {
       hints.give = onHint
       return () => {}
     },
   }
-  Object.assign(storage.db, { jobHints })
+  Object.assign(storage.db, { jobNotifier })
   return hints
 }
 

@@ -29,7 +29,7 @@ const MARGIN = 160
  * Loads the x-vector model of `model/README.md`: 8 kHz telephone speech, so it uses nothing above
  * 3.7 kHz. Rejects when the file cannot be loaded.
  */
-export async function openTelephoneEmbedder(options: {
+export async function openXvectorEmbedder(options: {
   modelPath: string
 }): Promise<SpeakerEmbedder> {
   const session = await loadModel(options.modelPath)
@@ -38,8 +38,8 @@ export async function openTelephoneEmbedder(options: {
     async embed(samples, regions, { signal, grids = [defaultGrid] }) {
       checkRegions(samples.length, { regions, grids })
       const embedded: EmbeddedWindow[] = []
-      for (const voice of listen(samples, regions)) {
-        embedded.push(...(await embedRegion(session, voice, { grids, signal })))
+      for (const features of extractFeatures(samples, regions)) {
+        embedded.push(...(await embedRegion(session, features, { grids, signal })))
       }
       return embedded
     },
@@ -48,10 +48,10 @@ export async function openTelephoneEmbedder(options: {
 }
 
 /** A region with its frames: `frames` of 23 numbers, one after the other. */
-type Speaker = { region: Region; frames: Float32Array }
+type RegionFeatures = { region: Region; frames: Float32Array }
 
 /** Returns the frames of all regions, with their sliding mean over speech alone subtracted. */
-function listen(samples: Float32Array, regions: readonly Region[]): Speaker[] {
+function extractFeatures(samples: Float32Array, regions: readonly Region[]): RegionFeatures[] {
   const cepstra = regions.map((region) => mfcc(halveRate(samples, region)))
   const all = new Float32Array(cepstra.reduce((sum, { length }) => sum + length, 0))
   let at = 0
@@ -83,7 +83,7 @@ type Span = { from: number; to: number }
 
 async function embedRegion(
   session: Session,
-  { region, frames }: Speaker,
+  { region, frames }: RegionFeatures,
   { grids, signal }: { grids: readonly WindowGrid[]; signal: AbortSignal },
 ): Promise<EmbeddedWindow[]> {
   const windows = grids.flatMap((grid) => slidingWindows(region, grid))

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { identifyStretches } from './language-stretches.ts'
+import { identifyStretches } from './language-spans.ts'
 
 const SAMPLE_RATE = 16_000
 const { signal } = new AbortController()

@@ -20,9 +20,9 @@ async function openTwo(t: TestContext): Promise<[Server, Server, DatabaseConfig]
 }
 
 /** Counts hints; the first one says that the server listens. */
-async function countHints(server: Pick<Server, 'jobHints'>): Promise<{ count: number }> {
+async function countHints(server: Pick<Server, 'jobNotifier'>): Promise<{ count: number }> {
   const hints = { count: 0 }
-  server.jobHints!.listen(() => void hints.count++)
+  server.jobNotifier!.listen(() => void hints.count++)
   await until(() => hints.count === 1)
   return hints
 }
@@ -36,9 +36,9 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
     const [first, second] = await openTwo(t)
     const own = await countHints(first)
     const others = await countHints(second)
-    for (let i = 0; i < 50; i++) first.jobHints!.announce()
+    for (let i = 0; i < 50; i++) first.jobNotifier!.notify()
     await until(() => others.count === 2)
-    first.jobHints!.announce()
+    first.jobNotifier!.notify()
     await until(() => others.count === 3)
     assert.equal(own.count, 1)
   })
@@ -49,7 +49,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query = 'listen steno_jobs'`.execute(first.sql)
     await until(() => hints.count === 2)
-    first.jobHints!.announce()
+    first.jobNotifier!.notify()
     await until(() => hints.count === 3)
   })
 
@@ -57,7 +57,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
     const [, second, settings] = await openTwo(t)
     const hints = await countHints(second)
     const third = await openPostgres(settings, { version: 'same' })
-    third.jobHints!.announce()
+    third.jobNotifier!.notify()
     await third.close()
     await until(() => hints.count === 2)
   })

@@ -13,7 +13,7 @@ const parallel = new Map<number, Column>([
 ])
 
 /** Returns the versions that a database with the number `current` lacks, in their order. */
-export async function missingVersions({
+export async function pendingMigrations({
   current,
   newest,
   hasColumn,

@@ -24,7 +24,7 @@ export function randomParams(random: Random): Record<string, unknown> {
  * Returns how a client sends and reconnects: a stream has some hundred chunks, and none is larger
  * than a frame may be, in base64.
  */
-export function randomManner(
+export function randomClient(
   random: Random,
   { audio, hasHeader }: LiveTestAudio,
 ): Pick<SlowClosingOptions, 'resend' | 'chunkBytes' | 'first' | 'window' | 'deafs'> {

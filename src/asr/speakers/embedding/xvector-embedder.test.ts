@@ -9,10 +9,10 @@ import { createResampler } from '../../../audio/resample.ts'
 import { mfcc } from '../features/mfcc.ts'
 import { subtractSlidingMean } from '../features/sliding-mean.ts'
 import type { EmbeddedWindow, Region } from './embedder.ts'
-import { openTelephoneEmbedder } from './telephone-embedder.ts'
-import { telephoneModelPath } from './telephone-model.ts'
+import { openXvectorEmbedder } from './xvector-embedder.ts'
+import { xvectorModelPath } from './xvector-model.ts'
 
-const embedder = await openTelephoneEmbedder({ modelPath: telephoneModelPath })
+const embedder = await openXvectorEmbedder({ modelPath: xvectorModelPath })
 after(() => embedder.close())
 const { signal } = new AbortController()
 
@@ -94,7 +94,7 @@ test('each window is pooled from the frames that lie in it, in long regions too'
   t.after(() => rmSync(folder, { recursive: true }))
   const modelPath = join(folder, 'mean.onnx')
   writeMeanFrameModel(modelPath)
-  const standIn = await openTelephoneEmbedder({ modelPath })
+  const standIn = await openXvectorEmbedder({ modelPath })
   t.after(() => standIn.close())
   for (const region of [whole, { start: 32_000, end: 80_000 }]) {
     const frames = framesOf(region)
@@ -194,11 +194,11 @@ test('it stops on request', async () => {
 })
 
 test('a model that is not there is an error', async () => {
-  await assert.rejects(openTelephoneEmbedder({ modelPath: `${telephoneModelPath}.none` }))
+  await assert.rejects(openXvectorEmbedder({ modelPath: `${xvectorModelPath}.none` }))
 })
 
 test('the embedded model is the one whose origin is on record', () => {
   const record = readFileSync(new URL('model/README.md', import.meta.url), 'utf8')
-  const hash = createHash('sha256').update(readFileSync(telephoneModelPath)).digest('hex')
+  const hash = createHash('sha256').update(readFileSync(xvectorModelPath)).digest('hex')
   assert.ok(record.includes(`| sha256 of \`xvector-8k.onnx\` | \`${hash}\` |`))
 })

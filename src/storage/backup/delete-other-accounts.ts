@@ -20,7 +20,7 @@ const owned = [
  * Deletes all that belongs to other accounts from a copy of a database, also from its free pages.
  * Throws if the account has nothing in it.
  */
-export function keepAccount(file: string, account: string): void {
+export function deleteOtherAccounts(file: string, account: string): void {
   const database = new DatabaseSync(file)
   try {
     database.exec('pragma journal_mode = delete')

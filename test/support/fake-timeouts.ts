@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 type Run = (...args: unknown[]) => void
 
 /** The timeouts of one length, which pass when the test says so. */
-export type HeldTimeouts = {
+export type FakeTimeouts = {
   /** Lets those pass that have not been cleared. */
   pass(): void
   /** How often one of them was begun anew. */
@@ -14,7 +14,7 @@ export type HeldTimeouts = {
  * Holds the timeouts of so many milliseconds back. It should be a number that nothing else uses,
  * and so large that none passes by itself.
  */
-export function holdTimeouts(t: TestContext, ms: number): HeldTimeouts {
+export function fakeTimeouts(t: TestContext, ms: number): FakeTimeouts {
   const { setTimeout, clearTimeout } = globalThis
   const held = new Map<unknown, () => void>()
   let refreshed = 0

@@ -11,13 +11,13 @@ import { sqliteDialect } from './sqlite/sqlite-dialect.ts'
 export type DatabaseLocation = { folder: string; database?: DatabaseConfig | undefined }
 
 /** An open database for statements that end soon. */
-export type OfflineDatabase = Pick<Database, 'sql' | 'dialect'> & { close(): Promise<void> }
+export type DirectDatabase = Pick<Database, 'sql' | 'dialect'> & { close(): Promise<void> }
 
 /** Opens the shared database if there is one, otherwise that of the data folder. */
-export async function openOffline(
+export async function openDirect(
   { folder, database }: DatabaseLocation,
   options: { create: boolean } & MigrateOptions,
-): Promise<OfflineDatabase> {
+): Promise<DirectDatabase> {
   if (!database) {
     const { sql } = await openFolder(folder, options)
     return { sql, dialect: sqliteDialect, close: () => sql.destroy() }
@@ -41,7 +41,7 @@ async function openFolder(
   if (create) await makeDataFolder(folder).catch((cause) => refuse(folder, cause))
   else if (!existsSync(file))
     throw new Error(`Cannot find a database in ${folder} (STENO_DATA_DIR)`)
-  const lock = lockUnlessServed(folder, file)
+  const lock = lockUnlessInUse(folder, file)
   try {
     if (lock) await refuseMissingDatabase(folder)
     const version = lock ? 'migrate' : 'same'
@@ -68,14 +68,14 @@ export async function examineShared(database: DatabaseConfig): Promise<string> {
  * Checks a data folder as a server does at its start, and throws whatever would stop the server.
  * Returns whether there is a database, and whether a server has it open. Changes nothing.
  */
-export async function examineDatabase(folder: string): Promise<'none' | 'free' | 'served'> {
+export async function examineDatabase(folder: string): Promise<'none' | 'free' | 'in-use'> {
   const file = databaseFile(folder)
   await refuseMissingDatabase(folder)
   if (!existsSync(file)) return 'none'
-  const lock = lockUnlessServed(folder, file)
+  const lock = lockUnlessInUse(folder, file)
   try {
     await (await openSqlite(file, { version: 'known' })).destroy()
-    return lock ? 'free' : 'served'
+    return lock ? 'free' : 'in-use'
   } finally {
     lock?.release()
   }
@@ -85,7 +85,7 @@ export async function examineDatabase(folder: string): Promise<'none' | 'free' |
  * Returns the lock, or nothing if a server holds it. A server that has not created its database yet
  * is not disturbed.
  */
-function lockUnlessServed(folder: string, file: string) {
+function lockUnlessInUse(folder: string, file: string) {
   try {
     return lockFolder(folder)
   } catch (error) {

@@ -3,7 +3,7 @@ import { quietestPoint } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import type { Range } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import type { VoiceDetector } from '../segmentation/vad.ts'
+import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { type IdentifyTask, type LanguageSpan, SAMPLE_RATE } from '../speech-engine.ts'
 
@@ -31,7 +31,7 @@ const KEPT = 5
 
 type IdentificationModels = {
   recognizer: Pick<Recognizer, 'id' | 'identifyLanguage'>
-  detector: Pick<VoiceDetector, 'detect'>
+  detector: Pick<Vad, 'detect'>
 }
 
 type Identify = (
