@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A process that is told things and says others, each of a kind. */
+/** A child process that takes commands and sends typed messages over IPC. */
 export type IpcProcess<Order, Report extends { kind: string }> = {
   process: ChildProcess
   tell(order: Order): void

@@ -17,8 +17,8 @@ export type OpenServices = Services & { close(): Promise<void> }
 
 /**
  * Opens the services that are configured. A language model does everything; without one, a model of
- * recognition that can translates recordings into English, and Apertium the rest. What nobody can
- * do is answered with an error that names what is missing.
+ * recognition that can translates recordings into English, and Apertium the rest. A request that no
+ * service supports returns an error that names what is missing.
  */
 export async function openServices(
   config: Pick<Config, 'llm' | 'models' | 'apertium' | 'jobs'>,

@@ -193,9 +193,7 @@ export class JobService {
     }
   }
 
-  /**
-   * Deletes a job of which nothing is kept, if its result was delivered and nothing is under way.
-   */
+  /** Deletes a zero-retention job once its result was read and no delivery is pending. */
   async deleteReadJob(id: string): Promise<void> {
     const { db, log } = this.#tools
     try {

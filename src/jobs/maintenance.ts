@@ -36,7 +36,7 @@ export type MaintenanceOptions = {
   uploadTtl: number
   /** Days a finished job is kept, with its recording; 0 = forever. */
   retentionDays: number
-  /** Seconds that a result waits of which nothing is kept once it was read. */
+  /** Seconds that an unread zero-retention result is kept. */
   zeroRetentionWait?: number
   /** Days an entry of the audit log is kept; 0 = forever. */
   auditDays?: number
@@ -109,7 +109,10 @@ async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
   }
 }
 
-/** What was delivered goes whatever the clock says; what nobody has read, only if it is right. */
+/**
+ * Deletes results that were read, whatever the clock says, and unread results only while the clock
+ * is trusted.
+ */
 async function deleteDelivered(
   { db, log, onDeleted, zeroRetentionWait = Number.POSITIVE_INFINITY }: MaintenanceOptions,
   { mayDelete }: { mayDelete: boolean },

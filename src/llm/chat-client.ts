@@ -66,7 +66,8 @@ export type ChatClientOptions = {
 }
 
 /**
- * Attempts of one request. None follows one that the provider may have worked on and charges for.
+ * Attempts per request. A request is not retried once the provider may have processed, and billed,
+ * it.
  */
 const TRIES = 3
 

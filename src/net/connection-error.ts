@@ -9,22 +9,22 @@ export type ConnectionError = {
 
 /** Causes in plain words: the codes of the HTTP client and of the system mean nothing to a user. */
 const wordings: [code: RegExp, detail: string][] = [
-  [/^ENOTFOUND$/, 'its name leads to no address'],
+  [/^ENOTFOUND$/, 'its host name does not resolve'],
   [/^EAI_\w+$/, 'its name could not be looked up'],
   [/^ECONNREFUSED$/, 'nothing listens at the address'],
-  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'there is no way to the address'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EPERM)$/, 'there is no route to the address'],
   [/^(UND_ERR_SOCKET|ECONNRESET|EPIPE|HPE_INVALID_EOF_STATE)$/, 'the connection broke off'],
   [/^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/, 'the connection broke off'],
   [/^(UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW$/, 'the headers of its answer are too large'],
-  [/^TOO_MANY_ANNOUNCEMENTS$/, 'it announces an answer again and again'],
+  [/^TOO_MANY_INFORMATIONAL_RESPONSES$/, 'it sent too many informational responses'],
   [/^(HPE_|HTTPParserError)/, 'its answer is not HTTP'],
   [/CERT|VERIFY_LEAF_SIGNATURE/, 'its certificate is not valid'],
-  [/^(ERR_SSL|ERR_TLS|EPROTO)/, 'it does not speak TLS as it should'],
+  [/^(ERR_SSL|ERR_TLS|EPROTO)/, 'the TLS handshake failed'],
 ]
 
 const timeouts: [code: string, detail: string][] = [
-  ['UND_ERR_CONNECT_TIMEOUT', 'it took no connection'],
-  ['ETIMEDOUT', 'it took no connection'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'it accepted no connection in time'],
+  ['ETIMEDOUT', 'it accepted no connection in time'],
   ['UND_ERR_HEADERS_TIMEOUT', 'it did not answer'],
   ['UND_ERR_BODY_TIMEOUT', 'it sent nothing more'],
 ]

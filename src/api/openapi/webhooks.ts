@@ -37,9 +37,12 @@ const parameters = [
 ]
 
 const responses = {
-  '2XX': { description: 'It has arrived. The body does not matter.' },
-  410: { description: 'Never again: what follows is given up, a webhook is disabled.' },
-  default: { description: 'It is sent again later; `Retry-After` says when.' },
+  '2XX': { description: 'Accepted. The server ignores the body.' },
+  410: {
+    description:
+      'Gone: the server disables a webhook, and drops the remaining events of a callback.',
+  },
+  default: { description: 'The server retries later, after `Retry-After` if given.' },
 }
 
 function request(operationId: string, { summary, schema }: { summary: string; schema: TSchema }) {

@@ -9,8 +9,8 @@ export type UrlSettings = Pick<Config['http'], 'publicBaseUrl' | 'trustProxy'>
 const MAX_HOST = 259
 
 /**
- * Returns the absolute base, without a trailing slash, of every URL in the response to `request`
- *.
+ * Returns the absolute base, without a trailing slash, of every URL in the response to
+ * `request`.
  */
 export function baseUrlOf(request: IncomingMessage, settings: UrlSettings): string {
   return settings.publicBaseUrl ?? originOf(request, settings)

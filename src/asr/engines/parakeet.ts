@@ -12,7 +12,10 @@ import type { RecognizeOptions, Recognizer, RecognizerCosts } from './recognizer
 
 /** Shorter audio is padded: the model was trained with longer pieces. */
 const MIN_SAMPLES = SAMPLE_RATE
-/** Nats for a listed word: not tuned, and small, since more was harmful in the tests of others. */
+/**
+ * Bonus in nats for a vocabulary word. Not tuned; small, because higher values hurt accuracy in
+ * published tests.
+ */
 const BOOST = 1.5
 /** How many steps of the decoder a token of the text costs, with those that write nothing. */
 const STEPS_PER_TOKEN = 1.5

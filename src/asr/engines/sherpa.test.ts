@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { addMetadata } from '../../../test/support/asr/models/add-onnx-metadata.ts'
 import {
+  audioOf,
   skipWithoutSherpa,
-  soundOf,
   writeCanary,
   writeNemoCtc,
   writeSenseVoice,
@@ -21,7 +21,7 @@ const { signal } = new AbortController()
 const skip = skipWithoutSherpa()
 const options: RecognizeOptions = { language: undefined, languages: [], vocabulary: [], signal }
 
-const sound = soundOf([
+const sound = audioOf([
   [undefined, 0.5],
   ['▁HEL', 0.3],
   ['LO', 0.3],
@@ -30,7 +30,7 @@ const sound = soundOf([
   ['▁YORK', 0.3],
   [undefined, 0.5],
 ])
-const chinese = soundOf([
+const chinese = audioOf([
   ['我', 0.4],
   ['们', 0.4],
   [undefined, 0.8],

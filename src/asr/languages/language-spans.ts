@@ -13,7 +13,10 @@ const ENOUGH = 15
 const MIXED_SECONDS = 5
 /** Windows of about this length are compared first; in seconds. */
 const COARSE = 3
-/** Where one is in another language than the whole, at least this probably, shorter ones are. */
+/**
+ * If a window differs in language from the whole segment with at least this probability, shorter
+ * windows are compared too.
+ */
 const OTHERWISE = 0.5
 const FINE = 2
 const FINE_STEP = 0.5

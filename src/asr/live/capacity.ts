@@ -22,9 +22,9 @@ const FRAMES_PER_CALL = 3
 /** Utterances are recognized together with some of the audio around them. */
 const CONTEXT_SHARE = 1.27
 /**
- * Conversion, files, messages and the rest of a session take so many times what its detector does:
- * with eight sessions the server took 25 and the VAD process 13 ms per second of audio, 4 to 5 of
- * these the detector.
+ * Ratio of all fixed work of a session (conversion, files, messages) to the VAD model alone. With
+ * eight sessions, each second of audio took 25 ms in the server and 13 ms in the VAD process, 4 to
+ * 5 ms of that in the model.
  */
 const OVERHEAD = 8.6
 /**

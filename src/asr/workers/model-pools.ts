@@ -5,8 +5,8 @@ import type { TaskOptions, TaskRunner, WorkerPool } from './pool.ts'
 import type { Task, TaskResult } from './protocol.ts'
 
 /**
- * A device is full with so many segments, and waits are short. Live tasks have priorities from 0
- * on; recordings come after all of them.
+ * So many segments saturate a device, and queueing delays stay short. Live tasks have priorities
+ * from 0 on; recordings come after all of them.
  */
 const onDevice: BatchOptions = { processes: 1, mostSegments: 16, priority: 10 }
 

@@ -33,9 +33,9 @@ export type TaskOptions = {
   /** Lower runs first; equal priorities run in the order of the calls. */
   priority?: number
   /**
-   * Whether the task yields to others: such tasks leave one worker free, if there are several, and
-   * a waiting task of lower priority takes the worker of one, which then runs again from its begin,
-   * a few times at most.
+   * Whether the task may be preempted. Preemptible tasks leave one worker free if there are
+   * several. A waiting task with a lower `priority` number preempts one, which then restarts from
+   * the beginning, a few times at most.
    */
   isPreemptible?: boolean
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { writeRandomNetwork } from '../../../test/support/asr/models/random-parakeet.ts'
 import {
+  audioOf,
   skipWithoutSherpa,
-  soundOf,
   writeNemoCtc,
   writeTransducer,
 } from '../../../test/support/asr/models/tone-models.ts'
@@ -53,7 +53,7 @@ async function open(t: TestContext, { isJoined = false, isLive = false } = {}) {
     await engine.close()
     rmSync(root, { recursive: true })
   })
-  const sound = soundOf([
+  const sound = audioOf([
     [undefined, 0.5],
     ['▁NEW', 0.4],
     ['▁YORK', 0.4],

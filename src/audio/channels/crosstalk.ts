@@ -179,9 +179,9 @@ function bandEnergies(re: Float64Array, im: Float64Array, bands: readonly Band[]
 
 /**
  * Tells, frame by frame, where a channel holds only what leaks from another: its energy is what the
- * louder channel predicts, in every band, with the gain and delay of the leak. Speech of its own
- * at the same time exceeds that. It answers `ahead` frames later: so much earlier than its source
- * may a leak come.
+ * louder channel predicts, in every band, with the gain and delay of the leak. Speech of its own at
+ * the same time exceeds that. Results are delayed by `ahead` frames, because a leak may precede its
+ * source by that many.
  */
 export function createLeakGate(channels: number, ahead = 0) {
   const history: (readonly FrameBands[])[] = []

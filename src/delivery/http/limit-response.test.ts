@@ -51,7 +51,7 @@ async function ask(
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`
 const tooLarge = 'the headers of its answer are too large'
-const again = 'it announces an answer again and again'
+const again = 'it sent too many informational responses'
 
 const floods: [
   title: string,

@@ -48,7 +48,7 @@ export function limitResponse(sent: ClientRequest): () => void {
   })
   sent.once('close', release)
   sent.on('information', () => {
-    if (++informational > MAX_INFORMATIONAL) cut('TOO_MANY_ANNOUNCEMENTS')
+    if (++informational > MAX_INFORMATIONAL) cut('TOO_MANY_INFORMATIONAL_RESPONSES')
   })
   return release
 }

@@ -203,7 +203,7 @@ test('nobody listening, a name that leads nowhere and what is no address are rep
   const { send } = openSender(t)
   const cases = [
     ['http://127.0.0.1:1/', 'nothing listens at the address'],
-    ['http://nowhere.invalid/', 'its name leads to no address'],
+    ['http://nowhere.invalid/', 'its host name does not resolve'],
     ['http://[', 'the address cannot be read'],
     ['ftp://127.0.0.1/', 'the scheme ftp: is not http or https'],
   ]
@@ -314,7 +314,7 @@ test('a receiver that takes no connection has failed after ten seconds', async (
   await retryAfter.promise
   await turn()
   t.mock.timers.tick(10_000)
-  assert.equal((await sent).error, 'it took no connection')
+  assert.equal((await sent).error, 'it accepted no connection in time')
 })
 
 test('connections are used again', async (t) => {

@@ -125,7 +125,10 @@ async function* receive(
       yield bytes
       if (performance.now() - openedAt < BODY_TIMEOUT_MS) continue
       if (bytesInWindow < MIN_BYTES_PER_WINDOW) {
-        throw new AppError('source_timeout', 'it arrives more slowly than any recording plays')
+        throw new AppError(
+          'source_timeout',
+          'it arrives more slowly than any recording plays (below 8 kbit/s)',
+        )
       }
       openedAt = performance.now()
       bytesInWindow = 0

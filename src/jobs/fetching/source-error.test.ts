@@ -6,7 +6,7 @@ import { sourceError } from './source-error.ts'
 
 test('an error of the HTTP client is reported in the words of the error table', () => {
   const reports = [
-    ['ENOTFOUND', 'Cannot reach the audio source: its name leads to no address'],
+    ['ENOTFOUND', 'Cannot reach the audio source: its host name does not resolve'],
     ['UND_ERR_HEADERS_TIMEOUT', 'Cannot fetch the audio in time: it did not answer'],
     [undefined, 'Cannot reach the audio source: the connection failed'],
   ]

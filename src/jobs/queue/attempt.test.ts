@@ -89,7 +89,7 @@ test('a source that could not be reached is fetched again, and at last named as 
 })
 
 test('a source that is not there ends the job at once', async (t) => {
-  const { after } = await attempt(t, fail('source_unreachable', 'its name leads to no address'))
+  const { after } = await attempt(t, fail('source_unreachable', 'its host name does not resolve'))
   assert.deepEqual([after.status, after.errorCode], ['error', 502])
 })
 

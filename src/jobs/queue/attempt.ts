@@ -238,7 +238,7 @@ function describeFailure(error: unknown, attempts: number): JobFailure {
 
 /** The error of a job whose attempts all failed. */
 function exhausted(attempts: number, reason: string): AppError {
-  const detail = `it was started ${attempts} times, the last attempt ended so: ${reason}`
+  const detail = `all ${attempts} attempts failed; the last error was: ${reason}`
   return new AppError('attempts_exhausted', detail)
 }
 

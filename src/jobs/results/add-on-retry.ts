@@ -69,7 +69,7 @@ export async function retryAddOn(
 
 type MakeOptions = { account: string; job: string; signal: AbortSignal; answers: AnswerStore }
 
-/** Makes an add-on again; calls services for the requests that it needs. */
+/** Retries an add-on, and calls the services that it needs. */
 async function makeAgain(
   { resultBuilder, services, log }: RetryTools,
   retry: Retry,

@@ -14,9 +14,9 @@ export type PartialTranslationsOptions = {
 }
 
 /**
- * Translates open utterances: one at a time in a session, each time the newest text of one. What is
- * late is dropped: when the final of an utterance is there, its partials are neither asked nor sent
- * any more. A failure is not reported, since the final will tell; the utterance is left alone then.
+ * Translates open utterances: one at a time in a session, each time the newest text of one. Once an
+ * utterance is final, its pending partial translations are dropped. If one fails, no more are
+ * requested for that utterance; the error is reported with the final.
  */
 export class PartialTranslations {
   readonly #options: PartialTranslationsOptions

@@ -53,7 +53,7 @@ export class SessionCreation {
     return created
   }
 
-  /** Finds the session of an earlier request with this key; see `LiveService.findByIdempotencyKey`. */
+  /** Finds the session of an earlier request with this key, like `LiveService`. */
   async findByIdempotencyKey(idempotency: IdempotencyKey): Promise<CreatedSession | undefined> {
     const { db } = this.#options.storage
     const earlier = await findByIdempotencyKey(db, idempotency, { now: wallNow() })

@@ -49,8 +49,8 @@ const CONNECT_TIMEOUT_MS = 15_000
 const MAX_PAUSE_MS = 60_000
 const MAX_REDIRECTS = 5
 /**
- * An attempt that gets that much further than all before it was no failure, however it ended. One
- * that begins anew and ends at the same place is.
+ * An attempt that gets at least this many bytes further than any before it does not count as a
+ * failure. One that restarts and stops at the same byte does.
  */
 const PROGRESS_BYTES = 64 * 1024
 /** Further whole downloads show whether a wrong content was an accident. */

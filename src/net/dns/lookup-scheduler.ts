@@ -23,8 +23,8 @@ export class LookupScheduler {
   }
 
   /**
-   * Runs `work` when it is the account's turn. Rejects with `EAI_AGAIN` when that takes longer than
-   * `patienceMs`, or too many lookups of the account wait.
+   * Runs `work` when it is the account's turn. Rejects with `EAI_AGAIN` if that takes longer than
+   * `timeoutMs`, or if the account has too many waiting lookups.
    */
   async run<T>(account: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
     if (!this.#isFree(account)) await this.#wait(account, timeoutMs)

@@ -104,7 +104,10 @@ async function addSnapshot(options: BackupOptions): Promise<BackupOutcome> {
   }
 }
 
-/** A backup that is lost with the disk of the data folder is none, and would close its files. */
+/**
+ * A backup inside the data folder would be lost with the same disk, and the server would restrict
+ * the access to its files.
+ */
 function refuseInside(folder: string, target: string): void {
   const path = relative(resolve(folder), resolve(target))
   if (path.split(sep)[0] === '..' || isAbsolute(path)) return

@@ -38,7 +38,7 @@ export type Db = Database & {
   readonly owner: string
 }
 
-/** A row that a transaction refers to was deleted by another one: repeated, it finds out. */
+/** Another transaction deleted a row that this one refers to. A retry finds the row missing. */
 export class RowDeletedError extends Error {}
 
 /** How often a transaction is repeated that failed only because of others. */

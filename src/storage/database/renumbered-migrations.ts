@@ -1,8 +1,8 @@
 type Column = { table: string; column: string }
 
 /**
- * Versions that were made side by side: databases of those hours have some of them in another
- * order, and so under other numbers. What only one of them adds shows which a database has.
+ * Migrations that were developed in parallel: some early databases applied them in a different
+ * order, under different numbers. Each is recognized by what only it adds.
  */
 const parallel = new Map<number, Column>([
   [13, { table: 'owners', column: 'url' }],

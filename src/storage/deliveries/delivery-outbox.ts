@@ -97,8 +97,7 @@ export async function queueJobEnd(tx: Db, job: EndedJob, { at }: { at: number })
 }
 
 /**
- * Returns the callback body of a live session. `message` is the JSON text that a client receives
- *.
+ * Returns the callback body of a live session. `message` is the JSON text that a client receives.
  */
 export function liveCallbackBody({
   id,

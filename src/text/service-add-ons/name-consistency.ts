@@ -41,7 +41,7 @@ export const nameConsistency: Transform = {
   },
   apply(transcript, params, answered) {
     const failure = failureOf(answered)
-    // With a model, other languages are none of which nothing is known.
+    // With a language model, every language is supported.
     if (!answered || failure) checkLanguage(transcript, failure)
     const sounds = makeNamesConsistent(transcript)
     const { transcript: changed, changes } = applyAnswers(sounds, answered)

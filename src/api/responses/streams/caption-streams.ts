@@ -13,7 +13,10 @@ import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 import { FORWARDED_HEADER } from '../../sockets/forward-socket.ts'
 
-/** How often a session is looked for that runs nowhere at the moment, and the right to watch it. */
+/**
+ * How often to look for the node that runs the session, and to check that the viewer still has
+ * access.
+ */
 const LOOK_MS = 1000
 /** Comments keep proxies from closing a quiet stream. */
 const COMMENT_MS = 15_000

@@ -28,7 +28,7 @@ const MAX_BODY_BYTES = 4096
 const MAX_KEYS = 1000
 
 const path = '/v2/keys'
-const MAY = 'Needs the scope `keys`, for the own account, or `admin`, for all.'
+const MAY = 'Requires the scope `keys` for the account of the key, or `admin` for any account.'
 
 const list = {
   tags: ['Server'],
@@ -114,16 +114,19 @@ export function keyRoutes({
   }
 }
 
-/** Whoever holds a key gets no further with it than it goes itself. */
+/** A key can grant only scopes that it has itself. */
 function requireNoMore(wanted: readonly Scope[], own: readonly Scope[]): void {
   const more = wanted.filter((scope) => !own.includes(scope))
   if (more.length > 0) throw new AppError('key_refused', `it has the scope ${more.join(', ')}`)
 }
 
-/** Nor does it go further in time. */
+/** A key can create only keys that expire no later than itself. */
 function requireNoLonger(expiresAt: number | null, end: number | null): void {
   if (end === null || (expiresAt !== null && expiresAt <= end)) return
-  throw new AppError('key_refused', `it would outlive the own key, until ${toDateTime(end)}`)
+  throw new AppError(
+    'key_refused',
+    `it would outlive the key of this request, which expires at ${toDateTime(end)}`,
+  )
 }
 
 function toView(key: StoredKey, ownHash: string) {

@@ -16,11 +16,14 @@ export const KeyRequest = Type.Object(
   {
     name: Type.Optional(Label('Its display name')),
     account: Type.Optional(
-      Label('The account whose jobs it opens; without the scope `admin` only the own one'),
+      Label(
+        'The account whose jobs it opens; without the scope `admin`, only that of the key of the request',
+      ),
     ),
     scopes: Type.Array(OneOf(...scopes), {
       ...{ minItems: 1, maxItems: scopes.length, default: [...accountScopes] },
-      description: 'What it may do; without the scope `admin` at most what the own key may',
+      description:
+        'What it may do; without the scope `admin`, at most what the key of the request may',
     }),
     expires_in_s: Type.Optional(
       Type.Integer({

@@ -21,18 +21,18 @@ export const ErrorView = Type.Object(
 const reasons = {
   400: 'The request cannot be read, or fields are at fault.',
   401: 'There is no key, or it is not known.',
-  402: 'QuotaExceeded: the account holds, or has used this month, as much as it may.',
+  402: 'QuotaExceeded: the account has reached its quota for storage or for this month.',
   403: 'The key may not do this, or the job has not ended.',
   404: 'It does not exist, was deleted, is of the other kind, or belongs to another account.',
-  405: 'The path is known, with other methods.',
+  405: 'The path does not support this method.',
   409: 'The transcript has a newer version, or other words than expected.',
   413: 'The body or the media is too large.',
   415: 'The content type is wrong, or the bytes hold no audio.',
   416: 'The range lies outside the file.',
   422: 'Fields contradict each other, the job or what the server offers; or the receiver is disabled or gone.',
   429: 'Too many requests, jobs or live sessions.',
-  500: 'Something failed that should not.',
-  503: 'The server is stopping, no recognizer works, the database is away, or the disk is nearly full.',
+  500: 'An unexpected error occurred.',
+  503: 'The server is stopping, no recognizer works, the database cannot be reached, or the disk is nearly full.',
 } as const
 
 /** A status of error responses. */

@@ -10,9 +10,9 @@ const MORE_TOKENS = 64
 export type DecoderCall = { rows: number; tokens: number; past: number; width: number }
 
 /**
- * The arrays that the graphs write their outputs into, kept from call to call (decision 0111). The
- * runtime would allocate some megabytes for each token: V8 then collects garbage after a few of
- * them, and the pages come and go.
+ * The arrays that the graphs write their outputs into, kept from call to call (decision 0111).
+ * Otherwise ONNX Runtime allocates several megabytes per token, which triggers a V8 garbage
+ * collection every few tokens and repeated page faults.
  */
 export class DecoderMemory {
   readonly #dimensions: MoonshineDimensions

@@ -209,8 +209,9 @@ async function readTokens(batch: Batch, tokens: readonly (readonly number[])[]):
 
 /**
  * Reads the start token and the draft of a single row, a few tokens per call, as far as the model
- * would have written them itself. Where it writes another token, the draft goes on behind the place
- * where it says the same (speculative decoding, https://arxiv.org/abs/2211.17192, greedy).
+ * would have written them itself. Where the model writes a different token, the draft resumes after
+ * the position where the two agree again (speculative decoding, https://arxiv.org/abs/2211.17192,
+ * greedy).
  */
 async function readDraft(batch: Batch, row: Row): Promise<void> {
   const { decoding, draft } = row

@@ -1,6 +1,9 @@
 import { opensWord } from './tokens.ts'
 
-/** How far from the expected place a draft may say what the model has written, nearest first. */
+/**
+ * Offsets from the expected position at which the draft is searched for the model's token, nearest
+ * first.
+ */
 const OFFSETS = [0, 1, -1, 2, -2, 3]
 
 /**

@@ -27,7 +27,7 @@ before(() => {
 after(() => rmSync(folder, { recursive: true }))
 
 /** Noise that is loud or quiet in each 80 ms, the same for the same `kind`. */
-function soundOf(kind: number, seconds: number): Float32Array {
+function audioOf(kind: number, seconds: number): Float32Array {
   let state = kind + 1
   return Float32Array.from({ length: seconds * 16_000 }, (_, i) => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
@@ -55,7 +55,7 @@ async function decode(layout: string, sounds: readonly Float32Array[]) {
 }
 
 describe('Parakeet with random weights', () => {
-  const sounds = [soundOf(0, 4), soundOf(1, 2.5), soundOf(2, 7)]
+  const sounds = [audioOf(0, 4), audioOf(1, 2.5), audioOf(2, 7)]
 
   test('both layouts give the same, together and alone', async () => {
     const together = await decode('sherpa', sounds)

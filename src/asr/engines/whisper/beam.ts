@@ -30,8 +30,8 @@ export type BeamRequest = DecodeRequest & {
 /**
  * Writes one text by beam search: follows the likeliest beginnings instead of the likeliest token,
  * from where `greedy` is no longer certain. The text with the highest mean log probability counts
- * (openai/whisper, patience 1). Undefined when no text ended within `maxTokens`, or all that did
- * not loop.
+ * (openai/whisper, patience 1). Returns undefined if no hypothesis ended: each reached `maxTokens`
+ * or was dropped because it repeated itself.
  */
 export async function decodeBeams(
   network: WhisperNetwork,

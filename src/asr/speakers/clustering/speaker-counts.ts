@@ -3,9 +3,9 @@ import type { ChannelSpeakers } from './find-speakers.ts'
 import { dot } from './vectors.ts'
 
 /**
- * Speakers more alike than this are one person, whatever count was requested: further speakers of
- * joined recordings, of a known number, had a cosine of up to 0.67 with the nearest other one. A
- * voice split in two because too many were requested mostly had 0.7 to 0.9.
+ * Speakers with a higher cosine similarity are one person, whatever count was requested. In
+ * concatenated recordings with a known number of speakers, different speakers reached at most 0.67.
+ * A voice split in two because too many were requested mostly had 0.7 to 0.9.
  */
 const SAME_PERSON = 0.7
 

@@ -25,11 +25,11 @@ const TOLERANCE = 1e-4
 
 /**
  * Returns the posterior of each speaker in each window: `posteriors[t][k]`, whose sum over the
- * speakers is 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and Burget, 2022,
- * "Bayesian HMM clustering of x-vector sequences") with the same variance in all directions; a
- * speaker that the recording does not need ends with hardly any share. `embeddings` are in order of
- * time, of length 1; `start` is the initial speaker of each. `penaltyScale` below 1 scales the
- * penalty of a speaker, for when more are requested than are needed.
+ * speakers is 1. A Bayesian hidden Markov model of speakers (VBx: Landini, Profant, Diez and
+ * Burget, 2022, "Bayesian HMM clustering of x-vector sequences") with the same variance in all
+ * directions; a speaker that the recording does not need ends with hardly any share. `embeddings`
+ * are in order of time, of length 1; `start` is the initial speaker of each. `penaltyScale` below 1
+ * scales the penalty of a speaker, for when more are requested than are needed.
  */
 export function inferSpeakers(
   embeddings: readonly Float32Array[],
