@@ -31,7 +31,7 @@ function query(text: string): ListQuery {
 }
 
 test('a page in the middle names its neighbors, and the next one begins behind its last job', () => {
-  const page = { places: [place], more: true }
+  const page = { rows: [place], more: true }
   assert.deepEqual(
     pageUrls('http://a/v2/live', query('status=done&offset=4&limit=2'), { limit: 2, page }),
     {
@@ -43,11 +43,11 @@ test('a page in the middle names its neighbors, and the next one begins behind i
 })
 
 test('nothing comes after the last page', () => {
-  const page = { places: [place], more: false }
+  const page = { rows: [place], more: false }
   assert.equal(pageUrls('http://a', query('offset=4'), { limit: 2, page }).next, null)
 })
 
-test('the next page of a list without places is named by its offset alone', () => {
+test('the next page of a list without rows is named by its offset alone', () => {
   const { next } = pageUrls('http://a', query('offset=4'), { limit: 2, page: { more: true } })
   assert.equal(next, 'http://a?offset=6&limit=2')
 })
@@ -155,7 +155,7 @@ const filters = fc.record(
 )
 
 test('whatever the filters, following next asks for the same ones', () => {
-  const page = { places: [place], more: true }
+  const page = { rows: [place], more: true }
   fc.assert(
     fc.property(filters, fc.nat(1000), fc.integer({ min: 1, max: 9 }), (given, offset, limit) => {
       const requested = { ...JSON.parse(JSON.stringify(given)), offset, limit } as ListQuery

@@ -3,7 +3,7 @@ import { type JobJson, writeText } from '../responses/job-json.ts'
 import { filterParams, formatCursor, type PageQuery } from './list-query.ts'
 
 /** Whether more follows a page, and the positions of its items, where a list knows them. */
-type Page = { more: boolean; places?: readonly ListCursor[] }
+type Page = { more: boolean; rows?: readonly ListCursor[] }
 
 /**
  * Returns the URLs of the first, the current and the next page of a list; the last page has no next
@@ -22,7 +22,7 @@ export function pageUrls(
     return `${url}?${params}`
   }
   const behind = query.offset + limit
-  const last = page.places?.at(-1)
+  const last = page.rows?.at(-1)
   return {
     first: at(0),
     current: at(query.offset, query.cursor),

@@ -4,13 +4,13 @@ import { loadInBatches } from './load-in-batches.ts'
 
 /** Loads items of these sizes and returns how many each batch has. */
 async function batchesOf(sizes: readonly number[]): Promise<number[]> {
-  const places = sizes.map((bytes, id) => ({ id, bytes }))
+  const rows = sizes.map((bytes, id) => ({ id, bytes }))
   const batches: number[] = []
   const load = async (some: { id: number }[]) => {
     batches.push(some.length)
     return some.map(({ id }) => id)
   }
-  const items = (await Array.fromAsync(loadInBatches(places, load))).flat()
+  const items = (await Array.fromAsync(loadInBatches(rows, load))).flat()
   assert.deepEqual(items, [...sizes.keys()])
   return batches
 }
@@ -33,9 +33,9 @@ test('a batch has at most 256 KiB, unless its only item is longer', async () => 
 })
 
 test('goes on behind items that are gone', async () => {
-  const places = [0, 1, 2, 3, 4].map((id) => ({ id, bytes: 100_000 }))
+  const rows = [0, 1, 2, 3, 4].map((id) => ({ id, bytes: 100_000 }))
   const load = async (some: { id: number }[]) => some.filter(({ id }) => id % 2 === 0)
-  const items = (await Array.fromAsync(loadInBatches(places, load))).flat()
+  const items = (await Array.fromAsync(loadInBatches(rows, load))).flat()
   assert.deepEqual(
     items.map(({ id }) => id),
     [0, 2, 4],

@@ -7,19 +7,19 @@ const MAX_ITEMS = 20
  */
 const MAX_BYTES = 256 * 1024
 
-/** Yields the items that `places` stand for, some at a time: as many as `MAX_BYTES` hold. */
+/** Yields the items that `rows` stand for, some at a time: as many as `MAX_BYTES` hold. */
 export async function* loadInBatches<Place extends { bytes: number }, Item>(
-  places: readonly Place[],
+  rows: readonly Place[],
   load: (some: Place[]) => Promise<Item[]>,
 ): AsyncGenerator<Item[]> {
-  for (let at = 0; at < places.length; ) {
+  for (let at = 0; at < rows.length; ) {
     const from = at
-    let bytes = places[at++]!.bytes
-    while (at < places.length && at - from < MAX_ITEMS) {
-      bytes += places[at]!.bytes
+    let bytes = rows[at++]!.bytes
+    while (at < rows.length && at - from < MAX_ITEMS) {
+      bytes += rows[at]!.bytes
       if (bytes > MAX_BYTES) break
       at++
     }
-    yield await load(places.slice(from, at))
+    yield await load(rows.slice(from, at))
   }
 }

@@ -12,7 +12,7 @@ async function taskOf(sameAs: readonly (number | null)[]): Promise<ArrangeTask |
       return []
     },
   }
-  const space = { plan: async () => ({ [Symbol.dispose]() {} }) }
+  const space = { reserveBytes: async () => ({ [Symbol.dispose]() {} }) }
   const checkpoints = { arrange: <T>(run: (folder: string) => Promise<T>) => run('folder') }
   const channels = sameAs.map((same, channel) => {
     return { channel, path: `${channel}`, samples: 16_000, sameAs: same }

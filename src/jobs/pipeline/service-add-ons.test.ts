@@ -155,7 +155,7 @@ test('a job has the answers of its services in its result', async (t) => {
     requests.map(({ text }) => text),
     ['hello world'],
   )
-  const results = { answers: ['salut monde'], utterances: 1, form: 'string' }
+  const results = { answers: ['salut monde'], utterances: 1, format: 'string' }
   assert.deepEqual(translation!.results, results)
 })
 

@@ -137,7 +137,7 @@ test('when the engine fails the last attempt, the job says how often it was trie
   const { after } = await attempt(t, fail('engine_failed', 'it crashed'), { maxAttempts: 1 })
   assert.deepEqual([after.status, after.errorCode], ['error', 500])
   const { failure } = JSON.parse(after.postSessionMetadata) as { failure: { message: string } }
-  assert.match(failure.message, /^Cannot finish the job: it was started 1 times.*it crashed$/)
+  assert.match(failure.message, /^Cannot finish the job: its only attempt failed: .*it crashed$/)
 })
 
 test('a job ends although its stages cannot be removed', async (t) => {

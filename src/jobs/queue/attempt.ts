@@ -238,7 +238,10 @@ function describeFailure(error: unknown, attempts: number): JobFailure {
 
 /** The error of a job whose attempts all failed. */
 function exhausted(attempts: number, reason: string): AppError {
-  const detail = `all ${attempts} attempts failed; the last error was: ${reason}`
+  const detail =
+    attempts === 1
+      ? `its only attempt failed: ${reason}`
+      : `all ${attempts} attempts failed; the last error was: ${reason}`
   return new AppError('attempts_exhausted', detail)
 }
 

@@ -65,7 +65,7 @@ test('what is made takes its place in the result, and nothing else of the job ch
   assert.equal(await readResult(db, stored!), '{"a":1,"b":"made"}')
   assert.deepEqual(await result(), { a: 1, b: 'made' })
   const params = '{"model":"stt-1","sentences":true}'
-  assert.deepEqual(seen, [{ name: 'b', result: '{"a":1}', params, form: 'native', served: [] }])
+  assert.deepEqual(seen, [{ name: 'b', result: '{"a":1}', params, format: 'native', served: [] }])
 })
 
 test('a long result is replaced by another object, and the old one goes', async (t) => {

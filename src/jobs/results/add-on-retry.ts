@@ -43,7 +43,7 @@ export async function retryAddOn(
   { signal }: { signal: AbortSignal },
 ): Promise<string> {
   const { db, config } = tools
-  const form = config.addOnResults
+  const format = config.addOnResults
   const answers = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
     signal.throwIfAborted()
@@ -58,7 +58,7 @@ export async function retryAddOn(
     }
     const params = job.requestParams ?? '{}'
     const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(answers) }
-    const made = await makeAgain(tools, { name, result, params, format: form }, options)
+    const made = await makeAgain(tools, { name, result, params, format }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {

@@ -91,7 +91,7 @@ export async function sendClosingMessages(
   const { usage: summaryUsage, ...summarization } = summary ?? {}
   const { usage: promptUsage, ...answers } = prompted ?? {}
   const collected = await collectAddOnResults(readLog, params, {
-    form,
+    format: form,
     speakerAt: createSpeakerLookup(spokenUtterances),
     hasServices: options.services !== undefined,
   })

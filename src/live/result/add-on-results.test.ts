@@ -15,7 +15,7 @@ function found(...starts: number[]): Envelope {
 
 type Requested = {
   requested: Partial<typeof none>
-  form?: 'string' | 'native'
+  format?: 'string' | 'native'
   channelOf?: (number: number) => number
   speakerAt?: CollectOptions['speakerAt']
 }
@@ -31,7 +31,7 @@ async function answersOf(
 
 function collect(
   findings: readonly AddOnResults[],
-  { requested, form = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
+  { requested, format = 'string', channelOf = () => 0, speakerAt = () => undefined }: Requested,
 ) {
   const lines = findings.map((findings, number) => {
     return writeRecord({ kind: 'found', found: { channel: channelOf(number), number, findings } })
@@ -43,7 +43,7 @@ function collect(
     realtime_processing: { ...none, ...requested },
     post_processing: { summarization: false },
   }
-  const options = { form, speakerAt, hasServices: false }
+  const options = { format, speakerAt, hasServices: false }
   return collectAddOnResults(readLog, params, options)
 }
 
@@ -71,7 +71,7 @@ test('sentiments are text, or what they are where the server is set so', async (
   const requested = { sentiment_analysis: true }
   const [text, native] = [
     await answersOf(findings, { requested }),
-    await answersOf(findings, { requested, form: 'native' }),
+    await answersOf(findings, { requested, format: 'native' }),
   ]
   assert.equal(text.sentiment_analysis!.results, '[{"start":1}]')
   assert.deepEqual(native.sentiment_analysis!.results, [{ start: 1 }])
@@ -119,7 +119,7 @@ test('who felt something is who spoke then in the end, not who was told', async 
   const findings = [{ sentiment_analysis: { ...found(), results: sent } }]
   const { sentiment_analysis } = await answersOf(findings, {
     requested: { sentiment_analysis: true },
-    form: 'native',
+    format: 'native',
     channelOf: () => 1,
     speakerAt: ({ channel, start }) => (start === 1 ? undefined : 10 * channel + start),
   })

@@ -29,7 +29,7 @@ type Gathered = {
  * provisional.
  */
 export type CollectOptions = {
-  form: ResultFormat
+  format: ResultFormat
   speakerAt(span: ChannelSpan): number | undefined
   /** Whether the server has services that translate. */
   hasServices: boolean
@@ -49,7 +49,7 @@ type CollectedResults = {
 export async function collectAddOnResults(
   readLog: ReadLog,
   { realtime_processing: requested }: AddOnParams,
-  { form, speakerAt, hasServices }: CollectOptions,
+  { format, speakerAt, hasServices }: CollectOptions,
 ): Promise<CollectedResults> {
   const wanted = types.filter((type) => requested[type])
   const gathered = Object.fromEntries(types.map((type) => [type, nothing()]))
@@ -69,7 +69,7 @@ export async function collectAddOnResults(
       ? await translations.write()
       : JSON.stringify(notConfigured('translation'))
   }
-  for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, form)
+  for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, format)
   const warnings = [
     ...wanted.flatMap((type) => warningsOf(type, gathered[type]!)),
     ...translations.warnings(),
@@ -114,15 +114,15 @@ function warningsOf(type: FindingType, { successes, failures, error }: Gathered)
 async function writeAnswer(
   type: FindingType,
   { found, seconds, successes, error }: Gathered,
-  form: ResultFormat,
+  format: ResultFormat,
 ): Promise<string> {
   if (error && successes === 0)
-    return JSON.stringify(failedEnvelope(type, error, { seconds, format: form }))
+    return JSON.stringify(failedEnvelope(type, error, { seconds, format }))
   // By channel as well: which channel was answered first differs from run to run.
   found.sort((a, b) => a.start - b.start || a.channel - b.channel)
   const list = `[${await joined(found, { separator: ',', textOf: ({ json }) => json })}]`
   // Text of an array, not an array: the contract requires it (4.7).
-  const isText = type === 'sentiment_analysis' && form === 'string'
+  const isText = type === 'sentiment_analysis' && format === 'string'
   const head = {
     success: true,
     is_empty: found.length === 0,

@@ -30,10 +30,10 @@ export const addOns: readonly AddOn[] = [
   {
     name: 'sentiment_analysis',
     languages: sentimentLanguages,
-    make(transcript, _params, { format: form }) {
+    make(transcript, _params, { format }) {
       const found = sentiment(transcript)
       // The text of an array, not an array: the contract defines it so (4.7).
-      const results = form === 'native' ? found : JSON.stringify(found)
+      const results = format === 'native' ? found : JSON.stringify(found)
       return { results, isEmpty: found.length === 0 }
     },
   },

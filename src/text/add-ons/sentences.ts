@@ -7,9 +7,9 @@ import type { AddOn } from './add-on.ts'
 export const sentences: AddOn = {
   name: 'sentences',
   languages: 'all',
-  make(transcript, _params, { format: form }) {
+  make(transcript, _params, { format }) {
     const results =
-      form === 'native'
+      format === 'native'
         ? nativeSentences(transcript)
         : cutSentences(transcript).map(({ text }) => text)
     return { results, isEmpty: results.length === 0 }

@@ -5,7 +5,7 @@ import { type Chapter, chapters as extracted } from '../add-ons/chapters.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { chapters } from './chapters.ts'
 
-const form = 'string'
+const format = 'string'
 
 /** Ten sentences of six seconds about each of some topics. */
 function talkAbout(...topics: string[]): Transcript {
@@ -25,14 +25,14 @@ function talkAbout(...topics: string[]): Transcript {
 const garden = talkAbout('garden', 'budget')
 
 test('without a model, chapters have sentences, words and times of the transcript', () => {
-  const { results, isEmpty } = extracted.make(garden, {}, { format: form })
+  const { results, isEmpty } = extracted.make(garden, {}, { format })
   const [first, second] = results as Chapter[]
   assert.deepEqual([first!.start, first!.end, second!.start, second!.end], [0, 60, 60, 120])
   assert.equal(first!.keywords[0], 'garden')
   assert.match(second!.headline, /^Our budget is number\d among budgets$/)
   assert.equal(second!.gist, `${second!.headline}.`)
   assert.equal(isEmpty, false)
-  assert.deepEqual(extracted.make({ utterances: [] }, {}, { format: form }).results, [])
+  assert.deepEqual(extracted.make({ utterances: [] }, {}, { format }).results, [])
 })
 
 test('long sentences make short headlines, and markers are no keywords', () => {
@@ -41,7 +41,7 @@ test('long sentences make short headlines, and markers are no keywords', () => {
     return { text: one, start: i, end: i + 1, confidence: 0.9 }
   })
   const spoken = { utterances: [{ channel: 0, language: 'en', words }] }
-  const [chapter] = extracted.make(spoken, {}, { format: form }).results as Chapter[]
+  const [chapter] = extracted.make(spoken, {}, { format }).results as Chapter[]
   assert.equal(chapter!.headline, `The ${'very '.repeat(11).trim()}…`)
   assert.deepEqual(chapter!.keywords.toSorted(), ['garden', 'long'])
 })
@@ -52,13 +52,13 @@ test('a model gets the words of each chapter; one that it does not answer keeps 
   assert.match(requests[0]!.text as string, /^(Our garden is .*\n?){10}$/)
   const error = { status_code: 503, exception: 'ServiceFailed', message: 'down' }
   const texts = { headline: 'Plants', gist: 'All about plants.', summary: 'Plants.', keywords: [] }
-  const { results } = chapters.merge(garden, {}, [texts, { error }], { format: form })
+  const { results } = chapters.merge(garden, {}, [texts, { error }], { format })
   const [first, second] = results as Chapter[]
   assert.deepEqual([first!.headline, first!.summary, first!.end], ['Plants', 'Plants.', 60])
   assert.equal(first!.keywords[0], 'garden')
   assert.match(second!.headline, /budget/)
   assert.throws(
-    () => chapters.merge(garden, {}, [{ error }, { error }], { format: form }),
+    () => chapters.merge(garden, {}, [{ error }, { error }], { format }),
     (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
   )
 })

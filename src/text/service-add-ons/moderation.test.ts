@@ -15,7 +15,7 @@ function say(text: string, start: number, language = 'en'): Utterance {
 const transcript = {
   utterances: [say('This is damn good.', 0), say('Ich bringe dich um.', 10, 'de')],
 }
-const form = 'string'
+const format = 'string'
 
 test('a model judges sentences of any language, and the lists what they know', () => {
   const [request, ...more] = moderation.prepare(transcript, {})
@@ -25,7 +25,7 @@ test('a model judges sentences of any language, and the lists what they know', (
     { sentence: 1, category: 'threat' },
     { sentence: 0, category: 'profanity' },
   ]
-  const { results, isEmpty } = moderation.merge(transcript, {}, [{ flags }], { format: form })
+  const { results, isEmpty } = moderation.merge(transcript, {}, [{ flags }], { format })
   const { flagged, categories, items } = JSON.parse(results as string) as Moderation
   assert.deepEqual([isEmpty, flagged], [false, true])
   assert.deepEqual(categories, { profanity: 1, slur: 0, threat: 1, self_harm: 0 })
@@ -36,11 +36,11 @@ test('a model judges sentences of any language, and the lists what they know', (
 })
 
 test('what the model misses in English is found nevertheless; when it is down the add-on fails', () => {
-  const { results } = moderation.merge(transcript, {}, [{ flags: [] }], { format: form })
+  const { results } = moderation.merge(transcript, {}, [{ flags: [] }], { format })
   assert.deepEqual((JSON.parse(results as string) as Moderation).categories.profanity, 1)
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'down' }
   assert.throws(
-    () => moderation.merge(transcript, {}, [{ error }], { format: form }),
+    () => moderation.merge(transcript, {}, [{ error }], { format }),
     (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
   )
 })
@@ -48,5 +48,5 @@ test('what the model misses in English is found nevertheless; when it is down th
 test('without speech nothing is asked', () => {
   const silent = { utterances: [] }
   assert.deepEqual(moderation.prepare(silent, {}), [])
-  assert.equal(moderation.merge(silent, {}, [], { format: form }).isEmpty, true)
+  assert.equal(moderation.merge(silent, {}, [], { format }).isEmpty, true)
 })

@@ -19,13 +19,13 @@ const translation: ServiceAddOn = {
       return { service: 'translation', model: 'tiny', text, others: Object.keys(others) }
     })
   },
-  merge({ utterances }, { fault }, answers, { format: form }) {
+  merge({ utterances }, { fault }, answers, { format }) {
     if (fault === 'merge crashes') process.exit(1)
     if (!answers.every((answer) => typeof answer === 'string')) {
       const message = 'the answer is no text'
       throw new AddOnFailure({ status_code: 502, exception: 'ServiceFailed', message })
     }
-    return { results: { answers, utterances: utterances.length, form }, isEmpty: false }
+    return { results: { answers, utterances: utterances.length, format }, isEmpty: false }
   },
 }
 

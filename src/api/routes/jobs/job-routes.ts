@@ -77,8 +77,8 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
       const page = await turns.page(account, query, () => listJobs(storage.db, filter, part))
       const urls = pageUrls(`${baseUrlOf(raw, config.http)}${path}`, query, { limit, page })
       // The framework would read what it discards for HEAD.
-      const places = method === 'HEAD' ? [] : page.rows
-      const texts = loadJobs(places, { account, omitResult: query.results === false })
+      const rows = method === 'HEAD' ? [] : page.rows
+      const texts = loadJobs(rows, { account, omitResult: query.results === false })
       return sendList(reply, writeList(urls, texts))
     })
   }
@@ -88,7 +88,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
    * page may hold a thousand jobs of a megabyte. Omits jobs that were deleted meanwhile.
    */
   async function* loadJobs(
-    places: readonly ListedJob[],
+    rows: readonly ListedJob[],
     { account, omitResult }: { account: string; omitResult: boolean },
   ): AsyncGenerator<LazyText[]> {
     const load = async (some: readonly ListedJob[]) => {
@@ -99,7 +99,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
       return some.flatMap(({ id, job = loaded.get(id) }) => job ?? [])
     }
     const { listOmitMessages: omitMessages } = config.http
-    for await (const jobs of loadInBatches(places, load)) {
+    for await (const jobs of loadInBatches(rows, load)) {
       yield jobs.map((job) => () => toJobJson(job, storage, { omitMessages, omitResult }))
     }
   }
