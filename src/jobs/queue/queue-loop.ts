@@ -34,7 +34,7 @@ export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
 /**
  * Takes jobs from the queue and makes attempts at them. Polls the queue when it is woken (a job was
  * created, here or by another server, an attempt ended), when a waiting job becomes due, and at
- * least once per lease, more often on a shared database: what other servers notify may be lost.
+ * least once per lease, more often on a shared database: notifications of others may be lost.
  */
 export class QueueLoop {
   readonly #options: QueueLoopOptions

@@ -8,11 +8,11 @@ import { writeRecord } from '../recovery/session-log.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
 import { secondsOf } from './format-params.ts'
-import { type ChunkLedgerOptions, ReceivedChunks, readChunks } from './received-chunks.ts'
+import { type ReceivedChunksOptions, ReceivedChunks, readChunks } from './received-chunks.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
 /** Options of the audio input of a session. */
-export type AudioInputOptions = ChunkLedgerOptions & {
+export type AudioInputOptions = ReceivedChunksOptions & {
   sessionId: string
   files: SessionStore
   journal: Journal

@@ -106,7 +106,7 @@ test('chunks that came too long before the last one cannot be repeated', () => {
   )
 })
 
-test('an receivedChunks that is taken up again goes on where the earlier one was', () => {
+test('a record of chunks that is taken up again goes on where the earlier one was', () => {
   const before: ChunkRecord = { at: 900, received: 144, audio: 100 }
   const recent = [{ at: 1000, received: 344, audio: 300 }]
   const receivedChunks = open({ recent, before, ackBoundaries: [], pending: new Uint8Array(0) })
@@ -136,7 +136,7 @@ test('a header that comes byte by byte is passed on in few chunks', () => {
   assert.deepEqual([Buffer.from(held!, 'base64').length, pending], [1, 40])
 })
 
-test('a header goes on that had begun before an receivedChunks was taken up again', () => {
+test('a header goes on that had begun before a record of chunks was taken up again', () => {
   const header = wavHeader(format, 0)
   const recent = [{ at: 1000, received: 40, audio: 0, pending: 40 }]
   const pending = header.subarray(0, 40)

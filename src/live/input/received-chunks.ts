@@ -26,7 +26,7 @@ export type EarlierChunks = {
 export type AckBoundary = { at: number; received: number }
 
 /** `keepSeconds`: how far back a client may repeat what it sent. */
-export type ChunkLedgerOptions = {
+export type ReceivedChunksOptions = {
   format: AudioFormat
   keepSeconds: number
   earlier: EarlierChunks | undefined
@@ -56,7 +56,7 @@ export class ReceivedChunks {
   /** Session byte at which the next chunk belongs. */
   #next: number
 
-  constructor({ format, keepSeconds, earlier }: ChunkLedgerOptions) {
+  constructor({ format, keepSeconds, earlier }: ReceivedChunksOptions) {
     const { recent = [], before = nothing, ackBoundaries = [], pending } = earlier ?? {}
     const { received, audio } = recent.at(-1) ?? before
     this.#format = format

@@ -268,7 +268,7 @@ function noteSent({ sent, chunks }: Reading, { head, text }: LoggedMessage): voi
   }
 }
 
-/** Creates a reader that collects from all chunks what a chunk record of received chunks needs. */
+/** Creates a reader that collects from all chunks what `ReceivedChunks` needs. */
 function createChunkReader(keepMs: number) {
   let before: ChunkRecord = { at: 0, received: 0, audio: 0 }
   const recent: ChunkRecord[] = []

@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 export type JobNotifier = {
   /** Tells the others, soon; call it after the transaction. */
   notify(): void
-  /** Calls `onNotify` when another server announces, or may have; returns what ends that. */
+  /** Calls `onNotify` when another server notifies, or may have; returns what ends that. */
   listen(onNotify: () => void): () => void
 }
 

@@ -16,8 +16,8 @@ test('groups with the highest mean cosine are merged first, and what is merged a
   assert.deepEqual(merged, [groupOf([1, 0], [0.8, 0.6]), groupOf([0, 1])])
 })
 
-test('the mean cosine counts all members, not the centroid of their sum', () => {
-  // The first two have the same mean centroid, but the members of the second lie far apart.
+test('the mean cosine counts all members, not the direction of their sum', () => {
+  // The first two have the same mean direction, but the members of the second lie far apart.
   const wide = groupOf([0.6, 0.8, 0], [0.6, -0.8, 0])
   const groups = [groupOf([1, 0, 0]), wide, groupOf([0.7, 0, Math.sqrt(0.51)])]
   const merged = mergeClusters(groups, { count: 2, similarity: -1 })

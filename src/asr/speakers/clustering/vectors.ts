@@ -5,7 +5,7 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return sum
 }
 
-/** Returns the weighted mean centroid of `vectors`, as a vector of length 1. */
+/** Returns the weighted mean direction of `vectors`, as a vector of length 1. */
 export function meanVector(
   vectors: readonly ArrayLike<number>[],
   weights: readonly number[],

@@ -24,7 +24,7 @@ const samples = Float32Array.from({ length: 48_000 }, (_, i) => {
 
 /**
  * The fake model's output for a window whose first frame is `from`: the variance of each band, as a
- * centroid.
+ * direction.
  */
 function variances(start: number, end: number, from = 0): number[] {
   const { mel } = createLogMel(format)(samples.subarray(start, end))

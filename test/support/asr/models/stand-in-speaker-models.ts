@@ -53,7 +53,7 @@ export function writeMeanSquareModel(file: string): void {
 
 /**
  * As `writeMeanSquareModel`, less the mean of all bands: different voices point in different
- * centroids, as with real models.
+ * directions, as with real models.
  */
 export function writeBandContrastModel(file: string): void {
   writeGraph(file, {
