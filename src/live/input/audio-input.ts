@@ -8,7 +8,7 @@ import { writeRecord } from '../recovery/session-log.ts'
 import { noMetrics, type SessionMetrics } from '../sessions/session-metrics.ts'
 import { acknowledgmentOf } from './acknowledgment.ts'
 import { secondsOf } from './format-params.ts'
-import { type ReceivedChunksOptions, ReceivedChunks, readChunks } from './received-chunks.ts'
+import { ReceivedChunks, type ReceivedChunksOptions, readChunks } from './received-chunks.ts'
 import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 
 /** Options of the audio input of a session. */

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { findTestWeights } from '../../../scripts/test-tools/test-weights.ts'
-import { decodeMedia } from '../../audio/media.ts'
-import { readSamples } from '../segmentation/read-samples.ts'
-import type { Recognizer } from './recognizer.ts'
-import { convertWhisper } from './whisper/convert.ts'
-import { createWhisper } from './whisper.ts'
+import type { Recognizer } from '../../../src/asr/engines/recognizer.ts'
+import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
+import { createWhisper } from '../../../src/asr/engines/whisper.ts'
+import { readSamples } from '../../../src/asr/segmentation/read-samples.ts'
+import { decodeMedia } from '../../../src/audio/media.ts'
 
 const weights = findTestWeights('whisper-base')
 const skip = weights.missing ?? false
@@ -30,7 +30,7 @@ after(async () => {
 })
 
 async function read(name: string): Promise<Float32Array> {
-  const file = join(import.meta.dirname, '../../../test/fixtures', name)
+  const file = join(import.meta.dirname, '../../fixtures', name)
   const options = { nameHint: name, signal, maxSeconds: 60 }
   const { channels } = await decodeMedia(file, join(folder, name), options)
   return readSamples(channels[0]!.path, 0, channels[0]!.samples)
