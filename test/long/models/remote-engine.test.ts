@@ -172,7 +172,10 @@ test('a job is tried again while the engine fails, and ends with what stood in t
   own.remote.usual = answer({}, 503, { 'retry-after': '0' })
   const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.equal(job.status, 'error')
-  assert.match(JSON.stringify(job), /started 1 times.*the remote engine: it responds with 503/)
+  assert.match(
+    JSON.stringify(job),
+    /its only attempt failed: .*the remote engine: it responds with 503/,
+  )
   own.remote.next.push(answer({}, 503))
   own.remote.usual = say('dzień dobry')
   const again = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
