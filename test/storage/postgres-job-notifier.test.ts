@@ -20,7 +20,7 @@ async function openTwo(t: TestContext): Promise<[Server, Server, DatabaseConfig]
 }
 
 /** Counts hints; the first one says that the server listens. */
-async function countHints(server: Pick<Server, 'jobNotifier'>): Promise<{ count: number }> {
+async function countNotifications(server: Pick<Server, 'jobNotifier'>): Promise<{ count: number }> {
   const hints = { count: 0 }
   server.jobNotifier!.listen(() => void hints.count++)
   await until(() => hints.count === 1)
@@ -34,8 +34,8 @@ async function until(isTrue: () => boolean): Promise<void> {
 describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () => {
   test('reach the other servers, many of a moment as one, and not the sender', async (t) => {
     const [first, second] = await openTwo(t)
-    const own = await countHints(first)
-    const others = await countHints(second)
+    const own = await countNotifications(first)
+    const others = await countNotifications(second)
     for (let i = 0; i < 50; i++) first.jobNotifier!.notify()
     await until(() => others.count === 2)
     first.jobNotifier!.notify()
@@ -45,7 +45,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
 
   test('come again over a new connection, which counts as a hint itself', async (t) => {
     const [first, second] = await openTwo(t)
-    const hints = await countHints(second)
+    const hints = await countNotifications(second)
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query = 'listen steno_jobs'`.execute(first.sql)
     await until(() => hints.count === 2)
@@ -55,7 +55,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
 
   test('are sent before the server closes', async (t) => {
     const [, second, settings] = await openTwo(t)
-    const hints = await countHints(second)
+    const hints = await countNotifications(second)
     const third = await openPostgres(settings, { version: 'same' })
     third.jobNotifier!.notify()
     await third.close()
@@ -72,7 +72,7 @@ describe('hints about waiting jobs', { skip: noPostgres, timeout: 60_000 }, () =
       await submitter.close()
       await worker.close()
     }
-    const hints = await countHints(worker.storage.db)
+    const hints = await countNotifications(worker.storage.db)
     await worker.jobs.start()
     const id = await submitter.submit({ seconds: 1 })
     await until(() => hints.count > 1)

@@ -155,6 +155,19 @@ test('a recording that ends before or after what the file says has a warning, in
   }
 })
 
+test('the decoder learns how long the recording is, since short ones need no process of their own', async (t) => {
+  const media = createFakeMedia()
+  let seconds: number | null | undefined
+  const decode: typeof media.decode = (file, folder, options) => {
+    seconds = options.seconds
+    return media.decode(file, folder, options)
+  }
+  const service = await openService(t, { media: { ...media, decode } })
+  await service.jobs.start()
+  await service.ended(await service.submit({ seconds: 20 }))
+  assert.equal(seconds, 20)
+})
+
 test('words that the recognizer is unsure of are a warning of the result', async (t) => {
   const speech = createFakeSpeechEngine('guten Tag', { confidence: 0.2 })
   const service = await openService(t, { speech })

@@ -44,7 +44,7 @@ export class QueueLoop {
   /** Whether the next free slot goes to an attempt that has fetched, before a queued job. */
   #prefersWaiting = true
   #loop: Promise<void> = Promise.resolve()
-  #endHints: (() => void) | undefined
+  #endListening: (() => void) | undefined
   #woken = Promise.withResolvers<void>()
   #changed = Promise.withResolvers<void>()
 
@@ -60,7 +60,7 @@ export class QueueLoop {
   async start(): Promise<void> {
     await makeWaitingDue(this.#options.db, { now: monotonicNow() })
     await this.#returnJobs()
-    this.#endHints = this.#options.db.jobNotifier?.listen(() => {
+    this.#endListening = this.#options.db.jobNotifier?.listen(() => {
       if (this.#slots.findStartable()) this.#woken.resolve()
     })
     this.#loop = this.#run()
@@ -105,7 +105,7 @@ export class QueueLoop {
    */
   async close(): Promise<void> {
     this.#closing = true
-    this.#endHints?.()
+    this.#endListening?.()
     this.#woken.resolve()
     this.#notify()
     await this.#loop

@@ -13,7 +13,7 @@ function utterance(text: string, start = 0): Utterance {
 
 /** Returns the single srt file of utterances. */
 function srt(utterances: Utterance[], config: SubtitlesConfig = {}): string {
-  const [first] = subtitles({ utterances: utterances }, config)
+  const [first] = subtitles({ utterances }, config)
   return first!.subtitles
 }
 

@@ -94,7 +94,7 @@ test('silence gives an empty transcription, not a missing one', () => {
 test('the transcript of a result makes the same result again', () => {
   const utterances = [say('en 0 Hi, 1 there. 2'), { ...say('zh 1 你好 3 。 4'), speaker: 1 }]
   const { transcription } = transcribe(utterances)
-  assert.deepEqual(transcriptOf(transcription.utterances), { utterances: utterances })
+  assert.deepEqual(transcriptOf(transcription.utterances), { utterances })
   assert.deepEqual(
     transcribe(transcriptOf(transcription.utterances).utterances),
     transcribe(utterances),

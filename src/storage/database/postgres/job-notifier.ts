@@ -19,7 +19,7 @@ const LIMIT_MS = 5000
  * Tells other servers of one database about waiting jobs, with NOTIFY. It is sent after the
  * transaction and beside it: PostgreSQL lets one transaction at a time commit a notification.
  */
-export function createJobHints(
+export function createJobNotifier(
   url: string,
   main: Kysely<Tables>,
 ): JobNotifier & { close(): Promise<void> } {

@@ -11,7 +11,7 @@ import { AppError } from '../../../errors.ts'
 import type { Database } from '../db.ts'
 import type { Tables } from '../tables.ts'
 import { wrongVersion } from '../wrong-version.ts'
-import { createJobHints } from './job-notifier.ts'
+import { createJobNotifier } from './job-notifier.ts'
 import { isCurrent, migrate, type OnMigration, POSTGRES_VERSION, readVersion } from './migrate.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { isUnavailable } from './postgres-error.ts'
@@ -68,7 +68,7 @@ export async function openPostgres(
   const shared = { url, statementSeconds, onIdleError: options.onIdleError }
   const main = open({ ...shared, connections: Math.max(1, connections - searches) })
   const reader = open({ ...shared, connections: searches, settings: READ_POOL_SETTINGS })
-  const jobNotifier = createJobHints(url, main)
+  const jobNotifier = createJobNotifier(url, main)
   const own = { url, connections: 1, statementSeconds: 0 }
   const vacuum = createVacuum({
     main,
