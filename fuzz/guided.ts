@@ -12,7 +12,7 @@ const MAX_SHRINKS = 400
 type Input<Kind> = { kind: Kind; bytes: Buffer }
 
 /** Throws if a reader did with some bytes what it must not. */
-export type Judge<Kind extends string> = (bytes: Buffer, kind: Kind) => void | Promise<void>
+export type Check<Kind extends string> = (bytes: Buffer, kind: Kind) => void | Promise<void>
 
 /**
  * Gives readers damaged bytes for as long as the time allows, and goes on from those that made the
@@ -22,7 +22,7 @@ export type Judge<Kind extends string> = (bytes: Buffer, kind: Kind) => void | P
 export async function fuzzBytes<Kind extends string>(
   name: string,
   seeds: Record<Kind, readonly Uint8Array[]>,
-  judge: Judge<Kind>,
+  check: Check<Kind>,
 ): Promise<void> {
   const { seconds, seed } = readOptions()
   const random = createRandom(seed)
@@ -33,7 +33,7 @@ export async function fuzzBytes<Kind extends string>(
   let runs = 0
   const run = async (input: Input<Kind>) => {
     runs++
-    const error = await errorOf(judge, input)
+    const error = await errorOf(check, input)
     return error === undefined ? undefined : { input, error }
   }
   let failure: { input: Input<Kind>; error: unknown } | undefined
@@ -54,7 +54,7 @@ export async function fuzzBytes<Kind extends string>(
   const inputs = [...kept.values()].reduce((sum, own) => sum + own.length, 0)
   const outcome: Outcome = { name, seed, runs, inputs, ways: coverage.ways }
   if (!failure) return report(outcome)
-  const { input, error } = await smallest(judge, failure)
+  const { input, error } = await smallest(check, failure)
   report(outcome, {
     input: `${input.kind}: ${JSON.stringify(input.bytes.toString('latin1'))}`,
     error,
@@ -62,7 +62,7 @@ export async function fuzzBytes<Kind extends string>(
 }
 
 async function errorOf<Kind extends string>(
-  judge: Judge<Kind>,
+  check: Check<Kind>,
   { kind, bytes }: Input<Kind>,
 ): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
@@ -71,7 +71,7 @@ async function errorOf<Kind extends string>(
   })
   try {
     // A copy: a reader that keeps or changes its input harms no later run.
-    await Promise.race([judge(Buffer.from(bytes), kind), hung])
+    await Promise.race([check(Buffer.from(bytes), kind), hung])
     return undefined
   } catch (error) {
     return error ?? new Error('it threw nothing')
@@ -84,7 +84,7 @@ type Failure<Kind> = { input: Input<Kind>; error: unknown }
 
 /** Leaves out parts of an input, ever smaller ones, as long as it fails. */
 async function smallest<Kind extends string>(
-  judge: Judge<Kind>,
+  check: Check<Kind>,
   failure: Failure<Kind>,
 ): Promise<Failure<Kind>> {
   let found = failure
@@ -96,7 +96,7 @@ async function smallest<Kind extends string>(
         kind,
         bytes: Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + part)]),
       }
-      const error = await errorOf(judge, input)
+      const error = await errorOf(check, input)
       tries++
       if (error === undefined) at += part
       else found = { input, error }

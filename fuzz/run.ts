@@ -26,17 +26,17 @@ export function report(outcome: Outcome, failure?: { input: string; error: unkno
 }
 
 /**
- * Gives `judge` as many values as the time allows, but one at least, the same ones for the same
+ * Gives `check` as many values as the time allows, but one at least, the same ones for the same
  * seed, and prints one JSON line. The smallest value that it rejects is printed with its error, and
  * the process ends with 1.
  */
 export async function fuzz<T>(
   name: string,
   values: fc.Arbitrary<T>,
-  judge: (value: T) => Promise<void>,
+  check: (value: T) => Promise<void>,
 ): Promise<void> {
   const { seconds, seed } = readOptions()
-  const property = fc.asyncProperty(values, judge)
+  const property = fc.asyncProperty(values, check)
   const options = { seed, timeout: HANG_MS }
   // A busy machine may take the whole time for the first one.
   const first = await fc.check(property, { ...options, numRuns: 1 })

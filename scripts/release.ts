@@ -19,7 +19,7 @@ import {
   runtimePlatforms,
 } from './release/platforms.ts'
 import { completeSbom, type Sbom } from './release/sbom.ts'
-import { findVersionProblems, releaseNotes } from './release/versions.ts'
+import { findVersionErrors, releaseNotes } from './release/versions.ts'
 
 const HELP = `npm run release [-- OPTIONS]
 Checks the tree, versions and licenses, then writes to build/release/: the npm package, a bill of materials
@@ -76,7 +76,7 @@ console.log(`\n${sums.join('\n')}\n\nNothing was published. docs/releasing.md ha
 function checkTree(): void {
   const changed = run('git', 'status', '--porcelain').trim()
   const tags = run('git', 'tag', '--list').split('\n')
-  const problems = findVersionProblems({ ...{ manifest, lock, changelog, tags }, tag: values.tag })
+  const problems = findVersionErrors({ ...{ manifest, lock, changelog, tags }, tag: values.tag })
   if (changed) problems.unshift(`the tree has changes that are not committed:\n${changed}`)
   for (const problem of problems) console.error(`${values.draft ? 'draft' : 'fail '} ${problem}`)
   if (problems.length === 0) console.log(`ok    a clean tree of version ${manifest.version}`)

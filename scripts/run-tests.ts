@@ -60,7 +60,7 @@ const LONGEST = [
 const TIMEOUT_MS = 600_000 + (values.long ? 120_000 * Number(values.rounds ?? 10) : 0)
 
 /** A process starts for so many files at least: its start and its modules take seconds. */
-const LEAST_FILES = 8
+const MIN_FILES = 8
 
 /** How long a process may take to name its hung tests. */
 const REPORT_MS = 5000
@@ -138,7 +138,7 @@ function takeGroup(files: string[]): string[] {
   const most = Number(values.files ?? (values.long ? 12 : 72))
   const limit = isWholeServer(files[0]!) ? most / 3 : most
   const share = Math.ceil(files.length / Number(values.processes))
-  const group = files.slice(0, Math.max(LEAST_FILES, Math.min(limit, share)))
+  const group = files.slice(0, Math.max(MIN_FILES, Math.min(limit, share)))
   const other = group.findIndex((file) => isWholeServer(file) !== isWholeServer(files[0]!))
   return files.splice(0, other < 0 ? group.length : other)
 }

@@ -9,8 +9,8 @@ import type { Word } from '../../src/transcript/transcript.ts'
 import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, type Recording, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
-import { judge } from './judge.ts'
-import { type Judged, reliability } from './reliability.ts'
+import { reliability, type ScoredWord } from './reliability.ts'
+import { scoreWords } from './score-words.ts'
 import { transcribe } from './transcribe.ts'
 
 type Group = {
@@ -29,7 +29,7 @@ const engine = createSpeechEngine({ folder: models.folder, workers, log: createL
 await engine.checkReady({ signal: new AbortController().signal })
 
 const groups = new Map<string, Group>()
-const judged: Judged[] = []
+const scored: ScoredWord[] = []
 let audio = 0
 const started = performance.now()
 for (const [recording, pcm] of decoded) {
@@ -52,7 +52,7 @@ await dispose()
 
 for (const [group, found] of groups)
   report({ bench: 'accuracy', corpus: name, group, ...summarize(found) })
-report({ bench: 'confidence', corpus: name, ...reliability(judged) })
+report({ bench: 'confidence', corpus: name, ...reliability(scored) })
 report({
   bench: 'accuracy',
   corpus: name,
@@ -74,9 +74,9 @@ function note(recording: Recording, words: readonly Word[], group: Group): void 
   )
   group.errors += errors
   group.words += referenceWords
-  const { right, startErrors } = judge(recording, words)
+  const { right, startErrors } = scoreWords(recording, words)
   group.startErrors.push(...startErrors)
-  for (const [{ confidence }, ok] of right) judged.push({ confidence, right: ok })
+  for (const [{ confidence }, ok] of right) scored.push({ confidence, right: ok })
 }
 
 function summarize({ errors, words, invented, startErrors, uncovered }: Group) {

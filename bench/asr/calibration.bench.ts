@@ -20,8 +20,8 @@ import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { decodeCorpus, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
-import { judge } from './judge.ts'
 import { reliability } from './reliability.ts'
+import { scoreWords } from './score-words.ts'
 
 /** Joined or re-encoded recordings repeat others, and would count twice. */
 const REPEATING = new Set(['conversation', 'long', 'formats', 'padded'])
@@ -42,7 +42,7 @@ const halves: [Outcome[], Outcome[]] = [[], []]
 let index = 0
 for (const [recording, pcm] of decoded) {
   const samples = await recognize(readSamples(pcm.path, 0, pcm.samples))
-  const { right } = judge(recording, samples)
+  const { right } = scoreWords(recording, samples)
   halves[index++ % 2]!.push(
     ...samples.map((sample) => ({ ...sample, right: right.get(sample) === true })),
   )

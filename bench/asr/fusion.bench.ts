@@ -9,7 +9,7 @@ import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { joinRecognitions } from '../../src/asr/recognition/fusion.ts'
-import { recognizeInPieces } from '../../src/asr/recognition/recognize-in-pieces.ts'
+import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
   cutSegments,
@@ -68,11 +68,11 @@ for (const [{ group, transcript }, { path, samples }] of decoded) {
     pauses: pauses.map((pause) => ({ start: pause.start - start, end: pause.end - start })),
   }))
   const seconds: number[] = []
-  const heard: Awaited<ReturnType<typeof recognizeInPieces>>[] = []
+  const heard: Awaited<ReturnType<typeof recognizeSegments>>[] = []
   for (const recognizer of recognizers) {
     const from = cpuSeconds()
     const options = { language: 'en', languages: ['en'], vocabulary: [], signal }
-    heard.push(await recognizeInPieces({ recognizer, detector }, pieces, options))
+    heard.push(await recognizeSegments({ recognizer, detector }, pieces, options))
     seconds.push(cpuSeconds() - from)
   }
   const from = cpuSeconds()

@@ -11,7 +11,7 @@ import { convertWhisper } from '../../src/asr/engines/whisper/convert.ts'
 import { isWrittenWithoutSpaces } from '../../src/asr/engines/whisper/tokenizer.ts'
 import { createWhisper } from '../../src/asr/engines/whisper.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
-import { recognizeInPieces } from '../../src/asr/recognition/recognize-in-pieces.ts'
+import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
   cutSegments,
@@ -26,7 +26,7 @@ import { wordErrors } from '../../test/support/asr/word-errors.ts'
 import { decodeCorpus, type Recording, readCorpus } from '../support/corpus.ts'
 import { report } from '../support/report.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { judge } from './judge.ts'
+import { scoreWords } from './score-words.ts'
 
 /** So many recordings of each language and group are taken, of at most so many seconds. */
 const PER_GROUP = 20
@@ -94,7 +94,7 @@ async function hear({ path, samples }: PcmFile, language: string | undefined): P
     pauses: pauses.map((pause) => ({ start: pause.start - start, end: pause.end - start })),
   }))
   const options = { language, languages: [], vocabulary: [], signal }
-  const found = await recognizeInPieces({ recognizer, detector }, pieces, options)
+  const found = await recognizeSegments({ recognizer, detector }, pieces, options)
   const words = found.flatMap((piece, i) => {
     return piece.words.map(({ text, start }) => {
       return { text, start: start + segments[i]!.start / 16_000 }
@@ -141,7 +141,7 @@ function summarize(engine: string, heard: ReadonlyMap<Recording, Heard>): void {
     })
     const starts = own
       .filter(([{ words }]) => words)
-      .flatMap(([recording, { words }]) => judge(recording, words).startErrors)
+      .flatMap(([recording, { words }]) => scoreWords(recording, words).startErrors)
     const words = sum(counts.map(({ referenceWords }) => referenceWords))
     const audio = sum(own.map(([recording]) => decoded.get(recording)!.samples / 16_000))
     report({

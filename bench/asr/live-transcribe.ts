@@ -27,7 +27,7 @@ const signal = new AbortController().signal
 const settings = { model: 'moonshine-base', language: 'en', languages: [], vocabulary: [], signal }
 
 /** Settings of a session whose client gave none. */
-export const usualEndpointing: EndpointingOptions = {
+export const defaultEndpointing: EndpointingOptions = {
   threshold: 0.6,
   hangover: 0.25,
   endpointing: 0.05,
@@ -38,7 +38,7 @@ export const usualEndpointing: EndpointingOptions = {
 export async function transcribeLive(
   live: LiveEngine,
   pcm: PcmFile,
-  { isEnhanced = false, endpointing = usualEndpointing } = {},
+  { isEnhanced = false, endpointing = defaultEndpointing } = {},
 ): Promise<LiveRecognition> {
   const path = `${pcm.path}.live`
   const hearing: LiveRecognition = { words: [], finals: [] }

@@ -1,11 +1,11 @@
 /** A word with what was said of it, and whether it was right. */
-export type Judged = { confidence: number; right: boolean }
+export type ScoredWord = { confidence: number; right: boolean }
 
 /**
  * Share of right words per tenth of confidence, with the expected calibration error (Naeini 2015),
  * the Brier score and the mean log loss.
  */
-export function reliability(all: readonly Judged[]) {
+export function reliability(all: readonly ScoredWord[]) {
   const bins = Array.from({ length: 10 }, (_, i) => {
     const own = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
     return {

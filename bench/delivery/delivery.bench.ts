@@ -38,8 +38,8 @@ type Run = {
   /** What was queued before, and what came at a pace. */
   backlog: Outcome & { seconds: number }
   paced: Outcome
-  mostStalled: number
-  longestHeldMs: number
+  maxStalled: number
+  maxHeldMs: number
   bytes: number
 }
 
@@ -74,9 +74,9 @@ async function run({ stalledEvents }: { stalledEvents: number }): Promise<Run> {
     await expect(queued.size + PACED.jobs * EVENTS_OF_JOB)
     const bytes = await peakMemory(sender.process)
     sender.tell('close')
-    const { longestHeldMs } = await sender.receive('closed')
+    const { maxHeldMs } = await sender.receive('closed')
     receivers.tell('tell')
-    const { came, mostStalled } = await receivers.receive('came')
+    const { came, maxStalled } = await receivers.receive('came')
     const all = readQueued(folder, healthy)
     const known = new Set(all.map(({ id }) => id))
     const [early, late] = [
@@ -94,7 +94,7 @@ async function run({ stalledEvents }: { stalledEvents: number }): Promise<Run> {
       { began },
     )
     const seconds = (backlog.lastAt - began) / 1000
-    return { backlog: { ...backlog, seconds }, paced, mostStalled, longestHeldMs, bytes }
+    return { backlog: { ...backlog, seconds }, paced, maxStalled, maxHeldMs, bytes }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -156,8 +156,8 @@ function describe(runs: readonly Run[], { isBeside }: { isBeside: boolean }): vo
     doubled: both(({ doubled }) => doubled),
     invented: both(({ invented }) => invented),
     outOfOrder: both(({ outOfOrder }) => outOfOrder),
-    mostInFlightAtStalled: most(runs, ({ mostStalled }) => mostStalled),
-    longestHeldMs: most(runs, ({ longestHeldMs }) => longestHeldMs),
+    maxInFlightAtStalled: most(runs, ({ maxStalled }) => maxStalled),
+    maxHeldMs: most(runs, ({ maxHeldMs }) => maxHeldMs),
     serverMB: most(runs, ({ bytes }) => bytes / 1e6),
   })
 }

@@ -16,11 +16,11 @@ export type Arrival = [id: string, at: number]
  */
 export type ReceiverCommand = { expected: number } | 'tell'
 
-/** What it says; `mostStalled` requests were open at a time at the receiver that never answers. */
+/** What it says; `maxStalled` requests were open at a time at the receiver that never answers. */
 export type ReceiverReport =
   | { kind: 'ready'; healthy: string; stalled: string }
   | { kind: 'expected' }
-  | { kind: 'came'; came: Arrival[]; mostStalled: number }
+  | { kind: 'came'; came: Arrival[]; maxStalled: number }
 
 /** Nothing came for so long: what is missing is lost. */
 const TIMEOUT_MS = 30_000
@@ -29,7 +29,7 @@ let came: Arrival[] = []
 let ids = new Set<string>()
 let expected = Number.POSITIVE_INFINITY
 let stalledNow = 0
-let mostStalled = 0
+let maxStalled = 0
 /** Runs while something is expected. */
 let timeout: NodeJS.Timeout | undefined
 
@@ -51,7 +51,7 @@ const healthy = createServer((request, response) => {
 })
 
 const stalled = createServer((request) => {
-  mostStalled = Math.max(mostStalled, ++stalledNow)
+  maxStalled = Math.max(maxStalled, ++stalledNow)
   request.socket.once('close', () => stalledNow--)
   request.resume()
 })
@@ -64,10 +64,10 @@ process.on('message', (order: ReceiverCommand) => {
     if (ids.size >= expected) sayExpected()
     return
   }
-  say({ kind: 'came', came, mostStalled })
+  say({ kind: 'came', came, maxStalled })
   came = []
   ids = new Set()
-  mostStalled = stalledNow
+  maxStalled = stalledNow
 })
 process.once('disconnect', () => process.exit())
 say({ kind: 'ready', healthy: await listen(healthy), stalled: await listen(stalled) })

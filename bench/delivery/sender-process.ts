@@ -16,7 +16,7 @@ export type SenderOrder = { jobs: number; perSecond: number; callbackUrl: string
 /**
  * What it says: when it began, in milliseconds since 1970, and how long its loop was held at most.
  */
-export type SenderReport = { kind: 'began'; at: number } | { kind: 'closed'; longestHeldMs: number }
+export type SenderReport = { kind: 'began'; at: number } | { kind: 'closed'; maxHeldMs: number }
 
 const config = readConfig(process.env)
 const log = createLog(config.logLevel)
@@ -49,6 +49,6 @@ async function close(): Promise<void> {
   held.disable()
   await delivery.close()
   await storage.close()
-  const report: SenderReport = { kind: 'closed', longestHeldMs: held.max / 1e6 }
+  const report: SenderReport = { kind: 'closed', maxHeldMs: held.max / 1e6 }
   process.send!(report, () => process.exit())
 }

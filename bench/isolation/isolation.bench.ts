@@ -1,8 +1,8 @@
 /**
- * One account attacks, another one lives: what the victim notices of each attack, and the bars that
- * must hold. `--attack NAME`, which may come several times, runs some attacks only (`json-` those
- * that begin so); `--seconds N` is how long each lasts; `--fake` takes the fake speech engine. The
- * first line is the run without attack. Linux only (/proc).
+ * One account attacks, another one works: what the victim notices of each attack, and the limits
+ * that must hold. `--attack NAME`, which may come several times, runs some attacks only (`json-`
+ * those that begin so); `--seconds N` is how long each lasts; `--fake` takes the fake speech
+ * engine. The first line is the run without attack. Linux only (/proc).
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'

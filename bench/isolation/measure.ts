@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attacks } from './attacks.ts'
 import { ATTACKER_KEY, startIsolated } from './isolated-server.ts'
-import { type Baseline, type Judged, judge } from './outcome.ts'
+import { type Baseline, type Evaluation, evaluate } from './outcome.ts'
 import { createVictim } from './victim/victim.ts'
 
 /** How a run is made. */
@@ -18,7 +18,7 @@ export type MeasureOptions = {
 }
 
 /** A run in figures, with what the attacker was answered. */
-export type Measured = Judged & { attacker?: Record<string, number>; surrounded?: boolean }
+export type Measured = Evaluation & { attacker?: Record<string, number>; surrounded?: boolean }
 
 /** Life before the attack begins, in milliseconds. */
 const BEFORE_MS = 1000
@@ -45,7 +45,7 @@ export async function measure({
     const { peak: peakBytes, exceeded: memoryExceeded } = server.memory
     const seen = { peakBytes, memoryExceeded, ended: server.ended }
     return {
-      ...judge(lived, seen, baseline),
+      ...evaluate(lived, seen, baseline),
       ...(attacker && { attacker: attacker.counts }),
       ...(surroundings && { surrounded: server.isSurrounded }),
     }

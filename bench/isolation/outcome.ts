@@ -5,7 +5,7 @@ import type { VictimOutcome } from './victim/victim.ts'
  * What the victim must not notice: milliseconds, and bytes beyond the memory of a run without
  * attack.
  */
-export const BARS = { requestP95: 200, finalP95: 500, memoryGrowth: 1e9 }
+export const LIMITS = { requestP95: 200, finalP95: 500, memoryGrowth: 1e9 }
 
 /** Silence that finals wait for: the default `endpointing` and hangover, in milliseconds. */
 const WAITING_MS = 300
@@ -25,10 +25,10 @@ export type ServerOutcome = {
 export type Baseline = { words: number; peakMB: number; jobMs: { p50: number | undefined } }
 
 /** One run in figures; see docs/benchmarks.md. */
-export type Judged = ReturnType<typeof judge>
+export type Evaluation = ReturnType<typeof evaluate>
 
 /** Judges a run, against the one without attack when there was one. */
-export function judge(
+export function evaluate(
   { requests, failures, sessions, jobs, loopHoldMs }: VictimOutcome,
   server: ServerOutcome,
   baseline?: Baseline,
@@ -65,13 +65,13 @@ export function judge(
   }
   const growth = server.peakBytes - (baseline?.peakMB ?? Number.POSITIVE_INFINITY) * 1e6
   const held = {
-    requests: isBelow(figures.requestMs.p95, BARS.requestP95) && count(failures) === 0,
+    requests: isBelow(figures.requestMs.p95, LIMITS.requestP95) && count(failures) === 0,
     finals:
-      isBelow(figures.finalMs.p95, BARS.finalP95) &&
+      isBelow(figures.finalMs.p95, LIMITS.finalP95) &&
       codes.every((code) => code === 1000) &&
       words >= WORDS_SHARE * (baseline?.words ?? 1),
     jobs: jobs.accepted > 0 && jobs.done === jobs.accepted && count(jobs.problems) === 0,
-    memory: !server.memoryExceeded && growth < BARS.memoryGrowth,
+    memory: !server.memoryExceeded && growth < LIMITS.memoryGrowth,
     nothingLost: lost.jobs + lost.liveBytes + lost.callbacks === 0 && server.ended === undefined,
   }
   return { ...figures, held, pass: Object.values(held).every(Boolean) }
@@ -81,8 +81,8 @@ function summary(values: readonly number[]) {
   return { p50: percentile(values, 0.5), p95: percentile(values, 0.95), max: percentile(values, 1) }
 }
 
-function isBelow(value: number | undefined, bar: number): boolean {
-  return value !== undefined && value < bar
+function isBelow(value: number | undefined, limit: number): boolean {
+  return value !== undefined && value < limit
 }
 
 function ratio(value: number | undefined, base: number | undefined): number | undefined {

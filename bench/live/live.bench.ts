@@ -1,6 +1,6 @@
 /**
  * Latency, accuracy and processor time of live sessions, from one session at a time to as many as
- * the machine carries: a line for each number of sessions until a bar breaks, or for each
+ * the machine carries: a line for each number of sessions until a limit breaks, or for each
  * `--sessions N`. `--no-partials` requests finals only. `--translate` repeats each number of
  * sessions with translations of finals and partials, from a stand-in for a model on another
  * machine, so that one run compares both. Real speech at its pace, the sessions out of step with
@@ -31,7 +31,7 @@ const COUNTS = [1, 4, 8, 12, 16, 20, 24, 32, 40, 48, 64]
 /** Of the first session count each speech is heard alone, so that one minute does not decide. */
 const ALONE = 3
 /** Bars of the design, in milliseconds. */
-const BARS = { ack: 300, firstPartial: 500, finalAlone: 200, finalTogether: 500 }
+const LIMITS = { ack: 300, firstPartial: 500, finalAlone: 200, finalTogether: 500 }
 /** The default of the API. */
 const ENDPOINTING_SECONDS = 0.05
 /** Sessions start within so many seconds of each other. */
@@ -148,9 +148,9 @@ function describe(count: number, recognized: readonly Recognized[], { translates
     ...(translates && { translations: describeTranslations(recognized) }),
     load: loadavg()[0],
     barsHeld:
-      ack.p99 <= BARS.ack &&
-      (firstPartials.length === 0 || firstPartial.p95 <= BARS.firstPartial) &&
-      finalP95 <= (count === 1 ? BARS.finalAlone : BARS.finalTogether),
+      ack.p99 <= LIMITS.ack &&
+      (firstPartials.length === 0 || firstPartial.p95 <= LIMITS.firstPartial) &&
+      finalP95 <= (count === 1 ? LIMITS.finalAlone : LIMITS.finalTogether),
   }
 }
 

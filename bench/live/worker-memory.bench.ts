@@ -53,7 +53,7 @@ async function measure(workers: number, isPrepacked: boolean) {
   if (!isPrepacked) await rm(folder, { recursive: true })
   return {
     ...{ bench: 'worker-memory', corpus, workers, isPrepacked },
-    ...{ idleMB: megabytes(idle), mostMB: megabytes(most) },
+    ...{ idleMB: megabytes(idle), peakMB: megabytes(most) },
   }
 }
 

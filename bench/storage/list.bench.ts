@@ -1,8 +1,8 @@
 /**
  * Lists over HTTP from a store of 1,000,000 jobs with metadata, one request at a time, with the
- * bars that they are built for, and creation beside it. Filling the store takes about two minutes.
- * With `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
- * another number of jobs.
+ * limits that they are built for, and creation beside it. Filling the store takes about two
+ * minutes. With `STENO_BENCH=postgres` the store is a PostgreSQL server of its own;
+ * `STENO_BENCH_JOBS` sets another number of jobs.
  */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -42,9 +42,9 @@ const result = JSON.stringify({
 })
 
 /**
- * Each list with its bar for the 95th percentile, in milliseconds; undefined where there is none.
+ * Each list with its limit for the 95th percentile, in milliseconds; undefined where there is none.
  */
-const readonly: [what: string, query: string, bar?: number][] = [
+const readonly: [what: string, query: string, limit?: number][] = [
   ['plain', '/v2/transcription', 20],
   ['one kind', '/v2/pre-recorded', 20],
   ['status, common', '/v2/pre-recorded?status=done', 20],
@@ -89,10 +89,10 @@ const steno = await serveSteno(data, {
   ...(databaseUrl && { STENO_DATABASE_URL: databaseUrl }),
 })
 report({ bench: 'list', what: 'start of the server', jobs: JOBS, ms: performance.now() - started })
-for (const [what, path, bar] of readonly) {
+for (const [what, path, limit] of readonly) {
   const options = { connections: 1, seconds: SECONDS }
   const { p50, p95, p99 } = await load(steno.url, () => ({ path }), options)
-  report({ bench: 'list', what, p50, p95, p99, bar })
+  report({ bench: 'list', what, p50, p95, p99, limit })
 }
 const json = { audio_url: 'http://127.0.0.1:9/a.wav', custom_metadata: { team: 'red', order: 1 } }
 const create = { path: '/v2/pre-recorded', method: 'POST', json } as const

@@ -1,7 +1,7 @@
 /**
  * Searches over HTTP in what was said in 10,000 recordings, 18 minutes each on average, one at a
- * time, with a bar of 200 ms: by word, phrase, speaker, day and metadata, first and later pages. On
- * a busy machine the least time and the processor time say more than the median. Words are as
+ * time, with a limit of 200 ms: by word, phrase, speaker, day and metadata, first and later pages.
+ * On a busy machine the least time and the processor time say more than the median. Words are as
  * frequent as in a language: the n-th of 20,000 occurs with 1/n. Then recordings are deleted, and
  * all pages of one word are compared with what was said. Filling takes some minutes. With
  * `STENO_BENCH=postgres` the store is a PostgreSQL server of its own; `STENO_BENCH_JOBS` sets
@@ -24,7 +24,7 @@ import { fillSearchStore } from './search-store.ts'
 
 const JOBS = Number(process.env.STENO_BENCH_JOBS ?? 10_000)
 const REPEATS = 20
-const BAR_MS = 200
+const LIMIT_MS = 200
 /** Longer waits show nothing more. */
 const MAX_MS = 10_000
 /** A word of some thousand utterances. */
@@ -120,7 +120,7 @@ async function measure(server: Served, what: string, query: string): Promise<voi
   const processor = ((await processorMs(server)) - before) / ms.length
   ms.sort((a, b) => a - b)
   const [least, p50] = [ms[0]!, ms[Math.floor(ms.length / 2)]!]
-  report({ bench: 'search', what, database, hits, least, p50, processor, bar: BAR_MS })
+  report({ bench: 'search', what, database, hits, least, p50, processor, limit: LIMIT_MS })
 }
 
 /**

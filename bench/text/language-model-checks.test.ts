@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChatModel, ChatRequest } from '../../src/llm/chat-client.ts'
-import { judgeModel } from './language-model-checks.ts'
+import { evaluateModel } from './language-model-checks.ts'
 import { type EvaluationSet, readSet, selectTasks, textOf } from './language-model-set.ts'
 
 const set: EvaluationSet = {
@@ -35,11 +35,11 @@ async function failuresOf(reply: (request: ChatRequest) => string) {
     contextTokens: 4096,
     async close() {},
   }
-  const remember = <T>(_request: object, make: () => Promise<T>) => make()
+  const memoize = <T>(_request: object, make: () => Promise<T>) => make()
   const { signal } = new AbortController()
   const failed: Record<string, string[]> = {}
   let checks = 0
-  for await (const one of judgeModel(set, { model, remember, signal })) {
+  for await (const one of evaluateModel(set, { model, memoize, signal })) {
     failed[one.task] = [...(failed[one.task] ?? []), ...one.failed]
     checks += one.checks
   }

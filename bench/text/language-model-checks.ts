@@ -12,7 +12,7 @@ import { unifyNames } from '../../src/llm/unify-names.ts'
 import { type EvaluationSet, textOf } from './language-model-set.ts'
 
 /** What a model was asked, what it answered, and which checks of the answer failed. */
-export type Judged = {
+export type Evaluation = {
   task: string
   asked: string
   answer: string
@@ -36,13 +36,16 @@ const ORDINARY: Record<string, RegExp> = {
 }
 
 /** Asks a model everything of a set, one after the other, and judges each answer as it comes. */
-export async function* judgeModel(set: EvaluationSet, options: AskOptions): AsyncGenerator<Judged> {
+export async function* evaluateModel(
+  set: EvaluationSet,
+  options: AskOptions,
+): AsyncGenerator<Evaluation> {
   const transcriptOf = (name: string) => textOf(set.transcripts[name]!)
   for (const { of, prompt, has = [], lacks = [] } of set.prompts) {
     const answer = await tryTo(async () => {
       return (await answerPrompt({ prompt, transcript: transcriptOf(of) }, options)).text
     })
-    yield judge('prompts', `${of}: ${prompt}`, answer, [
+    yield evaluate('prompts', `${of}: ${prompt}`, answer, [
       ...patterns(answer, has),
       ...patterns(answer, lacks, false),
     ])
@@ -53,28 +56,28 @@ export async function* judgeModel(set: EvaluationSet, options: AskOptions): Asyn
       const found = await extractData({ classes, transcript: transcriptOf(of) }, options)
       return JSON.stringify(found.values)
     })
-    yield judge('extractions', of, answer, extractionChecks(answer, values, transcriptOf(of)))
+    yield evaluate('extractions', of, answer, extractionChecks(answer, values, transcriptOf(of)))
   }
   for (const { of, style, facts, lacks = [] } of set.summaries) {
     const transcript = transcriptOf(of)
     const answer = await tryTo(async () => {
       return (await summarizeTranscript({ style, transcript }, options)).text
     })
-    yield judge('summaries', `${of}, ${style}`, answer, [
+    yield evaluate('summaries', `${of}, ${style}`, answer, [
       ...summaryChecks(answer, { style, transcript, language: set.transcripts[of]!.language }),
       ...patterns(answer, facts),
       ...patterns(answer, lacks, false),
     ])
   }
-  yield* judgeTranslations(set, options)
-  yield* judgeModeration(set, options)
-  yield* judgeNames(set, options)
+  yield* evaluateTranslations(set, options)
+  yield* evaluateModeration(set, options)
+  yield* evaluateNames(set, options)
 }
 
-type Check = [what: string, holds: boolean]
+type Check = [what: string, isMet: boolean]
 
-function judge(task: string, asked: string, answer: string, checks: Check[]): Judged {
-  const failed = checks.flatMap(([what, holds]) => (holds ? [] : [what]))
+function evaluate(task: string, asked: string, answer: string, checks: Check[]): Evaluation {
+  const failed = checks.flatMap(([what, isMet]) => (isMet ? [] : [what]))
   return { task, asked, answer, checks: checks.length, failed }
 }
 
@@ -91,8 +94,8 @@ async function tryTo(ask: () => Promise<string>): Promise<string> {
 /** An answer that is not there has nothing that it must not have: that proves nothing. */
 function patterns(answer: string, list: readonly string[], wanted = true): Check[] {
   return list.map((pattern) => {
-    const holds = new RegExp(pattern, 'iu').test(answer) === wanted
-    return [`${wanted ? 'has' : 'lacks'} ${pattern}`, holds && answer !== '']
+    const isMet = new RegExp(pattern, 'iu').test(answer) === wanted
+    return [`${wanted ? 'has' : 'lacks'} ${pattern}`, isMet && answer !== '']
   })
 }
 
@@ -138,13 +141,13 @@ function summaryChecks(
   ]
 }
 
-async function* judgeTranslations({ translations }: EvaluationSet, options: AskOptions) {
+async function* evaluateTranslations({ translations }: EvaluationSet, options: AskOptions) {
   for (const { from, target, text, has, terms = [] } of translations) {
     const task = { target, texts: [text], context: '', before: [], informal: false, terms }
     const answer = await tryTo(async () => (await translateTexts(task, options)).texts[0]!)
     const hasLength = answer.length < text.length * 4 + 20 && answer.length > text.length / 5
     const kept = text.match(/\[[A-Z_\d]+\]/g) ?? []
-    yield judge('translations', `${from} to ${target}: ${text}`, answer, [
+    yield evaluate('translations', `${from} to ${target}: ${text}`, answer, [
       ['is another text', answer !== '' && answer !== text],
       ['has about its length', hasLength],
       ...kept.map((marker): Check => [`has ${marker}`, answer.includes(marker)]),
@@ -154,7 +157,7 @@ async function* judgeTranslations({ translations }: EvaluationSet, options: AskO
 }
 
 /** A model that finds nothing at all is not right about what is harmless. */
-async function* judgeModeration({ moderation }: EvaluationSet, options: AskOptions) {
+async function* evaluateModeration({ moderation }: EvaluationSet, options: AskOptions) {
   const sentences = moderation.map(([sentence]) => sentence)
   const answer = await tryTo(async () => {
     const { flags } = await moderateSentences({ sentences, categories: CATEGORIES }, options)
@@ -167,12 +170,14 @@ async function* judgeModeration({ moderation }: EvaluationSet, options: AskOptio
   for (const [i, [sentence, category]] of moderation.entries()) {
     const own = flags.filter((flag) => flag.sentence === i).map((flag) => flag.category)
     const isRight = category === null ? own.length === 0 : own.includes(category)
-    yield judge('moderation', sentence, own.join(), [[`${category}`, flags.length > 0 && isRight]])
+    yield evaluate('moderation', sentence, own.join(), [
+      [`${category}`, flags.length > 0 && isRight],
+    ])
   }
 }
 
 /** Likewise, one that changes nothing at all is not right about other names. */
-async function* judgeNames({ names }: EvaluationSet, options: AskOptions) {
+async function* evaluateNames({ names }: EvaluationSet, options: AskOptions) {
   const groups = names.map(({ spellings, said }) => {
     return spellings.map((spelling, i) => ({ spelling, count: 3 - i, said: said[i]! }))
   })
@@ -184,6 +189,6 @@ async function* judgeNames({ names }: EvaluationSet, options: AskOptions) {
     const own = changes.filter(({ from }) => spellings.includes(from))
     const isRight = same ? own.length === 1 && own[0]!.to === spellings[0] : own.length === 0
     const shown = own.map(({ from, to }) => `${from} → ${to}`).join()
-    yield judge('names', spellings.join(), shown, [[`${same}`, changes.length > 0 && isRight]])
+    yield evaluate('names', spellings.join(), shown, [[`${same}`, changes.length > 0 && isRight]])
   }
 }

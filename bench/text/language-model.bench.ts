@@ -12,7 +12,7 @@ import { readConfig } from '../../src/config/config.ts'
 import type { ChatModel } from '../../src/llm/chat-client.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { report } from '../support/report.ts'
-import { judgeModel } from './language-model-checks.ts'
+import { evaluateModel } from './language-model-checks.ts'
 import { readSet, selectTasks, TASKS } from './language-model-set.ts'
 
 const { values } = parseArgs({ options: { task: { type: 'string', multiple: true } } })
@@ -43,11 +43,11 @@ const model: ChatModel = {
   },
 }
 const { signal } = new AbortController()
-const remember = <T>(_request: object, make: () => Promise<T>) => make()
+const memoize = <T>(_request: object, make: () => Promise<T>) => make()
 const passed: Record<string, string> = {}
 const counts: Record<string, [right: number, all: number]> = {}
 const startedAt = performance.now()
-for await (const one of judgeModel(set, { model, remember, signal })) {
+for await (const one of evaluateModel(set, { model, memoize, signal })) {
   const count = counts[one.task] ?? [0, 0]
   counts[one.task] = count
   count[0] += one.checks - one.failed.length

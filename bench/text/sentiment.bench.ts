@@ -4,10 +4,10 @@
  * sentences.
  */
 import { readFileSync } from 'node:fs'
-import { judge } from '../../src/text/add-ons/sentiment/judge.ts'
+import { classifySentiment } from '../../src/text/add-ons/sentiment/classify-sentiment.ts'
 import { report } from '../support/report.ts'
 
-judge('The lists are read on first use.')
+classifySentiment('The lists are read on first use.')
 for (const half of ['tuned', 'frozen']) {
   const text = readFileSync(new URL(`sentiment-${half}.tsv`, import.meta.url), 'utf8')
   const labeled = text
@@ -20,7 +20,7 @@ for (const half of ['tuned', 'frozen']) {
   let emotions = 0
   const startedAt = performance.now()
   for (const [side = '', emotion = '', sentence = ''] of labeled) {
-    const recognized = judge(sentence)
+    const recognized = classifySentiment(sentence)
     if (recognized.sentiment === side) sides++
     if (recognized.emotion === emotion) emotions++
     confusion[side] ??= {}

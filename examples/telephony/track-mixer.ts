@@ -5,9 +5,9 @@ const SILENCE = 0xff
 /** Differences up to this are jitter of the times that chunks carry. */
 const JITTER_BYTES = 60 * BYTES_PER_MS
 /** A track that is this far behind the other is silent, or not sent at all. */
-const MOST_LAG_BYTES = 1000 * BYTES_PER_MS
+const MAX_LAG_BYTES = 1000 * BYTES_PER_MS
 /** A gap is filled up to this length; the times of a longer one are wrong. */
-const MOST_GAP_BYTES = 60_000 * BYTES_PER_MS
+const MAX_GAP_BYTES = 60_000 * BYTES_PER_MS
 
 type Track = { end: number; waiting: Buffer[]; waitingBytes: number }
 
@@ -26,12 +26,12 @@ export class TrackMixer {
   add(index: number, chunk: Buffer, ms: number | undefined): Buffer {
     const track = this.#tracks[index]!
     const behind = ms === undefined ? 0 : ms * BYTES_PER_MS - track.end
-    if (behind > JITTER_BYTES && behind <= MOST_GAP_BYTES) append(track, silence(behind))
+    if (behind > JITTER_BYTES && behind <= MAX_GAP_BYTES) append(track, silence(behind))
     const known = behind < -JITTER_BYTES ? Math.min(-behind, chunk.length) : 0
     append(track, chunk.subarray(known))
     for (const other of this.#tracks) {
       const lag = track.end - other.end
-      if (lag > MOST_LAG_BYTES) append(other, silence(lag - MOST_LAG_BYTES))
+      if (lag > MAX_LAG_BYTES) append(other, silence(lag - MAX_LAG_BYTES))
     }
     return this.#take(Math.min(...this.#tracks.map(({ waitingBytes }) => waitingBytes)))
   }

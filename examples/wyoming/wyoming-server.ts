@@ -87,10 +87,10 @@ class Client {
   }
 
   async #open({ rate, width, channels }: Record<string, unknown>): Promise<Speech> {
-    const { language: usual, model: usualModel, server } = this.#options
+    const { language: usual, model: defaultModel, server } = this.#options
     const { language, name } = this.#wanted
     const wantedLanguage = typeof language === 'string' && language ? language : usual
-    const model = typeof name === 'string' && name ? name : usualModel
+    const model = typeof name === 'string' && name ? name : defaultModel
     const vocabulary = this.#vocabulary()
     const speech: Pick<Speech, 'text' | 'language'> = { text: '', language: wantedLanguage }
     const params = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { findVersionProblems, releaseNotes, type VersionFiles } from './versions.ts'
+import { findVersionErrors, releaseNotes, type VersionFiles } from './versions.ts'
 
 const ready: VersionFiles = {
   manifest: { name: 'steno-server', version: '1.2.3', repository: 'github:some/steno' },
@@ -10,11 +10,11 @@ const ready: VersionFiles = {
 }
 
 test('a version is released once its files agree', () => {
-  assert.deepEqual(findVersionProblems(ready), [])
+  assert.deepEqual(findVersionErrors(ready), [])
 })
 
 test('a version is released of its own tag', () => {
-  assert.deepEqual(findVersionProblems({ ...ready, tags: ['v1.2.3'], tag: 'v1.2.3' }), [])
+  assert.deepEqual(findVersionErrors({ ...ready, tags: ['v1.2.3'], tag: 'v1.2.3' }), [])
 })
 
 test('the notes of a release are the entry of its version', () => {
@@ -37,7 +37,7 @@ const wrong: [string, Partial<VersionFiles>, RegExp][] = [
 ]
 for (const [name, change, problem] of wrong) {
   test(`${name} stops a release`, () => {
-    const problems = findVersionProblems({ ...ready, ...change })
+    const problems = findVersionErrors({ ...ready, ...change })
     assert.ok(
       problems.some((one) => problem.test(one)),
       problems.join('\n'),

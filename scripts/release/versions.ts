@@ -10,7 +10,7 @@ export type VersionFiles = {
 }
 
 /** Returns what keeps the version of `manifest` from being released; empty when nothing does. */
-export function findVersionProblems(files: VersionFiles): string[] {
+export function findVersionErrors(files: VersionFiles): string[] {
   const { manifest, lock, changelog, tags, tag } = files
   const { name, version } = manifest
   const problems: string[] = []

@@ -2,7 +2,7 @@ import type { IncomingMessage as RawRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import Fastify, { LogController } from 'fastify'
-import type { App } from '../app/server-parts.ts'
+import type { App } from '../app/app-type.ts'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../errors.ts'
 import type { Log } from '../observability/log.ts'
@@ -40,13 +40,13 @@ const IDLE_TIMEOUT_MS = 72_000
 const SILENCE_TIMEOUT_MS = 300_000
 
 /** The parts that every request needs, whatever its route. */
-export type ServerParts = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
+export type ServerDeps = Pick<App, 'config' | 'log' | 'metrics' | 'tracing'>
 
 /**
  * Creates the framework instance that the contract requires, before any route: an id for each
  * request, one form for every error on every path, JSON bodies, no work accepted during shutdown.
  */
-export function createFastify(app: ServerParts): FastifyInstance {
+export function createFastify(app: ServerDeps): FastifyInstance {
   const { config } = app
   const idHeaders = ['x-request-id', ...config.http.requestIdHeaderNames]
   const refuse = (socket: Socket, problem: string) => {
@@ -88,11 +88,11 @@ export function createFastify(app: ServerParts): FastifyInstance {
   return http
 }
 
-type FastifyParts = { turns: PipelineQueue; idHeaders: string[] }
+type FastifyDeps = { turns: PipelineQueue; idHeaders: string[] }
 
 function newFastify(
-  { config, log }: ServerParts,
-  { turns, idHeaders }: FastifyParts,
+  { config, log }: ServerDeps,
+  { turns, idHeaders }: FastifyDeps,
 ): FastifyInstance {
   return Fastify({
     loggerInstance: log.child({ module: 'api' }) as FastifyBaseLogger,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { App } from '../app/server-parts.ts'
+import type { App } from '../app/app-type.ts'
 import { FrameScheduler } from '../live/input/frame-scheduler.ts'
 import { addRoutes } from './add-routes.ts'
 import type { Key } from './auth/auth.ts'
@@ -62,7 +62,7 @@ declare module 'fastify' {
 }
 
 /** The parts of the app that the HTTP server uses. */
-export type HttpParts = Pick<
+export type HttpDeps = Pick<
   App,
   | 'config'
   | 'log'
@@ -77,33 +77,33 @@ export type HttpParts = Pick<
 >
 
 /** Builds the HTTP server with all its routes; it does not listen yet. */
-export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
-  const http = createFastify(parts)
-  const bodies = new BodyReader(parts)
+export async function createHttp(deps: HttpDeps): Promise<FastifyInstance> {
+  const http = createFastify(deps)
+  const bodies = new BodyReader(deps)
   http.addHook('onClose', () => bodies.close())
-  const app = { ...parts, bodies }
+  const app = { ...deps, bodies }
   const { roles } = app.config.node
   await allowOrigins(http, app.config.http)
   await describeApi(http, app.config)
   await addRoutes(http, healthRoutes(app), metricsRoutes(app))
-  const admission = createAuthenticator(app)
+  const authenticator = createAuthenticator(app)
   const clientSecrets = createClientSecrets(app)
   const captions = new CaptionStreams(app)
   http.addHook('preClose', async () => captions.close())
   if (roles.includes('api')) {
-    await registerApi(http, { ...app, clientSecrets, captions }, admission)
+    await registerApi(http, { ...app, clientSecrets, captions }, authenticator)
   } else if (roles.includes('live')) {
     // Other nodes forward the viewers of this node's sessions here.
     await http.register(sharedRoutes(app, captions))
     await http.register(async (guarded) => {
-      guard(guarded, admission)
+      guard(guarded, authenticator)
       await addRoutes(guarded, captionRoutes(app, captions))
     })
   }
   if (roles.includes('api') || roles.includes('live')) {
     const scheduler = new FrameScheduler()
     createLiveSocketServer(http, app, scheduler)
-    createRealtimeSocketServer(http, { ...app, admission, clientSecrets, scheduler })
+    createRealtimeSocketServer(http, { ...app, authenticator, clientSecrets, scheduler })
   }
   return http
 }
@@ -111,14 +111,14 @@ export async function createHttp(parts: HttpParts): Promise<FastifyInstance> {
 /** Registers what only nodes of the role `api` serve. */
 async function registerApi(
   http: FastifyInstance,
-  app: HttpParts & { bodies: BodyReader; clientSecrets: ClientSecrets; captions: CaptionStreams },
-  admission: ReturnType<typeof createAuthenticator>,
+  app: HttpDeps & { bodies: BodyReader; clientSecrets: ClientSecrets; captions: CaptionStreams },
+  authenticator: ReturnType<typeof createAuthenticator>,
 ): Promise<void> {
   await addRoutes(http, openApiRoutes(app), homeRoute(app), dashboardRoutes(app), guideRoutes())
   await http.register(sharedRoutes(app, app.captions))
-  await http.register(signInRoutes(app, admission))
+  await http.register(signInRoutes(app, authenticator))
   await http.register(async (guarded) => {
-    guard(guarded, admission)
+    guard(guarded, authenticator)
     await addRoutes(guarded, capabilityRoutes(app), modelRoutes(app))
     await guarded.register(transcriptionRoute(app))
     await guarded.register(clientSecretRoutes(app))
@@ -147,21 +147,21 @@ async function registerApi(
   })
 }
 
-/** Admits only requests with a key, or the cookie of one, that may do what they ask for. */
-function guard(http: FastifyInstance, admission: ReturnType<typeof createAuthenticator>): void {
+/** Rejects requests without a key, or the cookie of one, that may do what they ask for. */
+function guard(http: FastifyInstance, authenticator: ReturnType<typeof createAuthenticator>): void {
   http.decorateRequest('account', '')
   http.decorateRequest('scopes')
   http.decorateRequest('keyHash', '')
   http.decorateRequest('keyId', '')
   http.decorateRequest('isStillAllowed')
   http.addHook('onRequest', async (request) => {
-    const { hash, account, scopes, id } = await admission.admit(request)
+    const { hash, account, scopes, id } = await authenticator.authenticate(request)
     requireScope(scopes, { method: request.method, route: request.routeOptions.url! })
     request.account = account
     request.scopes = scopes
     request.keyHash = hash
     request.keyId = id
-    request.isStillAllowed = () => admission.isStillAllowed(request)
+    request.isStillAllowed = () => authenticator.isStillAllowed(request)
   })
   // A key in a header of its own is no reason for a proxy to keep a response to itself.
   http.addHook('onSend', async (_request, reply) => {

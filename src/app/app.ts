@@ -21,10 +21,10 @@ import type { JobId } from '../storage/jobs/jobs.ts'
 import { openStorage } from '../storage/storage.ts'
 import { LiveText } from '../text/live/live-text.ts'
 import { ResultBuilder } from '../text/result/result-builder.ts'
+import type { App } from './app-type.ts'
 import { createPullQueue } from './models/model-pulls.ts'
 import { createModelStore } from './models/model-store.ts'
 import { remoteOptions } from './remote-asr.ts'
-import type { App } from './server-parts.ts'
 import { openServices } from './services.ts'
 
 /** Parts that replace the defaults, as in tests. */

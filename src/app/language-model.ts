@@ -94,7 +94,7 @@ function serveModel(
   const complete = measured(chat, metrics)
   return {
     async call(request, options): Promise<unknown> {
-      const { account, job, signal, remember } = options
+      const { account, job, signal, memoize } = options
       const model = allowedModels.find((name) => name === request.model)
       const asked: ChatModel = {
         ...chat,
@@ -104,13 +104,13 @@ function serveModel(
           return inTurn(spend, { account, signal })
         },
       }
-      const rememberFor: AskOptions['remember'] = (part, make) => {
-        return remember(model === undefined ? part : { ...part, model }, make)
+      const memoizeFor: AskOptions['memoize'] = (part, make) => {
+        return memoize(model === undefined ? part : { ...part, model }, make)
       }
       const startedAt = performance.now()
       const taken = () => roundTo((performance.now() - startedAt) / 1000, 6)
       try {
-        const answer = await perform(request, { model: asked, remember: rememberFor, signal })
+        const answer = await perform(request, { model: asked, memoize: memoizeFor, signal })
         return { ...answer, seconds: taken() }
       } catch (error) {
         // A failed request fails its prompt or target only.

@@ -22,12 +22,12 @@ export type OpenServices = Services & { close(): Promise<void> }
  */
 export async function openServices(
   config: Pick<Config, 'llm' | 'models' | 'apertium' | 'jobs'>,
-  tools: { log: Log; metrics: Metrics; speech: SpeechTranslator; db: Pick<Db, 'sql'> },
+  deps: { log: Log; metrics: Metrics; speech: SpeechTranslator; db: Pick<Db, 'sql'> },
 ): Promise<OpenServices> {
-  const { speech, db } = tools
+  const { speech, db } = deps
   const quota = openTokenQuota(db, config.jobs.maxTokensPerMonth)
-  const model = openLanguageModel(config, { ...tools, quota })
-  const translator = model ? undefined : await findTranslator(config, tools)
+  const model = openLanguageModel(config, { ...deps, quota })
+  const translator = model ? undefined : await findTranslator(config, deps)
   return {
     get addOns() {
       if (model) return Object.fromEntries(modelSteps.map((name) => [name, 'all' as const]))

@@ -14,7 +14,7 @@ import type { AudioSpans } from '../text/service-add-ons/translation.ts'
 /** Word times are off by up to so many seconds: a little more is heard on both sides. */
 const MARGIN = 0.2
 /** Spans of one task: enough to keep a process busy, few enough to stop soon. */
-const MOST_SPANS = 8
+const MAX_SPANS = 8
 
 /** The fields of a request of `text/service-add-ons/translation.ts`. */
 type Fields = { languages: string[]; spoken?: AudioSpans[] }
@@ -72,7 +72,7 @@ function tasksOf(
       const last = tasks.at(-1)
       const [first] = last ?? []
       const isAlike = first && first.channel === channel && first.language === language
-      if (last && isAlike && last.length < MOST_SPANS) last.push(span)
+      if (last && isAlike && last.length < MAX_SPANS) last.push(span)
       else tasks.push([span])
     }
   }

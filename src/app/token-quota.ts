@@ -33,7 +33,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
   if (maxPerMonth === 0) return unlimited
   /** Tokens that are not in the database yet, by account and job. */
   const pending = new Map<string, Map<string, number>>()
-  /** Requests of an account are admitted one after the other: each counts those before it. */
+  /** Requests of an account reserve one after the other: each counts those before it. */
   const turns = new Map<string, Promise<unknown>>()
 
   function pendingOf(account: string): Map<string, number> {
@@ -47,7 +47,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
     own.set(job, (own.get(job) ?? 0) + tokens)
   }
 
-  async function admit(owner: TokenOwner, tokens: number): Promise<void> {
+  async function reserve(owner: TokenOwner, tokens: number): Promise<void> {
     const { account } = owner
     const own = pendingOf(account)
     const jobs = [...own.keys()].filter((job) => job !== owner.job)
@@ -66,7 +66,7 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
   return {
     async spend(owner, tokens, make) {
       const { account } = owner
-      const turn = (turns.get(account) ?? Promise.resolve()).then(() => admit(owner, tokens))
+      const turn = (turns.get(account) ?? Promise.resolve()).then(() => reserve(owner, tokens))
       turns.set(
         account,
         turn.catch(() => {}),

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { readStoredModels } from '../models/install/installed-models.ts'
 import { suggestModel } from '../models/recommend.ts'
-import { type SpeechEngineOptions, usualLimits } from './engine-options.ts'
+import { defaultLimits, type SpeechEngineOptions } from './engine-options.ts'
 import { REMOTE } from './engines/remote/remote-id.ts'
 import { identifyLanguages } from './languages/identify-languages.ts'
 import { createLiveEngine } from './live/worker-client.ts'
@@ -115,7 +115,7 @@ export function createSpeechEngine(options: SpeechEngineOptions): SpeechEngine {
 function chooseRoute(
   request: Parameters<SpeechEngine['route']>[0],
   { available }: Pick<Recognizers, 'available'>,
-  { aliases = {}, models: limits = usualLimits }: SpeechEngineOptions,
+  { aliases = {}, models: limits = defaultLimits }: SpeechEngineOptions,
 ): ReturnType<SpeechEngine['route']> {
   const named = { ...request, model: modelBehind(request.model, aliases) }
   const known = languagesOf(available())

@@ -50,7 +50,7 @@ export type ModelLimits = {
 }
 
 /** Limits where none are configured. */
-export const usualLimits: ModelLimits = { memory: Number.MAX_SAFE_INTEGER, idleSeconds: 300 }
+export const defaultLimits: ModelLimits = { memory: Number.MAX_SAFE_INTEGER, idleSeconds: 300 }
 
 /** Returns the options that follow from the settings. */
 export function engineOptions({

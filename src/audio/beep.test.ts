@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { beepOver } from './beep.ts'
 
-const stretch = { start: 4000, end: 12_000 }
+const span = { start: 4000, end: 12_000 }
 
 /** A second of one value, with the tone over the span. */
 function beeped(value: number): Int16Array {
   const samples = new Int16Array(16_000).fill(value)
-  beepOver(samples, { at: 0, stretches: [stretch] })
+  beepOver(samples, { at: 0, spans: [span] })
   return samples
 }
 
@@ -28,7 +28,7 @@ test('what is beeped over is a tone of 1 kHz at -20 dB of full scale', () => {
 
 test('nothing of what was there is under the tone, and all else is as it was', () => {
   const [one, other] = [beeped(9000), beeped(-321)]
-  const { start, end } = stretch
+  const { start, end } = span
   assert.deepEqual(one.slice(start, end), other.slice(start, end))
   assert.ok(one.slice(0, start).every((sample) => sample === 9000))
   assert.ok(one.slice(end).every((sample) => sample === 9000))
@@ -56,7 +56,7 @@ test('the tone is the same however the channel is cut into blocks', () => {
     [9000, 12_000],
     [12_000, 16_000],
   ] as const) {
-    beepOver(samples.subarray(at, end), { at, stretches: [stretch] })
+    beepOver(samples.subarray(at, end), { at, spans: [span] })
   }
   assert.deepEqual(samples, beeped(77))
 })

@@ -18,17 +18,17 @@ const tone = Float64Array.from({ length: SAMPLE_RATE / PITCH }, (_, i) => {
 })
 
 /**
- * Replaces the `stretches` of a channel with a tone; `samples` are those of the channel from `at`
+ * Replaces the `spans` of a channel with a tone; `samples` are those of the channel from `at`
  * on. It replaces them and does not mix: nothing of the original can be recovered.
  */
 export function beepOver(
   samples: Int16Array,
-  { at, stretches }: { at: number; stretches: readonly SampleSpan[] },
+  { at, spans }: { at: number; spans: readonly SampleSpan[] },
 ): void {
-  for (const stretch of stretches) {
-    const from = Math.max(stretch.start, at)
-    const to = Math.min(stretch.end, at + samples.length)
-    for (let i = from; i < to; i++) samples[i - at] = Math.round(toneAt(i, stretch))
+  for (const span of spans) {
+    const from = Math.max(span.start, at)
+    const to = Math.min(span.end, at + samples.length)
+    for (let i = from; i < to; i++) samples[i - at] = Math.round(toneAt(i, span))
   }
 }
 

@@ -34,10 +34,13 @@ export function decodePcm(
   })
 }
 
-type Interleaved = { view: DataView; encoding: SampleEncoding; offset: number; step: number }
+type InterleavedSamples = { view: DataView; encoding: SampleEncoding; offset: number; step: number }
 
 /** One loop per encoding: a test inside the loop would cost more than the conversion. */
-function decodeChannel(samples: Float32Array, { view, encoding, offset, step }: Interleaved): void {
+function decodeChannel(
+  samples: Float32Array,
+  { view, encoding, offset, step }: InterleavedSamples,
+): void {
   const count = samples.length
   let at = offset
   switch (encoding) {

@@ -18,31 +18,31 @@ async function store(t: TestContext, step: number): Promise<{ path: string; samp
   return { path, samples }
 }
 
-function withBeeps(samples: Int16Array, stretches: readonly SampleSpan[]): Int16Array {
+function withBeeps(samples: Int16Array, spans: readonly SampleSpan[]): Int16Array {
   const copy = samples.slice()
-  beepOver(copy, { at: 0, stretches })
+  beepOver(copy, { at: 0, spans })
   return copy
 }
 
 test('all channels are there in their order, each with its own tones, the rest to the sample', async (t) => {
   const [one, two] = [await store(t, 7), await store(t, 13)]
-  const stretches = [
+  const spans = [
     [
       { start: 100, end: 900 },
       { start: 15_000, end: 17_000 },
     ],
     [{ start: 32_000, end: SAMPLES }],
   ] as const
-  const channels = [one, two, one].map(({ path }, i) => ({ path, stretches: stretches[i % 2]! }))
+  const channels = [one, two, one].map(({ path }, i) => ({ path, spans: spans[i % 2]! }))
   const pieces = await Array.fromAsync(redactedWave(channels, { samples: SAMPLES }))
   const wave = Buffer.concat(pieces)
   const format = { encoding: 's16', sampleRate: 16_000, channels: 3 } as const
   const header = wavHeader(format, SAMPLES * 6)
   assert.deepEqual(new Uint8Array(wave.subarray(0, 44)), new Uint8Array(header))
   const expected = [
-    withBeeps(one.samples, stretches[0]),
-    withBeeps(two.samples, stretches[1]),
-    withBeeps(one.samples, stretches[0]),
+    withBeeps(one.samples, spans[0]),
+    withBeeps(two.samples, spans[1]),
+    withBeeps(one.samples, spans[0]),
   ]
   const audio = new Int16Array(new Uint8Array(wave.subarray(44)).buffer)
   assert.equal(audio.length, SAMPLES * 3)
@@ -56,9 +56,7 @@ test('all channels are there in their order, each with its own tones, the rest t
 
 test('a long recording comes in blocks of a second', async (t) => {
   const { path } = await store(t, 1)
-  const pieces = await Array.fromAsync(
-    redactedWave([{ path, stretches: [] }], { samples: SAMPLES }),
-  )
+  const pieces = await Array.fromAsync(redactedWave([{ path, spans: [] }], { samples: SAMPLES }))
   assert.deepEqual(
     pieces.map(({ length }) => length),
     [44, 32_000, 32_000, 2 * SAMPLES - 64_000],
@@ -67,6 +65,6 @@ test('a long recording comes in blocks of a second', async (t) => {
 
 test('a file that is cut short fails', async (t) => {
   const { path } = await store(t, 1)
-  const wave = redactedWave([{ path, stretches: [] }], { samples: SAMPLES + 1 })
+  const wave = redactedWave([{ path, spans: [] }], { samples: SAMPLES + 1 })
   await assert.rejects(Array.fromAsync(wave), { code: 'storage_unreadable' })
 })

@@ -5,7 +5,7 @@ import { wavHeader } from './containers/wav-header.ts'
 import { SAMPLE_RATE } from './pcm.ts'
 
 /** A channel as a file of 16-bit samples at 16 kHz, and the spans to redact. */
-export type RedactedChannel = { path: string; stretches: readonly SampleSpan[] }
+export type RedactedChannel = { path: string; spans: readonly SampleSpan[] }
 
 /**
  * A second: with the maximum number of channels, a millisecond of work and half a megabyte of
@@ -30,9 +30,9 @@ export async function* redactedWave(
     for (let at = 0; at < samples; at += BLOCK) {
       const length = Math.min(BLOCK, samples - at)
       const block = new Int16Array(length * channels.length)
-      for (const [i, { stretches }] of channels.entries()) {
+      for (const [i, { spans }] of channels.entries()) {
         const own = await readSamples(files[i]!, { at, length })
-        beepOver(own, { at, stretches })
+        beepOver(own, { at, spans })
         for (let n = 0; n < length; n++) block[n * channels.length + i] = own[n]!
       }
       yield new Uint8Array(block.buffer)

@@ -67,7 +67,7 @@ export class DeliveryService {
   readonly #closing = new AbortController()
   readonly #running = new Set<Promise<void>>()
   /** Jobs that were deleted since the database was last asked what to send. */
-  readonly #forgotten = new Set<string>()
+  readonly #deletedJobs = new Set<string>()
   #renewals: NodeJS.Timeout | undefined
   #polling: Promise<void> = Promise.resolve()
   #loop: Promise<unknown> = Promise.resolve()
@@ -114,7 +114,7 @@ export class DeliveryService {
 
   /** Cuts off the requests in flight for a deleted job. */
   abortJob(jobId: string): void {
-    this.#forgotten.add(jobId)
+    this.#deletedJobs.add(jobId)
     for (const request of this.#queues.requests()) {
       if (request.jobId === jobId) request.abort.abort(new Error('the job was deleted'))
     }
@@ -212,7 +212,7 @@ export class DeliveryService {
     const now = this.#clock.now()
     // Anything that happens meanwhile sets it again.
     queue.nextAt = Number.POSITIVE_INFINITY
-    this.#forgotten.clear()
+    this.#deletedJobs.clear()
     try {
       const endpoint = await findEndpoint(db, { id: endpointId })
       if (!endpoint || endpoint.disabledAt !== null) return await this.#giveUp(queue, endpoint)
@@ -256,7 +256,7 @@ export class DeliveryService {
 
   #begin(queue: EndpointQueue, delivery: QueuedDelivery, secrets: readonly string[]): void {
     const { id, jobId } = delivery
-    if (jobId !== null && this.#forgotten.has(jobId)) return
+    if (jobId !== null && this.#deletedJobs.has(jobId)) return
     const abort = new AbortController()
     this.#queues.begin(queue, id, { jobId, abort })
     const { signal } = abort

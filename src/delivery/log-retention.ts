@@ -33,7 +33,7 @@ export async function trimDeliveryLog(options: LogRetentionOptions): Promise<voi
       )
     }
     if (mayDelete) {
-      await forgetCallbacks(options).catch((error) => {
+      await deleteCallbackEndpoints(options).catch((error) => {
         log.error({ err: error }, 'cannot delete unused callback receivers')
       })
     }
@@ -49,22 +49,27 @@ async function deleteExpired({
   signal,
 }: LogRetentionOptions): Promise<void> {
   const endedBefore = clock.now() - logDays * DAY_MS
-  let forgotten = 0
+  let count = 0
   while (!signal.aborted) {
     const { deleted, objects } = await deleteOldDeliveries(db, { endedBefore })
     for (const id of objects) await db.objects.delete(id)
-    forgotten += deleted
+    count += deleted
     if (deleted === 0) break
   }
-  if (forgotten > 0) log.info({ forgotten }, 'deleted expired deliveries from the log')
+  if (count > 0) log.info({ deleted: count }, 'deleted expired deliveries from the log')
 }
 
-async function forgetCallbacks({ db, log, clock, signal }: LogRetentionOptions): Promise<void> {
+async function deleteCallbackEndpoints({
+  db,
+  log,
+  clock,
+  signal,
+}: LogRetentionOptions): Promise<void> {
   let sum = 0
   for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
-    const { forgotten, last } = await purgeCallbackEndpoints(db, { after, now: clock.now() })
-    sum += forgotten
+    const { deleted, last } = await purgeCallbackEndpoints(db, { after, now: clock.now() })
+    sum += deleted
     after = last
   }
-  if (sum > 0) log.info({ forgotten: sum }, 'deleted callback receivers without deliveries')
+  if (sum > 0) log.info({ deleted: sum }, 'deleted callback receivers without deliveries')
 }

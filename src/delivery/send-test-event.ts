@@ -39,7 +39,7 @@ export async function sendTestEvent(
   return { id, reason, attempt, isSigned: secrets.length > 0 }
 }
 
-type Sending = {
+type TestEventOptions = {
   id: string
   account: string
   url: string
@@ -50,10 +50,10 @@ type Sending = {
 
 async function sendOnce(
   config: Config,
-  { id, account, url, body, secrets, signal }: Sending,
+  { id, account, url, body, secrets, signal }: TestEventOptions,
 ): Promise<AttemptRecord> {
   const bytes = Buffer.from(body)
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
     yield bytes
   }
   const sender = createSender({ config })
@@ -61,7 +61,7 @@ async function sendOnce(
     const delivery = { id, account, method: 'POST', url } as const
     return await sender.send({
       ...{ delivery, secrets, signal },
-      body: { bytes: bytes.length, pieces },
+      body: { bytes: bytes.length, chunks },
     })
   } finally {
     sender.close()

@@ -26,7 +26,7 @@ import type { TranslatorInfo } from '../text/service-add-ons/service-add-on.ts'
 import { filenameOf } from './fetching/source-url.ts'
 import type { JobWaiters } from './job-waiters.ts'
 import { removeCheckpoints } from './pipeline/checkpoints.ts'
-import type { PipelineTools } from './pipeline/pipeline-tools.ts'
+import type { PipelineDeps } from './pipeline/pipeline-deps.ts'
 import { deleteRecordings } from './pipeline/redacted-audio.ts'
 import type { QueueLoop } from './queue/queue-loop.ts'
 import { type JobAddOn, retryAddOn } from './results/add-on-retry.ts'
@@ -57,7 +57,7 @@ export type SubmitRequest = {
 
 /** The dependencies of submission. */
 export type JobServiceOptions = {
-  tools: PipelineTools
+  deps: PipelineDeps
   /** Runs the jobs, if this process does. */
   runner: Pick<QueueLoop, 'wake' | 'secondsUntilNext' | 'cancel'> | undefined
   waiters: Pick<JobWaiters, 'ended'>
@@ -67,14 +67,14 @@ export type JobServiceOptions = {
   onDeleted?: ((jobId: string) => void) | undefined
 }
 
-type Refused = { account: string; fileId: string | null; maxQueued: number }
+type RefusedJob = { account: string; fileId: string | null; maxQueued: number }
 
 /** Seconds after which a rejected client may well succeed. */
 const RETRY_SOON = { retryAfter: 5 }
 
 /** What clients ask of recorded audio: uploads, jobs, retries of add-ons, deletion. */
 export class JobService {
-  readonly #tools: PipelineTools
+  readonly #deps: PipelineDeps
   readonly #options: JobServiceOptions
   readonly #create: CreateJob
   readonly #closed = new AbortController()
@@ -83,8 +83,8 @@ export class JobService {
 
   constructor(options: JobServiceOptions) {
     this.#options = options
-    this.#tools = options.tools
-    this.#create = createJobWriter(options.tools.db)
+    this.#deps = options.deps
+    this.#create = createJobWriter(options.deps.db)
   }
 
   /** Queues a job. Once this resolves, the job survives whatever happens to the server. */
@@ -94,10 +94,10 @@ export class JobService {
     const listed = listedLanguages(params)
     const requested = readRecognitionRequest(params)
     // The attempt installs a model that is missing.
-    if (!this.#tools.speech.installer?.findMissing(requested)) this.#tools.speech.route(requested)
+    if (!this.#deps.speech.installer?.findMissing(requested)) this.#deps.speech.route(requested)
     if (params.pii_redaction === true) refuseUnredactable(listed)
     if (!fileId && !source) throw new TypeError('submit: neither fileId nor source is given')
-    await this.#tools.space.admit(account)
+    await this.#deps.space.checkAccount(account)
     const id = randomUUID()
     const file = {
       id: fileId ?? randomUUID(),
@@ -105,8 +105,8 @@ export class JobService {
       source: fileId ? null : source,
     }
     const times = { createdAt: wallNow(), runAfter: monotonicNow() }
-    const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#tools.config.jobs
-    const zeroRetention = hasZeroRetention(this.#tools.config.storage, account)
+    const { maxQueuedPerAccount: maxQueued, maxSecondsPerMonth } = this.#deps.config.jobs
+    const zeroRetention = hasZeroRetention(this.#deps.config.storage, account)
     const asked = { params, paramsText, customMetadata, keyId, zeroRetention }
     const job = { id, account, ...times, ...asked, file }
     const creation = await this.#create(job, {
@@ -115,7 +115,7 @@ export class JobService {
     if (creation === 'refused') throw await this.#whyRefused({ account, fileId, maxQueued })
     this.#options.onEvents?.()
     this.#options.runner?.wake({ account, hasLocalAudio: fileId !== null })
-    this.#tools.db.jobNotifier?.notify()
+    this.#deps.db.jobNotifier?.notify()
     // The same request may have arrived concurrently and been first.
     return { id: creation === 'created' ? id : jobOfSameRequest(creation, idempotency!) }
   }
@@ -126,7 +126,7 @@ export class JobService {
    */
   async whenEnded(id: JobId, signal: AbortSignal): Promise<Job> {
     await this.#options.waiters.ended(id.id, signal)
-    const job = await findJob(this.#tools.db, id)
+    const job = await findJob(this.#deps.db, id)
     if (!job) throw new AppError('job_not_found', id.id)
     return job
   }
@@ -136,13 +136,13 @@ export class JobService {
    * if that request asked for something else.
    */
   async findByIdempotencyKey(idempotency: IdempotencyKey): Promise<{ id: string } | undefined> {
-    const earlier = await findByIdempotencyKey(this.#tools.db, idempotency, { now: wallNow() })
+    const earlier = await findByIdempotencyKey(this.#deps.db, idempotency, { now: wallNow() })
     return earlier && { id: jobOfSameRequest(earlier, idempotency) }
   }
 
   /** Stores a recording. It is kept while a job uses it, otherwise for the configured time. */
   upload(account: string, upload: Upload): Promise<StoredRecording> {
-    return storeUpload(this.#tools, account, upload)
+    return storeUpload(this.#deps, account, upload)
   }
 
   /**
@@ -150,13 +150,13 @@ export class JobService {
    * as it may run jobs.
    */
   async uploadFrom(account: string, upload: RemoteUpload): Promise<StoredRecording> {
-    const most = this.#tools.config.jobs.maxConcurrentPerAccount
+    const most = this.#deps.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
     if (fetching >= most)
       throw new AppError('too_many_fetches', `${most} are in progress`, RETRY_SOON)
     this.#fetching.set(account, fetching + 1)
     try {
-      return await fetchUpload(this.#tools, account, upload)
+      return await fetchUpload(this.#deps, account, upload)
     } finally {
       const others = this.#fetching.get(account)! - 1
       if (others > 0) this.#fetching.set(account, others)
@@ -168,7 +168,7 @@ export class JobService {
    * Deletes a job that has ended, with its result and, unless another job uses it, its recording.
    */
   async remove(job: JobId, by: Actor = { source: 'server' }): Promise<void> {
-    const { db, workFolder } = this.#tools
+    const { db, workFolder } = this.#deps
     const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, job, by))
     if (!deleted) {
       throw new AppError((await findJob(db, job)) ? 'job_active' : 'job_not_found')
@@ -184,7 +184,7 @@ export class JobService {
    * Notes that the owner has read the whole result of an ended job, of which nothing may be kept.
    */
   async markResultRead(job: Pick<JobId, 'id' | 'account'>): Promise<void> {
-    const { db, log } = this.#tools
+    const { db, log } = this.#deps
     try {
       if (await markResultRead(db, job, { at: wallNow() })) await this.deleteReadJob(job.id)
     } catch (error) {
@@ -195,7 +195,7 @@ export class JobService {
 
   /** Deletes a zero-retention job once its result was read and no delivery is pending. */
   async deleteReadJob(id: string): Promise<void> {
-    const { db, log } = this.#tools
+    const { db, log } = this.#deps
     try {
       for (const gone of await deleteReadJobs(db, { id })) this.#options.onDeleted?.(gone)
     } catch (error) {
@@ -208,7 +208,7 @@ export class JobService {
    * ended.
    */
   async cancel(job: JobId): Promise<void> {
-    const { db, workFolder, log } = this.#tools
+    const { db, workFolder, log } = this.#deps
     const { status: code, message } = new AppError('job_canceled')
     const failure = { code, message, reason: 'cancelled' } as const
     if (!(await cancelRecordedJob(db, job, { failure, at: wallNow() }))) {
@@ -224,7 +224,7 @@ export class JobService {
 
   /** Retries a failed add-on of a finished job; returns the JSON text now in its result. */
   retryAddOn(addOn: JobAddOn): Promise<string> {
-    return retryAddOn(this.#tools, addOn, { signal: this.#closed.signal })
+    return retryAddOn(this.#deps, addOn, { signal: this.#closed.signal })
   }
 
   /**
@@ -235,22 +235,22 @@ export class JobService {
     job: JobId,
     format: TranscriptFormat & { isEdited: boolean },
   ): Promise<string | Uint8Array> {
-    return writeJobTranscript(this.#tools, job, { ...format, signal: this.#closed.signal })
+    return writeJobTranscript(this.#deps, job, { ...format, signal: this.#closed.signal })
   }
 
   /** Returns the corrections of a transcript, with its last `limit` versions. */
   transcriptEdits(job: JobId, { limit }: { limit: number }): Promise<TranscriptEdits> {
-    return readTranscriptEdits(this.#tools, job, { limit, signal: this.#closed.signal })
+    return readTranscriptEdits(this.#deps, job, { limit, signal: this.#closed.signal })
   }
 
   /** Corrects the transcript of a finished job or session; returns the new version. */
   correctTranscript(job: JobId, correction: Correction): Promise<TranscriptVersion> {
-    return correctTranscript(this.#tools, job, { ...correction, signal: this.#closed.signal })
+    return correctTranscript(this.#deps, job, { ...correction, signal: this.#closed.signal })
   }
 
   /** Returns the add-ons that a transcript can have. */
   async capabilities(): Promise<TextCapabilities & { translators: readonly TranslatorInfo[] }> {
-    const { services, resultBuilder } = this.#tools
+    const { services, resultBuilder } = this.#deps
     const all = await resultBuilder.describe()
     const addOns = all.addOns.map((one) => {
       const languages = services?.addOns[one.name]
@@ -264,8 +264,8 @@ export class JobService {
     this.#closed.abort()
   }
 
-  async #whyRefused({ account, fileId, maxQueued }: Refused): Promise<AppError> {
-    if (fileId && !(await findRecording(this.#tools.db, { id: fileId, account }))) {
+  async #whyRefused({ account, fileId, maxQueued }: RefusedJob): Promise<AppError> {
+    if (fileId && !(await findRecording(this.#deps.db, { id: fileId, account }))) {
       return new AppError('file_not_found', 'the upload does not exist or was deleted')
     }
     const { runner } = this.#options

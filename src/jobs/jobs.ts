@@ -8,7 +8,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { Services } from '../text/service-add-ons/service-add-on.ts'
 import { JobService } from './job-service.ts'
 import { JobWaiters } from './job-waiters.ts'
-import type { MediaTools, PipelineTools } from './pipeline/pipeline-tools.ts'
+import type { MediaDeps, PipelineDeps } from './pipeline/pipeline-deps.ts'
 import type { Observers } from './queue/attempt-metrics.ts'
 import { JobRunner } from './queue/runner.ts'
 
@@ -18,10 +18,10 @@ export type JobsOptions = Observers & {
   storage: Pick<Storage, 'db' | 'objects' | 'space'> &
     Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
   speech: SpeechEngine
-  resultBuilder: PipelineTools['resultBuilder']
+  resultBuilder: PipelineDeps['resultBuilder']
   services?: Services | undefined
   log: Log
-  media?: MediaTools
+  media?: MediaDeps
   /** For tests: resolves the host name of a source. */
   resolve?: Resolve
   /** Called when something may have been queued for receivers. */
@@ -54,16 +54,16 @@ export class Jobs {
     }
     const { onDeleted } = options
     const log = options.log.child({ module: 'jobs' })
-    const tools = {
+    const deps = {
       ...{ db: storage.db, space: storage.space, speech, resultBuilder, config, log: options.log },
       services,
       workFolder: join(config.storage.folder, 'work'),
       resolve: options.resolve ?? createResolver(),
       media: options.media ?? { probe: probeMedia, decode: decodeMedia },
     }
-    this.runner = isWorker ? new JobRunner({ ...options, onEvents, tools, log }) : undefined
+    this.runner = isWorker ? new JobRunner({ ...options, onEvents, deps, log }) : undefined
     this.service = new JobService({
-      tools,
+      deps,
       runner: this.runner,
       waiters,
       onEvents,

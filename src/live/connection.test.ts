@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Connection, type Outgoing } from './connection.ts'
+import { Connection, type OutgoingMessage } from './connection.ts'
 
 function open() {
   const received: string[] = []
@@ -19,7 +19,7 @@ async function drain(connection: Connection): Promise<string[]> {
   return (await Array.fromAsync(connection.messages())).map(({ text }) => text)
 }
 
-function message(text: string, more: Partial<Outgoing> = {}): Outgoing {
+function message(text: string, more: Partial<OutgoingMessage> = {}): OutgoingMessage {
   return { text, ...more }
 }
 

@@ -1,7 +1,7 @@
 import { bytesOf, type UnreadShare, unbounded } from './messages/unread-bytes.ts'
 
 /** A message on its way to the client. */
-export type Outgoing = {
+export type OutgoingMessage = {
   text: string
   /** Numbers the messages that must arrive, from 1; absent on partials and acknowledgments. */
   sequence?: number
@@ -59,11 +59,11 @@ export type ConnectionHandlers = {
 export class Connection {
   readonly #handlers: ConnectionHandlers
   /** What the client missed, which comes first and has no size limit; then what is new. */
-  #replayed: Outgoing[] = []
-  #waiting: Outgoing[] = []
+  #replayed: OutgoingMessage[] = []
+  #waiting: OutgoingMessage[] = []
   #bytes = 0
   /** Unconfirmed messages that must arrive. */
-  #unseen: Outgoing[] = []
+  #unseen: OutgoingMessage[] = []
   #wake: (() => void) | undefined
   #closeCode: number | undefined
 
@@ -129,13 +129,13 @@ export class Connection {
   }
 
   /** Queues what the client missed while it was away. */
-  replay(messages: readonly Outgoing[]): void {
+  replay(messages: readonly OutgoingMessage[]): void {
     this.#unseen.push(...messages)
     this.#replayed.push(...messages)
     this.#wake?.()
   }
 
-  push(message: Outgoing): void {
+  push(message: OutgoingMessage): void {
     // Even after the end: until the socket is closed, nothing else keeps what must arrive.
     if (message.sequence !== undefined) this.#unseen.push(message)
     if (this.#closeCode !== undefined) return
@@ -165,21 +165,21 @@ export class Connection {
     this.#replayed = []
   }
 
-  #taken(message: Outgoing): void {
+  #taken(message: OutgoingMessage): void {
     const { unread = unbounded } = this.#handlers
     this.#bytes -= bytesOf(message)
     if (message.sequence === undefined) unread.add(-bytesOf(message))
   }
 
   /** Returns the messages that the client may not have, for its next connection. */
-  takeUndelivered(): Outgoing[] {
+  takeUndelivered(): OutgoingMessage[] {
     const unseen = this.#unseen
     this.#unseen = []
     return unseen
   }
 
   /** Yields messages in order, until the connection ends. */
-  async *messages(): AsyncGenerator<Outgoing> {
+  async *messages(): AsyncGenerator<OutgoingMessage> {
     for (;;) {
       const replayed = this.#replayed.shift()
       const message = replayed ?? this.#waiting.shift()

@@ -321,7 +321,7 @@ export class LiveService {
     await this.#options.storage.node?.report({ isDraining: true })
     this.#connectTimeouts.close()
     this.forwarded.clear()
-    await this.#active.leave()
+    await this.#active.suspendAll()
   }
 
   #created(session: Pick<LiveJob, 'id' | 'createdAt' | 'params'>): void {

@@ -106,7 +106,7 @@ test('a session that is left stores no result, and tells clients to come again',
   const { session, ended, outcomes } = await open(t)
   const connection = await connect(session)
   connection.receive(second, true)
-  await session.leave()
+  await session.suspend()
   assert.equal(connection.closeCode, 1012)
   assert.equal(await ended, 'suspended')
   assert.deepEqual(outcomes, [])
@@ -117,9 +117,9 @@ test('what comes while a session is left is not taken', async (t) => {
   const { session, files } = await open(t)
   const connection = await connect(session)
   connection.receive(second, true)
-  const leaving = session.leave()
+  const suspending = session.suspend()
   connection.receive(second, true)
-  await leaving
+  await suspending
   assert.equal(files.audioBytes, second.length)
 })
 

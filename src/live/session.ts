@@ -12,11 +12,15 @@ import type { MessageEmitter } from './messages/message-emitter.ts'
 import type { MessageOutbox } from './messages/message-outbox.ts'
 import { headOf, routingOf } from './messages/server-messages.ts'
 import type { RecognitionLoop } from './recognition/recognition-loop.ts'
-import type { Appended, Journal } from './recovery/journal.ts'
+import type { AppendOutcome, Journal } from './recovery/journal.ts'
 import { type LogRecord, type StopReason, writeRecord } from './recovery/session-log.ts'
 import { limitText, warningTexts } from './recovery/session-warnings.ts'
 import { SessionLeaseLostError } from './result/finish-live-job.ts'
-import { createParts, type SessionOptions, type SessionParts } from './session-parts.ts'
+import {
+  createComponents,
+  type SessionComponents,
+  type SessionOptions,
+} from './session-components.ts'
 import { SessionTimers } from './sessions/session-timers.ts'
 
 type State = 'open' | 'stopping' | 'closing' | 'over' | 'suspended'
@@ -34,11 +38,8 @@ const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
  * built.
  */
 const TRANSCRIPT_SHARE = 1 / 8
-/**
- * How long a session that is left waits for a slow disk: the client keeps what was not
- * acknowledged.
- */
-const LEAVE_TIMEOUT_MS = 5000
+/** How long a suspended session waits for the disk: its client keeps what was not acknowledged. */
+const SUSPEND_TIMEOUT_MS = 5000
 /**
  * How long a client that reconnects while the disk is full waits before it is told to reconnect
  * later.
@@ -52,26 +53,24 @@ const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_la
  * A live session: audio arrives through connections, messages leave through them. It outlives its
  * connections and, by means of its files, its process; it never handles a socket.
  *
- * open      Audio is accepted, stored, acknowledged and recognized. Messages are sent as soon as
- *           they are stored; without a client, those that must arrive wait for the resume window,
- *           and so does the session. `stop_recording`, a client that closes with 1000, the end of
- *           the window, or a limit ends this state.
- * stopping  No more audio is accepted. What was received is recognized to its end: the last finals
- *           and the results of their add-ons are sent. Clients may still connect and disconnect.
- * closing   The messages about the whole session are sent, the result is stored, the job is done.
- *           What a client still sends is refused, and at the very end no longer answered.
- * over      The connection ends with 1000, after a limit with 4408, without its key with 4401.
- *           Clients can no longer connect.
- * left      It resumes in another process, or in this one from its files: clients are told to
- *           reconnect.
+ * open Audio is accepted, stored, acknowledged and recognized. Messages are sent as soon as they
+ * are stored; without a client, those that must arrive wait for the resume window, and so does the
+ * session. `stop_recording`, a client that closes with 1000, the end of the window, or a limit ends
+ * this state. stopping No more audio is accepted. What was received is recognized to its end: the
+ * last finals and the results of their add-ons are sent. Clients may still connect and disconnect.
+ * closing The messages about the whole session are sent, the result is stored, the job is done.
+ * What a client still sends is refused, and at the very end no longer answered. over The connection
+ * ends with 1000, after a limit with 4408, without its key with 4401. Clients can no longer
+ * connect. left It resumes in another process, or in this one from its files: clients are told to
+ * reconnect.
  *
- * From each of the first three states, `leave`, a lost lease and a failing disk lead to `left`,
- * without a trace in the files; a lost engine leads to `over`, with a failed job.
+ * From each of the first three states, `suspend`, a lost lease and a failing disk lead to
+ * `suspended`, without a trace in the files; a lost engine leads to `over`, with a failed job.
  */
 export class LiveSession {
   readonly #options: SessionOptions
-  readonly #diarize: SessionParts['diarize']
-  readonly #warn: SessionParts['warn']
+  readonly #diarize: SessionComponents['diarize']
+  readonly #warn: SessionComponents['warn']
   readonly #log: Log
   readonly #journal: Journal
   readonly #outbox: MessageOutbox
@@ -79,7 +78,7 @@ export class LiveSession {
   readonly #recognition: RecognitionLoop
   readonly #emitter: MessageEmitter
   readonly #timers = new SessionTimers((reason) => this.#stop(reason))
-  readonly #leaving = new AbortController()
+  readonly #stopping = new AbortController()
   #connecting: Promise<unknown> = Promise.resolve()
   #state: State = 'open'
   #stopReason: StopReason | undefined
@@ -102,15 +101,15 @@ export class LiveSession {
     this.#log = options.log.child({ sessionId: id })
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
-    const parts = createParts(options, { log: this.#log, signal: this.#leaving.signal })
-    this.#diarize = parts.diarize
-    this.#warn = parts.warn
-    this.#journal = parts.journal
-    this.#outbox = parts.outbox
-    this.#audioInput = parts.audioInput
-    this.#recognition = parts.recognition
-    this.#emitter = parts.emitter
-    this.#clientInput = new ClientInput(parts)
+    const components = createComponents(options, { log: this.#log, signal: this.#stopping.signal })
+    this.#diarize = components.diarize
+    this.#warn = components.warn
+    this.#journal = components.journal
+    this.#outbox = components.outbox
+    this.#audioInput = components.audioInput
+    this.#recognition = components.recognition
+    this.#emitter = components.emitter
+    this.#clientInput = new ClientInput(components)
   }
 
   /** Whether a client is connected. */
@@ -142,11 +141,11 @@ export class LiveSession {
     } catch (error) {
       if (error instanceof SessionLeaseLostError) this.#lose()
       if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lease_lost'
-      if (this.#leaving.signal.aborted) return 'suspended'
+      if (this.#stopping.signal.aborted) return 'suspended'
       this.#log.error({ err: error }, 'live session failed')
       return await this.#fail()
     } finally {
-      this.#leaving.abort()
+      this.#stopping.abort()
       this.#timers.clearAll()
     }
   }
@@ -192,21 +191,21 @@ export class LiveSession {
   /**
    * Ends the session in this process: stores what has arrived, and tells the client to reconnect.
    */
-  async leave(): Promise<void> {
+  async suspend(): Promise<void> {
     if (this.#state === 'over') return
     this.#enter('suspended', 1012)
-    this.#audioInput.forget()
-    await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
+    this.#audioInput.dropHeld()
+    await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
     this.#outbox.drop(1012)
-    this.#leaving.abort()
+    this.#stopping.abort()
   }
 
   /** Stops at once, because another server runs the session: the client is to find that one. */
   #lose(): void {
     if (this.#state === 'over') return
-    this.#leaving.abort()
+    this.#stopping.abort()
     this.#enter('suspended', 1012)
-    this.#audioInput.forget()
+    this.#audioInput.dropHeld()
     this.#outbox.drop(1012)
   }
 
@@ -244,7 +243,7 @@ export class LiveSession {
       else this.#options.feed?.wake()
       this.#space.changed()
     }
-    throw this.#leaving.signal.reason
+    throw this.#stopping.signal.reason
   }
 
   /** Recognizes what is written, sends what is recognized, and closes the session. */
@@ -303,7 +302,7 @@ export class LiveSession {
   async #close(): Promise<void> {
     this.#enter('closing')
     const { id, params, files, text, services, form, config, finish } = this.#options
-    const { signal } = this.#leaving
+    const { signal } = this.#stopping
     const { outcome, end } = await sendClosingMessages({
       sessionId: id,
       params,
@@ -339,10 +338,10 @@ export class LiveSession {
       this.#enter('stopping')
     }
     this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
-    const isStored = await this.#journal.flushedWithin(LEAVE_TIMEOUT_MS)
+    const isStored = await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
     // From here on, an event would reach the client but not the callback, whose last message is
     // built.
-    this.#leaving.abort()
+    this.#stopping.abort()
     if (isStored) await this.#options.fail()
     this.#enter(isStored ? 'over' : 'suspended', isStored ? 4410 : 1011)
     this.#outbox.drop(isStored ? 4500 : 1011)
@@ -366,7 +365,7 @@ export class LiveSession {
     if (code === 1000) {
       this.#stop('left')
     } else {
-      this.#audioInput.forget()
+      this.#audioInput.dropHeld()
       this.#awaitClient()
     }
   }
@@ -384,7 +383,7 @@ export class LiveSession {
     if (this.#state === 'open') this.#timers.set('lost', this.#options.config.resumeWindow * 1000)
   }
 
-  #note(record: LogRecord): Appended {
+  #note(record: LogRecord): AppendOutcome {
     return this.#journal.append({ lines: [writeRecord(record)] })
   }
 

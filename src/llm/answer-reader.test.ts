@@ -3,12 +3,12 @@ import test from 'node:test'
 import { deltaOf, eventOf, eventsOf } from '../../test/support/llm/chat-provider.ts'
 import { createAnswerReader } from './answer-reader.ts'
 
-/** Reads pieces until the reader has enough; returns what each was, and the answer. */
-function read(pieces: Iterable<string>, { maxChars = 1000, awaitsUsage = true } = {}) {
+/** Reads chunks until the reader has enough; returns what each was, and the answer. */
+function read(chunks: Iterable<string>, { maxChars = 1000, awaitsUsage = true } = {}) {
   const reader = createAnswerReader({ maxChars, awaitsUsage })
   const readings: unknown[] = []
-  for (const piece of pieces) {
-    const reading = reader.read(piece)
+  for (const chunk of chunks) {
+    const reading = reader.read(chunk)
     readings.push(typeof reading === 'object' ? reading.problem : reading)
     if (reading === 'done' || typeof reading === 'object') break
   }
@@ -35,18 +35,18 @@ test('a stream ends with its counts; only text is progress', () => {
   assert.deepEqual(readings, ['waiting', ...texts, 'waiting', 'done'])
 })
 
-test('a stream is read however it is cut into pieces, and with any line ends', () => {
+test('a stream is read however it is cut into chunks, and with any line ends', () => {
   const whole = eventsOf('Grüße 👋 für Lena').join('')
   for (const text of [whole, whole.replaceAll('\n', '\r\n'), whole.replaceAll('\n\n', '\n')]) {
     for (const size of [1, 7, 10_000]) {
-      const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g'))!
-      assert.equal(read([' \n', ...pieces]).content, 'Grüße 👋 für Lena', `${size}`)
+      const chunks = text.match(new RegExp(`[^]{1,${size}}`, 'g'))!
+      assert.equal(read([' \n', ...chunks]).content, 'Grüße 👋 für Lena', `${size}`)
     }
   }
 })
 
 test('comments, unknown fields, other choices and empty events are no text', () => {
-  const pieces = [
+  const chunks = [
     ': processing\n\n',
     'id: 7\nretry: 10\nevent: chunk\n',
     deltaOf('a'),
@@ -60,10 +60,10 @@ test('comments, unknown fields, other choices and empty events are no text', () 
     deltaOf('', { finish_reason: 'stop' }),
     eventOf({ usage }),
   ]
-  const { readings, content } = read(pieces)
+  const { readings, content } = read(chunks)
   assert.equal(content, 'ab')
   assert.equal(readings.filter((reading) => reading === 'progress').length, 2)
-  assert.equal(readings.length, pieces.length)
+  assert.equal(readings.length, chunks.length)
 })
 
 test('an answer without its end broke off; [DONE] or a reason is an end', () => {
@@ -81,7 +81,7 @@ test('an error amid the stream, garbage and lines without end are problems', () 
   const error = 'the language model ended its answer with an error'
   const noJson = 'the answer of the language model is no JSON'
   const large = 'the answer of the language model is too large'
-  const given: [pieces: Iterable<string>, problem: string][] = [
+  const given: [chunks: Iterable<string>, problem: string][] = [
     [[deltaOf('a'), eventOf({ error: { message: 'secret' } }), eventOf('[DONE]')], error],
     [[deltaOf('a'), eventOf({ object: 'error', message: 'secret' })], error],
     [[deltaOf('a'), 'event: error\n', eventOf('overloaded')], error],
@@ -93,13 +93,13 @@ test('an error amid the stream, garbage and lines without end are problems', () 
     [Array<string>(300).fill(`: ${'x'.repeat(65_536)}\n`), large],
     [['{', ...Array<string>(20).fill(' '.repeat(65_536))], large],
   ]
-  for (const [pieces, problem] of given) assert.equal(read(pieces).problem, problem)
+  for (const [chunks, problem] of given) assert.equal(read(chunks).problem, problem)
 })
 
 test('an answer that does not end is ended, also one of blanks or of thoughts', () => {
   const endless = (text: string) => Array<string>(2000).fill(deltaOf(text))
   const thought = eventOf({ choices: [{ delta: { reasoning_content: 'hm, hm' } }] })
-  const given: [pieces: string[], events: number][] = [
+  const given: [chunks: string[], events: number][] = [
     [endless('ten letter'), 101],
     [
       ['<think>', ...endless('ten letter')].map((one) => (one === '<think>' ? deltaOf(one) : one)),
@@ -108,8 +108,8 @@ test('an answer that does not end is ended, also one of blanks or of thoughts', 
     [Array<string>(2000).fill(thought), 834],
     [[deltaOf('{"a":'), ...endless('\n\n')], 252],
   ]
-  for (const [pieces, events] of given) {
-    const { readings, isCut, isWhole } = read(pieces)
+  for (const [chunks, events] of given) {
+    const { readings, isCut, isWhole } = read(chunks)
     assert.deepEqual([readings.length, isCut, isWhole], [events, true, true])
   }
   const blanks = read([...endless('\n').slice(0, 400), deltaOf('a'), ...endless(' ').slice(0, 400)])

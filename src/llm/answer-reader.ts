@@ -1,4 +1,4 @@
-import type { Reading } from '../net/service-client.ts'
+import type { ReadOutcome } from '../net/service-client.ts'
 import { createEventReader, type StreamEvent } from './event-stream.ts'
 
 type Fields = Record<string, unknown>
@@ -21,7 +21,7 @@ export type ProviderAnswer = {
  * is read when a line end follows.
  */
 export type AnswerReader = {
-  read(piece: string): Reading
+  read(chunk: string): ReadOutcome
   answer(): ProviderAnswer | { problem: string }
 }
 
@@ -37,7 +37,7 @@ const MAX_JSON_CHARS = 1024 * 1024
 /** Each token is an event of up to 400 letters: an answer of 10,000 has 4 million. */
 const MAX_STREAM_CHARS = 16 * 1024 * 1024
 /** Models that are bound to a schema may write blanks for ever. */
-const MOST_BLANKS = 500
+const MAX_BLANKS = 500
 const REASONING_SHARE = 5
 
 const noJson = { problem: 'the answer of the language model is no JSON' }
@@ -52,17 +52,17 @@ const noText = { problem: 'the language model returned no text' }
 export function createAnswerReader(options: ReaderOptions): AnswerReader {
   let start = ''
   let reader: AnswerReader | undefined
-  let ended: Reading | undefined
+  let ended: ReadOutcome | undefined
   return {
-    read(piece) {
+    read(chunk) {
       if (ended !== undefined) return ended
       if (!reader) {
-        start = `${start}${piece}`.trimStart()
+        start = `${start}${chunk}`.trimStart()
         if (start === '') return 'waiting'
         // Lines of events begin with data, event, id or retry; comments with a colon.
         reader = /^[deir:]/.test(start) ? createStreamReader(options) : createJsonReader()
       }
-      const reading = reader.read(start || piece)
+      const reading = reader.read(start || chunk)
       start = ''
       if (reading === 'done' || typeof reading === 'object') ended = reading
       return reading
@@ -74,12 +74,12 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
 function createJsonReader(): AnswerReader {
   let text = ''
   return {
-    read(piece) {
-      text += piece
+    read(chunk) {
+      text += chunk
       return text.length > MAX_JSON_CHARS ? tooLarge : 'waiting'
     },
     answer() {
-      const completion = readFields(text)
+      const completion = validateFields(text)
       if (!completion) return noJson
       const choice = firstChoice(completion)
       const { content } = fieldsOf(choice.message)
@@ -99,7 +99,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
   let blanks = 0
   let reasons = false
 
-  function readText({ delta }: Fields): Reading {
+  function readText({ delta }: Fields): ReadOutcome {
     const { content, reasoning, reasoning_content } = fieldsOf(delta)
     const text = textOf(content)
     const thought = textOf(reasoning_content) || textOf(reasoning)
@@ -109,7 +109,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
     reasons ||=
       thought !== '' || (answer.content.length < 100 && /^\s*<think>/.test(answer.content))
     const most = maxChars * (reasons ? REASONING_SHARE : 1)
-    if (answer.content.length + answer.reasoningChars > most || blanks > MOST_BLANKS) {
+    if (answer.content.length + answer.reasoningChars > most || blanks > MAX_BLANKS) {
       answer.isCut = true
       answer.isWhole = true
       return 'done'
@@ -117,12 +117,12 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
     return text.length + thought.length > 0 ? 'progress' : 'waiting'
   }
 
-  function readEvent({ type, data }: StreamEvent): Reading {
+  function readEvent({ type, data }: StreamEvent): ReadOutcome {
     if (data === '[DONE]') {
       answer.isWhole = true
       return 'done'
     }
-    const event = readFields(data)
+    const event = validateFields(data)
     if (type === 'error' || (event && isError(event))) return endedByError
     if (!event) return noJson
     answer.usage = usageIn(event) ?? answer.usage
@@ -135,10 +135,10 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
     return answer.isWhole && (answer.usage || !awaitsUsage) ? 'done' : reading
   }
 
-  function read(piece: string): Reading {
-    chars += piece.length
-    const events = chars > MAX_STREAM_CHARS ? undefined : readEvents(piece)
-    let progress: Reading = 'waiting'
+  function read(chunk: string): ReadOutcome {
+    chars += chunk.length
+    const events = chars > MAX_STREAM_CHARS ? undefined : readEvents(chunk)
+    let progress: ReadOutcome = 'waiting'
     for (const event of events ?? []) {
       const reading = readEvent(event)
       if (reading === 'done' || typeof reading === 'object') return reading
@@ -150,7 +150,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
   return { read, answer: () => answer }
 }
 
-function readFields(json: string): Fields | undefined {
+function validateFields(json: string): Fields | undefined {
   try {
     return fieldsOf(JSON.parse(json))
   } catch {

@@ -7,7 +7,7 @@ import { estimateTokens, splitText } from './tokens.ts'
 export type Memoize = <T>(request: object, make: () => Promise<T>) => Promise<T>
 
 /** How a model is asked. */
-export type AskOptions = { model: ChatModel; remember: Memoize; signal: AbortSignal }
+export type AskOptions = { model: ChatModel; memoize: Memoize; signal: AbortSignal }
 
 /** A question about a transcript. `instruction` says in a sentence or two what the answer is. */
 export type Question = {
@@ -17,7 +17,7 @@ export type Question = {
   transcript: string
   schema?: { name: string; schema: object } | undefined
   /** Most tokens that an answer needs; small models go on for as long as they may. */
-  mostTokens?: number
+  maxTokens?: number
   /**
    * Says what is wrong with an answer; it is then asked for once more. Undefined when it is right.
    */
@@ -26,7 +26,7 @@ export type Question = {
 
 /** The share of the context that answers may take, and the most tokens of one. */
 const ANSWER_SHARE = 0.25
-const MOST_ANSWER_TOKENS = 2048
+const MAX_ANSWER_TOKENS = 2048
 /** Tokens of the messages around the texts, and of the request to mend an answer. */
 const FRAME_TOKENS = 180
 /** A text that does not get shorter is not summarized for ever. */
@@ -48,7 +48,7 @@ export async function askAboutTranscript(
 ): Promise<ChatAnswer> {
   const { instruction, partInstruction, schema } = question
   const { contextTokens } = options.model
-  const maxTokens = Math.min(MOST_ANSWER_TOKENS, Math.floor(contextTokens * ANSWER_SHARE))
+  const maxTokens = Math.min(MAX_ANSWER_TOKENS, Math.floor(contextTokens * ANSWER_SHARE))
   const longest = Math.max(estimateTokens(instruction), estimateTokens(partInstruction))
   const room = contextTokens - maxTokens - FRAME_TOKENS - longest
   if (room < maxTokens / 2) {
@@ -76,11 +76,11 @@ export async function askAboutTranscript(
     }
     text = shorter
   }
-  let answer = await ask({ text, instruction, schema }, question.mostTokens)
+  let answer = await ask({ text, instruction, schema }, question.maxTokens)
   const problem = answer.isCut ? undefined : question.problemOf?.(answer.text)
   if (problem !== undefined) {
     const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
-    answer = await ask({ text, instruction: mend, schema }, question.mostTokens)
+    answer = await ask({ text, instruction: mend, schema }, question.maxTokens)
   }
   if (answer.text === '' && !answer.isCut) {
     throw new LlmFailure('the language model returned no text')
@@ -103,13 +103,13 @@ type Ask = {
 
 function complete(
   { text, instruction, maxTokens, schema }: Ask,
-  { model, remember, signal }: AskOptions,
+  { model, memoize, signal }: AskOptions,
 ): Promise<ChatAnswer> {
   const system = `You work on transcripts of speech. ${RULES}`
   // Speech has no tags: what looks like one must not end the transcript.
   const data = text.replaceAll('<', '‹').replaceAll('>', '›')
   const user = `<transcript>\n${data}\n</transcript>\n\n${instruction}`
-  return remember({ system, user, maxTokens, schema: schema ?? null }, () => {
+  return memoize({ system, user, maxTokens, schema: schema ?? null }, () => {
     return model.complete({ system, user, maxTokens, signal, ...(schema && { schema }) })
   })
 }

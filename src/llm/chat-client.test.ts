@@ -48,7 +48,7 @@ async function untilRefreshed(timeouts: FakeTimeouts, before: number): Promise<v
   for (let turn = 0; turn < 1000 && timeouts.refreshed === before; turn++) await setImmediate()
 }
 
-test('each piece that a model writes gives it more time', async (t) => {
+test('each chunk that a model writes gives it more time', async (t) => {
   const timeouts = fakeTimeouts(t, 654_000)
   const words = 'one two three four five six seven eight'.split(' ')
   async function* slowly() {
@@ -59,7 +59,7 @@ test('each piece that a model writes gives it more time', async (t) => {
     yield eventOf('[DONE]')
   }
   const limits = { timeout: 654, answerTimeout: 60 }
-  const { complete } = await open(t, () => ({ pieces: slowly() }), limits)
+  const { complete } = await open(t, () => ({ chunks: slowly() }), limits)
   assert.equal((await complete()).text, words.join(' '))
   assert.equal(timeouts.refreshed, words.length)
 })
@@ -67,25 +67,25 @@ test('each piece that a model writes gives it more time', async (t) => {
 test('an answer that stalls, breaks off or takes too long is none, and is not paid for again', async (t) => {
   const idle = fakeTimeouts(t, 321_000)
   const whole = fakeTimeouts(t, 654_000)
-  /** Writes a piece and no more, and lets the time pass when it was read. */
-  async function* once(piece: string, { pass }: FakeTimeouts) {
+  /** Writes a chunk and no more, and lets the time pass when it was read. */
+  async function* once(chunk: string, { pass }: FakeTimeouts) {
     const before = idle.refreshed
-    yield piece
+    yield chunk
     await untilRefreshed(idle, before)
     pass()
     await new Promise(() => {})
   }
   const begun = [deltaOf('The beginning of')]
   const given: [reply: ChatReply, message: RegExp][] = [
-    [{ pieces: once(begun[0]!, idle) }, /broke off its answer: its answer stalled for 321 s/],
-    [{ pieces: begun, ending: 'break' }, /broke off its answer: the connection broke off/],
-    [{ pieces: begun, ending: 'end' }, /broke off its answer$/],
-    [{ pieces: once(deltaOf('a'), whole) }, /broke off its answer: it took longer than 654 s/],
-    [{ pieces: once(': wait\n\n', idle) }, /did not answer within 321 s/],
-    [{ pieces: once(deltaOf(''), idle) }, /did not answer within 321 s/],
-    [{ pieces: once('{"choices":', idle) }, /did not answer within 321 s/],
-    [{ pieces: [deltaOf('a'), eventOf({ error: 'down' })] }, /ended its answer with an error/],
-    [{ pieces: [deltaOf('a'), eventOf('{')] }, /is no JSON/],
+    [{ chunks: once(begun[0]!, idle) }, /broke off its answer: its answer stalled for 321 s/],
+    [{ chunks: begun, ending: 'break' }, /broke off its answer: the connection broke off/],
+    [{ chunks: begun, ending: 'end' }, /broke off its answer$/],
+    [{ chunks: once(deltaOf('a'), whole) }, /broke off its answer: it took longer than 654 s/],
+    [{ chunks: once(': wait\n\n', idle) }, /did not answer within 321 s/],
+    [{ chunks: once(deltaOf(''), idle) }, /did not answer within 321 s/],
+    [{ chunks: once('{"choices":', idle) }, /did not answer within 321 s/],
+    [{ chunks: [deltaOf('a'), eventOf({ error: 'down' })] }, /ended its answer with an error/],
+    [{ chunks: [deltaOf('a'), eventOf('{')] }, /is no JSON/],
   ]
   const limits = { timeout: 321, answerTimeout: 654 }
   const { calls, complete } = await open(t, (_call, n) => given[n - 1]![0], limits)
@@ -102,7 +102,7 @@ test('an endless answer is ended, and the provider is left', async (t) => {
       left.resolve()
     }
   }
-  const { complete } = await open(t, () => ({ pieces: endless() }))
+  const { complete } = await open(t, () => ({ chunks: endless() }))
   const { text, isCut, usage } = await complete()
   assert.ok(isCut && text.length === 1000, `${text.length}`)
   assert.ok(usage.completion_tokens >= 250)
@@ -112,20 +112,20 @@ test('an endless answer is ended, and the provider is left', async (t) => {
 test('what was answered as a whole is taken, whatever follows', async (t) => {
   const whole = eventsOf('Lena.')
   const given: ChatReply[] = [
-    { pieces: whole, ending: 'stall' },
-    { pieces: whole, ending: 'break' },
-    { pieces: whole.slice(0, -2), ending: 'break' },
-    { pieces: whole, type: 'application/json' },
-    { pieces: [deltaOf('Lena.'), 'data: [DONE]'] },
-    { pieces: [JSON.stringify({ choices: [{ message: { content: 'Lena.' } }] })] },
+    { chunks: whole, ending: 'stall' },
+    { chunks: whole, ending: 'break' },
+    { chunks: whole.slice(0, -2), ending: 'break' },
+    { chunks: whole, type: 'application/json' },
+    { chunks: [deltaOf('Lena.'), 'data: [DONE]'] },
+    { chunks: [JSON.stringify({ choices: [{ message: { content: 'Lena.' } }] })] },
   ]
   const { complete } = await open(t, (_call, n) => given[n - 1]!)
   for (const _ of given) assert.equal((await complete()).text, 'Lena.')
 })
 
 test('tokens that the provider does not count are estimated', async (t) => {
-  const pieces = [deltaOf('Lena called twice.'), eventOf('[DONE]')]
-  const { complete } = await open(t, () => ({ pieces }))
+  const chunks = [deltaOf('Lena called twice.'), eventOf('[DONE]')]
+  const { complete } = await open(t, () => ({ chunks }))
   const { usage } = await complete()
   assert.deepEqual(usage, { requests: 1, prompt_tokens: 7, completion_tokens: 6 })
 })
@@ -182,9 +182,9 @@ test('a model that thinks until its tokens are used up gets some for its thought
     [think, cut],
     [deltaOf('<think>Who was it?'), cut],
   ]
-  for (const pieces of lost) {
+  for (const chunks of lost) {
     const { calls, complete } = await open(t, ({ max_tokens: most }) => {
-      return most < 1000 ? { pieces: [...pieces, eventOf('[DONE]')] } : 'Lena.'
+      return most < 1000 ? { chunks: [...chunks, eventOf('[DONE]')] } : 'Lena.'
     })
     const { text, isCut, usage } = await complete()
     assert.deepEqual([text, isCut, usage.requests], ['Lena.', false, 2])
@@ -198,18 +198,18 @@ test('a model that thinks until its tokens are used up gets some for its thought
 })
 
 test('without room for thoughts, or a provider that takes them, the cut answer stands', async (t) => {
-  const pieces = [deltaOf('<think>Who was it?', { finish_reason: 'length' }), eventOf('[DONE]')]
-  const small = await open(t, ({ max_tokens: most }) => (most < 1000 ? { pieces } : 400))
+  const chunks = [deltaOf('<think>Who was it?', { finish_reason: 'length' }), eventOf('[DONE]')]
+  const small = await open(t, ({ max_tokens: most }) => (most < 1000 ? { chunks } : 400))
   const { text, isCut } = await small.complete()
   assert.deepEqual([text, isCut, small.calls.length], ['', true, 2])
-  const full = await open(t, () => ({ pieces }))
+  const full = await open(t, () => ({ chunks }))
   await full.complete({ user: 'word '.repeat(3000) })
   assert.equal(full.calls.length, 1)
 })
 
 test('a model that was cut off otherwise is not asked again', async (t) => {
   const begun = [deltaOf('<think>Hm.</think>Lena'), deltaOf('', { finish_reason: 'length' })]
-  const { calls, complete } = await open(t, () => ({ pieces: [...begun, eventOf('[DONE]')] }))
+  const { calls, complete } = await open(t, () => ({ chunks: [...begun, eventOf('[DONE]')] }))
   assert.deepEqual((await complete()).text, 'Lena')
   assert.equal(calls.length, 1)
 })

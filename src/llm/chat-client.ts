@@ -59,7 +59,7 @@ export type ChatClientOptions = {
   client: ServiceClient
   model: string
   contextTokens: number
-  /** Seconds until an answer begins, and from each piece of it to the next. */
+  /** Seconds until an answer begins, and from each chunk of it to the next. */
   timeout: number
   /** Seconds that a whole answer may take. */
   answerTimeout: number
@@ -142,16 +142,16 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
   }
 }
 
-type Refused = { status: number; refusal: string }
+type Refusal = { status: number; refusal: string }
 
 /** Returns whether another manner may help. */
-function wasRefused(answer: ProviderAnswer | Refused): answer is Refused {
+function wasRefused(answer: ProviderAnswer | Refusal): answer is Refusal {
   const isRefused = 'refusal' in answer && (answer.status === 400 || answer.status === 422)
   return isRefused && !isTooLong(answer)
 }
 
 /** As llama.cpp, vLLM and OpenAI word it. */
-function isTooLong({ refusal }: Refused): boolean {
+function isTooLong({ refusal }: Refusal): boolean {
   return /\bcontext[ _](length|size|window)/i.test(refusal)
 }
 
@@ -186,7 +186,7 @@ async function post(
   request: ChatRequest & { model: string },
   manner: RequestFeatures,
   { client, timeout, answerTimeout }: ChatClientOptions,
-): Promise<ProviderAnswer | Refused> {
+): Promise<ProviderAnswer | Refusal> {
   const { model, system, user, schema, maxTokens, signal } = request
   const body = {
     model,

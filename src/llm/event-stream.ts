@@ -8,11 +8,11 @@ const MAX_LINE_CHARS = 256 * 1024
  * Creates a reader of server-sent events whose data has one line each, as chat APIs send them, also
  * where the blank line between two is missing. Undefined when a line has no end.
  */
-export function createEventReader(): (piece: string) => StreamEvent[] | undefined {
+export function createEventReader(): (chunk: string) => StreamEvent[] | undefined {
   let pending = ''
   let type = ''
-  return (piece) => {
-    const lines = `${pending}${piece}`.split(/\r\n|\n|\r/)
+  return (chunk) => {
+    const lines = `${pending}${chunk}`.split(/\r\n|\n|\r/)
     pending = lines.pop()!
     if (pending.length > MAX_LINE_CHARS) return undefined
     const events: StreamEvent[] = []

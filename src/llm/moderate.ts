@@ -12,7 +12,7 @@ export type ModerationTask = {
 }
 
 /** Most sentences of one request: small models lose count of longer lists. */
-const MOST_SENTENCES = 30
+const MAX_SENTENCES = 30
 /** The share of the model's tokens for sentences; the answer takes as many at most. */
 const SHARE = 0.4
 /** Tokens of the messages around the sentences, and of quotes and commas around one of them. */
@@ -42,7 +42,7 @@ export async function moderateSentences(
   const names = Object.keys(categories)
   const given = { system, maxTokens: room, names }
   const found = new Map<string, Flag>()
-  for (const batch of batchesOf(parts, tokensOf, { room, most: MOST_SENTENCES })) {
+  for (const batch of batchesOf(parts, tokensOf, { room, most: MAX_SENTENCES })) {
     const flags = await askInHalves(batch, (some) => askOnce(some, { ...given, usage, options }))
     for (const flag of flags) found.set(`${flag.sentence} ${flag.category}`, flag)
   }
@@ -65,7 +65,7 @@ function systemOf(categories: ModerationTask['categories']): string {
   )
 }
 
-type Given = {
+type ModerationRequest = {
   system: string
   maxTokens: number
   names: readonly string[]
@@ -76,7 +76,7 @@ type Given = {
 /** Returns nothing for an answer that is no list of flags. */
 async function askOnce(
   parts: readonly Part[],
-  { system, maxTokens: most, names, usage, options: { model, remember, signal } }: Given,
+  { system, maxTokens: most, names, usage, options: { model, memoize, signal } }: ModerationRequest,
 ): Promise<Flag[] | undefined> {
   const texts = parts.map(({ text }) => text)
   const maxTokens = Math.min(most, FRAME_TOKENS + FLAG_TOKENS * texts.length)
@@ -97,7 +97,7 @@ async function askOnce(
     },
   }
   const request = { system, user, maxTokens, schema }
-  const answer = await remember(request, () => model.complete({ ...request, signal }))
+  const answer = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, answer.usage)
   const json = readJson(answer.text) as { flags?: unknown } | undefined
   if (answer.isCut || !Array.isArray(json?.flags)) return undefined

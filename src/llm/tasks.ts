@@ -11,12 +11,12 @@ const styles: Record<SummaryStyle, string> = {
     'Summarize the transcript as at most ten points. Begin each line with "- ", and write nothing else.',
   concise: 'Summarize the transcript in one or two sentences.',
 }
-const MOST_POINTS = 10
+const MAX_POINTS = 10
 /** Most values of one class. */
-const MOST_VALUES = 50
+const MAX_VALUES = 50
 /** Tokens around the values of a class, and how often a word of a transcript is a value at most. */
 const CLASS_TOKENS = 40
-const MOST_USES = 2
+const MAX_USES_PER_WORD = 2
 /** Four sentences and some words, in scripts with a token for each letter. */
 const CHAPTER_TOKENS = 768
 const IN_ITS_LANGUAGE = 'Write in the language of the transcript.'
@@ -47,21 +47,21 @@ export async function summarizeTranscript(
 function asPoints(text: string): string {
   const lines = text.split('\n').map((line) => line.replace(/^\s*([-*•]|\d+[.)])\s*/, '').trim())
   // Small models repeat themselves.
-  const points = [...new Set(lines)].filter((line) => line !== '').slice(0, MOST_POINTS)
+  const points = [...new Set(lines)].filter((line) => line !== '').slice(0, MAX_POINTS)
   return points.map((point) => `- ${point}`).join('\n')
 }
 
 /** What was found for each class: the values, as the transcript has them. */
-export type Extracted = Record<string, string[]>
+export type ExtractedValues = Record<string, string[]>
 
 /** Extracts the values of some classes, such as "order number", that a transcript holds. */
 export async function extractData(
   { classes, transcript }: { classes: readonly string[]; transcript: string },
   options: AskOptions,
-): Promise<{ values: Extracted; usage: Usage }> {
+): Promise<{ values: ExtractedValues; usage: Usage }> {
   const named = classes.map((name) => `"${name}"`).join(', ')
   // Small models would go on for ever.
-  const list = { type: 'array', items: { type: 'string' }, maxItems: MOST_VALUES }
+  const list = { type: 'array', items: { type: 'string' }, maxItems: MAX_VALUES }
   const keys = Object.fromEntries(classes.map((name) => [name, list]))
   const schema = {
     name: 'extraction',
@@ -72,9 +72,9 @@ export async function extractData(
     'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
   const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${named}.`
   const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
-  const mostTokens =
-    MOST_USES * estimateTokens(transcript + named) + CLASS_TOKENS * (classes.length + 2)
-  const question = { instruction, partInstruction, transcript, schema, mostTokens, problemOf }
+  const maxTokens =
+    MAX_USES_PER_WORD * estimateTokens(transcript + named) + CLASS_TOKENS * (classes.length + 2)
+  const question = { instruction, partInstruction, transcript, schema, maxTokens, problemOf }
   const { text, usage } = await askAboutTranscript(question, options)
   const found = readObject(text)
   if (!found) throw new LlmFailure('the language model returned no JSON object')
@@ -90,8 +90,8 @@ export type ChapterTexts = {
 }
 
 /** Most characters of a headline, and most keywords. */
-const MOST_HEADLINE = 100
-const MOST_KEYWORDS = 10
+const MAX_HEADLINE_CHARS = 100
+const MAX_KEYWORDS = 10
 
 /** Writes headline, gist, summary and keywords of a chapter from its words. */
 export async function describeChapter(
@@ -99,7 +99,7 @@ export async function describeChapter(
   options: AskOptions,
 ): Promise<ChapterTexts & { usage: Usage }> {
   const text = { type: 'string' }
-  const keywords = { type: 'array', items: text, maxItems: MOST_KEYWORDS }
+  const keywords = { type: 'array', items: text, maxItems: MAX_KEYWORDS }
   const properties = { headline: text, gist: text, summary: text, keywords }
   const required = Object.keys(properties)
   const schema = {
@@ -111,13 +111,13 @@ export async function describeChapter(
     'words, "gist" is one sentence, "summary" is two or three sentences, "keywords" is a list of at most five words. ' +
     IN_ITS_LANGUAGE
   const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
-  const mostTokens = CHAPTER_TOKENS
+  const maxTokens = CHAPTER_TOKENS
   const question = {
     instruction,
     partInstruction: NOTES,
     transcript,
     schema,
-    mostTokens,
+    maxTokens,
     problemOf,
   }
   const answer = await askAboutTranscript(question, options)
@@ -125,10 +125,10 @@ export async function describeChapter(
   if (!found) throw new LlmFailure('the language model returned no JSON object')
   const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
   return {
-    headline: textIn(found.headline)?.slice(0, MOST_HEADLINE),
+    headline: textIn(found.headline)?.slice(0, MAX_HEADLINE_CHARS),
     gist: textIn(found.gist),
     summary: textIn(found.summary),
-    keywords: textsOf(found.keywords).slice(0, MOST_KEYWORDS),
+    keywords: textsOf(found.keywords).slice(0, MAX_KEYWORDS),
     usage: answer.usage,
   }
 }

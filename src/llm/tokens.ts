@@ -18,14 +18,14 @@ export function splitText(text: string, maxTokens: number): string[] {
   const parts: string[] = []
   let part = ''
   let bytes = 0
-  for (const piece of text.split(SENTENCE_END).flatMap((line) => cutLine(line, maxTokens))) {
-    const more = Buffer.byteLength(piece)
+  for (const chunk of text.split(SENTENCE_END).flatMap((line) => cutLine(line, maxTokens))) {
+    const more = Buffer.byteLength(chunk)
     if (part !== '' && bytes + more > maxTokens * TOKEN_BYTES) {
       parts.push(part)
       part = ''
       bytes = 0
     }
-    part += piece
+    part += chunk
     bytes += more
   }
   if (part !== '') parts.push(part)
@@ -59,14 +59,14 @@ function cutLine(line: string, maxTokens: number): string[] {
   if (estimateTokens(line) <= maxTokens) return [line]
   // A letter has at most four bytes.
   const most = Math.max(1, Math.floor((maxTokens * TOKEN_BYTES) / 4))
-  const pieces: string[] = []
+  const chunks: string[] = []
   for (let rest = line; rest !== ''; ) {
     const blank = rest.lastIndexOf(' ', most)
     let end = rest.length <= most ? rest.length : blank > 0 ? blank + 1 : most
     // Never between the halves of a letter.
     if (/[\uD800-\uDBFF]/.test(rest[end - 1]!)) end += end > 1 ? -1 : 1
-    pieces.push(rest.slice(0, end))
+    chunks.push(rest.slice(0, end))
     rest = rest.slice(end)
   }
-  return pieces
+  return chunks
 }

@@ -23,12 +23,12 @@ const GROWTH = 2
 const FRAME_TOKENS = 120
 const TEXT_FRAME_TOKENS = 4
 /** Most texts before those of a request, and the share of their room. */
-const MOST_BEFORE = 3
+const MAX_CONTEXT_TEXTS = 3
 const BEFORE_SHARE = 0.25
 /** Most terms of one request. */
-const MOST_TERMS = 20
+const MAX_TERMS = 20
 /** The share of the model's tokens that must be left for texts and translations. */
-const LEAST_SHARE = 0.4
+const MIN_SHARE = 0.4
 /** Hidden words, as `[NAME_1]` and `####`. */
 const MARKERS = /\[[A-Z][A-Z_]*_\d+\]/g
 const MASKS = /#+/g
@@ -74,7 +74,7 @@ function roomFor(task: TranslationTask, contextTokens: number): number {
   const terms = termsIn(task, task.texts).reduce((sum, term) => sum + tokensOf(term), 0)
   const fixed = estimateTokens(systemOf(task)) + tokensOf(task.context) + terms + FRAME_TOKENS
   const rest = contextTokens - fixed
-  if (rest < contextTokens * LEAST_SHARE) {
+  if (rest < contextTokens * MIN_SHARE) {
     const message = 'translation_config.context is too long for the language model'
     throw new LlmFailure(message, { status: 413 })
   }
@@ -88,7 +88,7 @@ function tokensOf(text: string): number {
 
 /** Returns the last few texts, or their ends, in at most so many tokens. */
 function lastOf(texts: readonly string[], maxTokens: number): string[] {
-  const last = texts.slice(-MOST_BEFORE).flatMap((text) => splitText(text, maxTokens / 2))
+  const last = texts.slice(-MAX_CONTEXT_TEXTS).flatMap((text) => splitText(text, maxTokens / 2))
   while (last.reduce((sum, text) => sum + tokensOf(text), 0) > maxTokens) last.shift()
   return last
 }
@@ -132,13 +132,13 @@ function systemOf({ target, informal }: TranslationTask): string {
 
 /** Returns the terms that some texts have. */
 function termsIn({ terms = [] }: TranslationTask, texts: readonly string[]): string[] {
-  return terms.filter((term) => texts.some((text) => text.includes(term))).slice(0, MOST_TERMS)
+  return terms.filter((term) => texts.some((text) => text.includes(term))).slice(0, MAX_TERMS)
 }
 
 async function askFor(
   task: TranslationTask,
   usage: Usage,
-  { model, remember, signal }: AskOptions,
+  { model, memoize, signal }: AskOptions,
 ): Promise<Translations> {
   const { texts, context, before } = task
   const terms = termsIn(task, texts)
@@ -160,7 +160,7 @@ async function askFor(
   const tokens = texts.reduce((sum, text) => sum + tokensOf(text), 0)
   const maxTokens = GROWTH * tokens + FRAME_TOKENS
   const request = { system: systemOf(task), user, maxTokens, schema }
-  const answer = await remember(request, () => model.complete({ ...request, signal }))
+  const answer = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, answer.usage)
   return answer.isCut ? [] : readTranslations(answer.text, texts.length)
 }

@@ -9,7 +9,7 @@ export type NameGroup = readonly { spelling: string; count: number; said: string
 export type Renaming = { from: string; to: string }
 
 /** Most groups of one request: small models lose count of longer lists. */
-const MOST_GROUPS = 20
+const MAX_GROUPS = 20
 /** The share of the model's tokens for the groups; the answer takes as many at most. */
 const SHARE = 0.4
 /** Tokens of the messages around the groups, and of one change in an answer. */
@@ -39,7 +39,7 @@ export async function unifyNames(
   }
   const fitting = groups.filter((group) => tokensOf(group) <= room)
   const changes: Renaming[] = []
-  for (const batch of batchesOf(fitting, tokensOf, { room, most: MOST_GROUPS })) {
+  for (const batch of batchesOf(fitting, tokensOf, { room, most: MAX_GROUPS })) {
     changes.push(...(await askInHalves(batch, (some) => askOnce(some, { room, usage, options }))))
   }
   return { changes, usage }
@@ -49,12 +49,12 @@ function tokensOf(group: NameGroup): number {
   return Math.max(estimateTokens(JSON.stringify(group)), CHANGE_TOKENS * (group.length - 1))
 }
 
-type Given = { room: number; usage: Usage; options: AskOptions }
+type NameRequest = { room: number; usage: Usage; options: AskOptions }
 
 /** Returns nothing for an answer that is no list of changes. */
 async function askOnce(
   groups: readonly NameGroup[],
-  { room, usage, options: { model, remember, signal } }: Given,
+  { room, usage, options: { model, memoize, signal } }: NameRequest,
 ): Promise<Renaming[] | undefined> {
   const names = groups.flat().map(({ spelling }) => spelling)
   const maxTokens = Math.min(room, FRAME_TOKENS + CHANGE_TOKENS * names.length)
@@ -72,7 +72,7 @@ async function askOnce(
     },
   }
   const request = { system: SYSTEM, user: JSON.stringify({ groups }), maxTokens, schema }
-  const answer = await remember(request, () => model.complete({ ...request, signal }))
+  const answer = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, answer.usage)
   const json = readJson(answer.text) as { changes?: unknown } | undefined
   if (answer.isCut || !Array.isArray(json?.changes)) return undefined

@@ -57,7 +57,7 @@ export const conversionVersions: Record<Conversion, number> = { whisper: 1 }
  * Whether the accuracy of a model in this program was measured: with its own weights, or with those
  * of another size, which the same code runs.
  */
-export type Measured = 'itself' | 'family'
+export type MeasurementSource = 'itself' | 'family'
 
 /** A model that can be installed. */
 export type CatalogModel = {
@@ -73,7 +73,7 @@ export type CatalogModel = {
   /** What a process that has loaded it takes, in bytes. */
   memoryBytes: number
   /** Absent: there are only published figures, of other programs. */
-  measured?: Measured
+  measured?: MeasurementSource
   /** Half a sentence for people who choose. */
   summary: string
   /** The commit or version of the source: another one is another model. */

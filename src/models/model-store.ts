@@ -1,4 +1,4 @@
-import type { EngineName, Measured, ModelKind } from './catalog.ts'
+import type { EngineName, MeasurementSource, ModelKind } from './catalog.ts'
 import type { PullState } from './pull-queue.ts'
 
 /**
@@ -35,7 +35,7 @@ export type ListedModel = {
   memoryBytes: number | undefined
   state: ModelState
   /** Whether its accuracy in this program was measured; undefined = not by us. */
-  measured: Measured | undefined
+  measured: MeasurementSource | undefined
 }
 
 /** The models of this machine, for operators. */

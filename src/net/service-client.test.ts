@@ -167,15 +167,15 @@ test('an answer is followed as it arrives; its connection serves again after its
   const ports = new Set<number | undefined>()
   const answer: Responder = async (response, { socket }) => {
     ports.add(socket.remotePort)
-    for (const piece of ['caf\u00e9', ' | ', 'done']) {
-      await new Promise((resolve) => response.write(piece, resolve))
+    for (const chunk of ['caf\u00e9', ' | ', 'done']) {
+      await new Promise((resolve) => response.write(chunk, resolve))
       await setImmediate()
     }
     response.end()
   }
   let text = ''
-  const read: Follow['read'] = (piece) => {
-    text += piece
+  const read: Follow['read'] = (chunk) => {
+    text += chunk
     return text.includes('done') ? 'done' : 'waiting'
   }
   const options = { repeatsWork: false, follow: { read, most: 10 } }

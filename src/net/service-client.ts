@@ -39,16 +39,16 @@ export type ServicePost = {
   follow?: Follow
 }
 
-/** A reader of an answer that arrives piece by piece. */
+/** A reader of an answer that arrives chunk by chunk. */
 export type Follow = {
-  /** Says what a piece is; nothing is read after the end or a problem. It bounds what it keeps. */
-  read(piece: string): Reading
+  /** Says what a chunk is; nothing is read after the end or a problem. It bounds what it keeps. */
+  read(chunk: string): ReadOutcome
   /** Seconds that the whole answer may take, whatever progress it makes. */
   most: number
 }
 
-/** What a piece of an answer is. Only `progress` gives the answer more time. */
-export type Reading = 'waiting' | 'progress' | 'done' | { problem: string }
+/** What a chunk of an answer is. Only `progress` gives the answer more time. */
+export type ReadOutcome = 'waiting' | 'progress' | 'done' | { problem: string }
 
 /** What the service answered, or why there is no answer that can be used. */
 export type ServiceAnswer = { status: number; text: string } | { problem: string }
@@ -186,8 +186,8 @@ async function followAnswer(
 ): Promise<ServiceAnswer> {
   const decoder = decoderOf(headers['content-type'])
   for await (const part of body.iterator({ destroyOnReturn: false })) {
-    const piece = decodeText(decoder, part as Uint8Array, { stream: true })
-    const reading = typeof piece === 'string' ? read(piece) : piece
+    const chunk = decodeText(decoder, part as Uint8Array, { stream: true })
+    const reading = typeof chunk === 'string' ? read(chunk) : chunk
     if (reading === 'progress') clock.progress()
     if (reading === 'done') break
     if (typeof reading === 'object') {

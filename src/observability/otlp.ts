@@ -86,13 +86,16 @@ function createSampler({ isParentBased, ratio }: SamplerSettings): Sampler {
   return isParentBased ? new ParentBasedSampler({ root }) : root
 }
 
-type Started = SpanOptions & {
+type StartedSpan = SpanOptions & {
   name: string
   attributes: Parameters<Tracing['start']>[1]
   parent: Context
 }
 
-function startSpan(tracer: Tracer, { name, attributes, kind, startedAt, parent }: Started): Span {
+function startSpan(
+  tracer: Tracer,
+  { name, attributes, kind, startedAt, parent }: StartedSpan,
+): Span {
   const options = {
     kind: kind ? kinds[kind] : SpanKind.INTERNAL,
     ...(attributes && { attributes }),

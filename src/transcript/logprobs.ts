@@ -1,11 +1,11 @@
 import { roundTo } from './rounding.ts'
 
 /** A confidence of 0 has no logarithm. */
-const LEAST_CONFIDENCE = 1e-4
+const MIN_CONFIDENCE = 1e-4
 
 /** Returns the natural logarithm of a confidence. */
 export function logprobOf({ confidence }: { confidence: number }): number {
-  return roundTo(Math.log(Math.max(LEAST_CONFIDENCE, confidence)), 4)
+  return roundTo(Math.log(Math.max(MIN_CONFIDENCE, confidence)), 4)
 }
 
 /** Returns words as OpenAI's API shows tokens: their text, its bytes and its log probability. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** The ticks of /proc, the same on all systems that have it (`man 5 proc`, USER_HZ). */
 const TICKS_PER_SECOND = 100
 /** A process that waits uses less of a core than a starved one with the lowest share. */
-const LEAST_SHARE = 0.001
+const MIN_SHARE = 0.001
 /** A process that only wakes at times, such as for timers, hardly uses so much of a core. */
 const CLEAR_SHARE = 0.05
 /** Processes that run at times but get nowhere end as well. */
@@ -95,6 +95,6 @@ export async function watchStarvation(
     before = now
     periods++
     if (now - begun >= seconds || periods >= MAX_PERIODS) return false
-    return used > CLEAR_SHARE * seconds || (used > LEAST_SHARE * seconds && isRunnable())
+    return used > CLEAR_SHARE * seconds || (used > MIN_SHARE * seconds && isRunnable())
   }
 }

@@ -16,7 +16,7 @@ export type FairSemaphore = <T>(work: () => Promise<T>, turn: SlotRequest) => Pr
 /** How much work runs at a time in total and per account, and how much of one account may wait. */
 export type SemaphoreLimits = { total: number; perAccount: number; maxWaiting: number }
 
-type Waiting = { begin: () => void }
+type Waiter = { begin: () => void }
 
 /**
  * Creates a semaphore for the work of many accounts. A free slot goes to the account that has the
@@ -40,7 +40,7 @@ class FairSlots {
   /** Slots taken by each account. */
   readonly #running = new Map<string, number>()
   /** In the order of arrival; an account that got a slot goes behind the others. */
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, Waiter[]>()
   #taken = 0
 
   constructor(limits: SemaphoreLimits) {
@@ -54,7 +54,7 @@ class FairSlots {
     const mayBegin = this.#taken < this.#limits.total && this.#hasShare(account)
     if (!mayBegin && whenFull && works.length >= this.#limits.maxWaiting) throw whenFull()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const own: Waiting = {
+    const own: Waiter = {
       begin: () => {
         signal.removeEventListener('abort', giveUp)
         resolve()
@@ -70,7 +70,7 @@ class FairSlots {
     works.push(own)
     this.#waiting.set(account, works)
     signal.addEventListener('abort', giveUp, { once: true })
-    this.#admit()
+    this.#startWaiting()
     return promise
   }
 
@@ -79,11 +79,11 @@ class FairSlots {
     const others = this.#takenBy(account) - 1
     if (others > 0) this.#running.set(account, others)
     else this.#running.delete(account)
-    this.#admit()
+    this.#startWaiting()
   }
 
   /** Gives free slots to waiting work, as long as there are both. */
-  #admit(): void {
+  #startWaiting(): void {
     while (this.#taken < this.#limits.total) {
       const next = this.#next()
       if (next === undefined) return
@@ -115,7 +115,7 @@ class FairSlots {
     return this.#takenBy(account) < this.#limits.perAccount
   }
 
-  #setWaiting(account: string, works: Waiting[]): void {
+  #setWaiting(account: string, works: Waiter[]): void {
     if (works.length > 0) this.#waiting.set(account, works)
     else this.#waiting.delete(account)
   }

@@ -6,7 +6,7 @@ import type { Exit, RunningWorker, StartWorker } from './transports.ts'
 export type WorkerOptions<Message> = {
   start: StartWorker
   /** Defaults to a worker that takes tasks at once and is started by them. */
-  loading?: Loading<Message>
+  loading?: LoadOptions<Message>
   /** Called with an error of the worker, which ends because of it. */
   onError?: (error: Error) => void
   /** Called when a timeout, in seconds, has passed and the worker is killed. */
@@ -19,7 +19,7 @@ export type WorkerOptions<Message> = {
  * For a worker that loads before it takes tasks: started by `start`, and replaced when it ends. One
  * that ended while it was loading is replaced after 1, 2, 4 … seconds.
  */
-export type Loading<Message> = {
+export type LoadOptions<Message> = {
   /** Seconds. */
   timeout: number
   /** Whether its first message says that it is ready. If not, it is killed. */

@@ -26,10 +26,10 @@ async function save(t: TestContext, code: string): Promise<string> {
 async function sign(secrets: readonly string[], { at = Date.now() } = {}) {
   const body = JSON.stringify({ event: 'transcription.success', payload: { id: 'ü' } })
   const bytes = Buffer.from(body)
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
     yield bytes
   }
-  const toSign = { id: randomUUID(), at, body: { bytes: bytes.length, pieces }, secrets }
+  const toSign = { id: randomUUID(), at, body: { bytes: bytes.length, chunks }, secrets }
   return { body, headers: await signedHeaders(toSign, { prefixes: [] }) }
 }
 

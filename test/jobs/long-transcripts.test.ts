@@ -82,8 +82,8 @@ for (const addOn of serviceAddOns) {
     const { services, calls } = await open(t)
     const transcript = talk()
     const { signal } = new AbortController()
-    const remember = <T>(_part: object, make: () => Promise<T>) => make()
-    const options = { account: 'a', job: 'j', signal, remember }
+    const memoize = <T>(_part: object, make: () => Promise<T>) => make()
+    const options = { account: 'a', job: 'j', signal, memoize }
     const requests = addOn.prepare(transcript, params)
     const answers = await Promise.all(requests.map((one) => services.call(one, options)))
     for (const call of calls) assert.ok(tokensOf(call) <= CONTEXT, `${tokensOf(call)}`)

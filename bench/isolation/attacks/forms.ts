@@ -41,7 +41,7 @@ async function openSession({ send }: Attacker): Promise<string> {
 const many = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, n])))
 
-/** Forms and PATCH bodies that are slow to judge. */
+/** Forms and PATCH bodies that are slow to evaluate. */
 export const formAttacks: Record<string, Attack> = {
   'form-fields': form(() => parts(10_000, (n) => part(`f${n}`, '1'))),
   'form-files': form(() => parts(10_000, (n) => part(`f${n}`, '1', `; filename="${n}.wav"`))),

@@ -62,7 +62,7 @@ const longTexts = () =>
     audio_to_llm_config: { prompts: ['p'.repeat(200_000)], model: 'z'.repeat(100_000) },
   })
 
-/** Bodies of JSON that are slow to judge. */
+/** Bodies of JSON that are slow to evaluate. */
 export const jsonAttacks: Record<string, Attack> = {
   'json-languages': body(() => job({ language_config: { languages: languages() } })),
   'json-languages-live': body(

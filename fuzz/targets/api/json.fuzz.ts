@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { readFields } from '../../../src/api/bodies/validation/validate-fields.ts'
+import { validateFields } from '../../../src/api/bodies/validation/validate-fields.ts'
 import { preRecordedRequest } from '../../../src/api/schemas/jobs/pre-recorded-request.ts'
 import { AppError } from '../../../src/errors.ts'
 import { ownHeaders, requestRaw } from '../../../test/support/api/hostile-requests.ts'
@@ -88,12 +88,12 @@ const untouched = JSON.stringify(Object.getOwnPropertyNames(Object.prototype))
 /** What the reader of fields makes of a body; undefined when it is no JSON object. */
 function read(bytes: Buffer): Json | undefined {
   try {
-    const { value, problems } = readFields(
+    const { value, errors } = validateFields(
       schema,
       JSON.parse(bytes.toString()),
       server.app.config.requests,
     )
-    for (const { path, rule } of problems)
+    for (const { path, rule } of errors)
       assert.match(`${path.length} ${rule}`, /^[1-9]\d* (must |is req)/)
     return value
   } catch (error) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFields } from '../../../src/api/bodies/validation/validate-fields.ts'
+import { validateFields } from '../../../src/api/bodies/validation/validate-fields.ts'
 import { RealtimeConnection } from '../../../src/api/openai/realtime/realtime-connection.ts'
 import type { toLiveBody } from '../../../src/api/openai/realtime/session-settings.ts'
 import { liveRequest } from '../../../src/api/schemas/live/live-request.ts'
@@ -45,7 +45,7 @@ const schema = liveRequest({ requests, ...config })
 
 /** What a session would be opened with must be what `POST /v2/live` takes, or be refused there. */
 function open(body: ReturnType<typeof toLiveBody>): never {
-  readFields(schema, JSON.parse(JSON.stringify(body)), requests)
+  validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
   throw new Error('no session in this test')
 }
 

@@ -72,7 +72,7 @@ async function chat(text: string): Promise<void> {
   }
   const asking = {
     ...{ model: createChatClient(options), signal },
-    remember: <T>(_request: object, make: () => Promise<T>) => make(),
+    memoize: <T>(_request: object, make: () => Promise<T>) => make(),
   }
   const transcript = 'I ordered 17 of them. My name is [NAME_1].'
   const classes = ['order number', 'constructor']

@@ -90,7 +90,7 @@ async function isKnown(work: Promise<unknown>): Promise<void> {
   }
 }
 
-const judges = {
+const checks = {
   async translator() {
     writeFileSync(printed, answer)
     const texts = ['[NAME_1] spoke with [NAME_2].', '[NAME_1] and 1,250.']
@@ -114,7 +114,7 @@ const judges = {
     const delivery = { id: ID, account: 'acme', method: 'POST' as const, url: receiver }
     const body = {
       bytes: 2,
-      pieces: async function* () {
+      chunks: async function* () {
         yield Buffer.from('{}')
       },
     }
@@ -153,7 +153,7 @@ await fuzzBytes(
   },
   async (bytes, kind) => {
     answer = bytes
-    await judges[kind]()
+    await checks[kind]()
   },
 )
 await client.close()

@@ -80,7 +80,7 @@ async function failsWith(
   }
 }
 
-const judges = {
+const checks = {
   async wyoming(bytes: Buffer) {
     await failsWith([ProtocolError], async () => {
       let read = 0
@@ -123,4 +123,4 @@ const judges = {
   },
 }
 
-await fuzzBytes('streams', seeds, (bytes, kind) => judges[kind](bytes))
+await fuzzBytes('streams', seeds, (bytes, kind) => checks[kind](bytes))

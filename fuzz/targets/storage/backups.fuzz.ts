@@ -91,7 +91,7 @@ const original = readFileSync(plain.manifest)
 const [plainFolder, sealedFolder] = [join(root, 'plain'), join(root, 'sealed')]
 cpSync(plain.object, join(root, 'kept'))
 
-const judges = {
+const checks = {
   head: (bytes: Buffer) => damaged([[plain.head, bytes]], () => use(plainFolder, undefined)),
   manifest: (bytes: Buffer) =>
     damaged([[plain.manifest, signed(bytes)]], () => use(plainFolder, undefined)),
@@ -126,5 +126,5 @@ await fuzzBytes(
     sealedManifest: [readFileSync(sealed.manifest)],
     sealedObject: [readFileSync(sealed.object)],
   },
-  (bytes, kind) => judges[kind](bytes),
+  (bytes, kind) => checks[kind](bytes),
 )

@@ -11,7 +11,7 @@ import type { WeightFile } from '../../../src/asr/engines/whisper/weights/weight
 import { readStoredRecord } from '../../../src/models/install/installed-models.ts'
 import { unzipMembers } from '../../../src/models/install/unzip.ts'
 import { failsClearly } from '../../fails-clearly.ts'
-import { fuzzBytes, type Judge } from '../../guided.ts'
+import { type Check, fuzzBytes } from '../../guided.ts'
 import {
   members,
   smallModel,
@@ -54,7 +54,7 @@ async function convert(source: string): Promise<void> {
 }
 
 /** Judges a file in its folder, which is whole otherwise. */
-function inFolder(read: () => void | Promise<void>, ...path: [string, string]): Judge<string> {
+function inFolder(read: () => void | Promise<void>, ...path: [string, string]): Check<string> {
   const file = join(...path)
   const whole = readFileSync(file)
   return async (bytes) => {
@@ -108,7 +108,7 @@ const ofPublished = (name: string) =>
   inFolder(() => failsClearly(describePublished, 'WeightFileError'), published, name)
 const seed = (...path: [string, string]) => [readFileSync(join(...path))]
 
-const judges = {
+const checks = {
   ctranslate2: inFolder(
     () =>
       failsClearly(
@@ -155,5 +155,5 @@ await fuzzBytes(
     record: [Buffer.from(JSON.stringify(storedRecord))],
     zip: [zipArchive()],
   },
-  (bytes, kind) => judges[kind](bytes, kind),
+  (bytes, kind) => checks[kind](bytes, kind),
 )

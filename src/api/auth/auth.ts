@@ -1,6 +1,6 @@
 import { hash as hashOf } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { AppError } from '../../errors.ts'
 import { accountScopes, findKeyByHash, type StoredKey } from '../../storage/accounts/keys.ts'
 import type { Db } from '../../storage/database/db.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { AppError } from '../../errors.ts'
 import { isOpenAiPath } from '../openai/errors.ts'
 import { createAuthenticate, createFindKey, type Key, sha256 } from './auth.ts'
@@ -7,28 +7,28 @@ import { clientAddressOf, networkOf } from './client-address.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { createSignIns, type SignIns } from './sign-in.ts'
 
-/** What admission needs of a request, and the log of it that then names the account. */
-export type AdmittedRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & {
+/** What authentication needs of a request, and its log, which then names the account. */
+export type AuthRequest = Pick<FastifyRequest, 'headers' | 'raw' | 'log'> & {
   routeOptions: Pick<FastifyRequest['routeOptions'], 'url'>
 }
 
 /** A key, with the id by which logs and reports show it. */
-export type AdmittedKey = Key & { id: string }
+export type AuthenticatedKey = Key & { id: string }
 
-/** Admits a request by its key or its cookie, or rejects. */
-export type Admit = (request: AdmittedRequest) => Promise<AdmittedKey>
+/** Authenticates a request by its key or its cookie, or rejects. */
+export type Authenticate = (request: AuthRequest) => Promise<AuthenticatedKey>
 
-/** Admits requests, and signs browsers in. */
+/** Authenticates requests, and signs browsers in. */
 export type Authenticator = {
-  admit: Admit
-  /** Whether a request that was admitted would be again: its key or sign-in may have ended. */
-  isStillAllowed(request: AdmittedRequest): Promise<boolean>
+  authenticate: Authenticate
+  /** Whether the key or the sign-in of an authenticated request is still valid. */
+  isStillAllowed(request: AuthRequest): Promise<boolean>
   /** Finds the key that `find` yields, or whose hash it does; a failure counts as a wrong key. */
-  identify(request: AdmittedRequest, find: () => Promise<Key | Buffer>): Promise<AdmittedKey>
+  identify(request: AuthRequest, find: () => Promise<Key | Buffer>): Promise<AuthenticatedKey>
   signIns: SignIns
 }
 
-type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
+type Deps = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
 
 /**
  * Creates the functions that find the key of each request and count the request against the limit
@@ -36,10 +36,10 @@ type Parts = Pick<App, 'config' | 'storage' | 'log' | 'metrics'>
  * to wait, while right keys from the same address, such as an office, still work. A missing key is
  * not an attempt, so it does not count. A key in a header goes before a cookie.
  */
-export function createAuthenticator(app: Parts): Authenticator {
+export function createAuthenticator(app: Deps): Authenticator {
   const { http, keys } = app.config
   const findKey = createFindKey(app)
-  const authenticate = createAuthenticate({ ...app, findKey })
+  const authenticateHeaders = createAuthenticate({ ...app, findKey })
   const signIns = createSignIns({ ...app, findKey })
   const takeToken = http.rateLimit && createRateLimit(http.rateLimit)
   const takeTry =
@@ -48,31 +48,31 @@ export function createAuthenticator(app: Parts): Authenticator {
   const configured = keys.map(({ key }, i) => [sha256(key).toString('hex'), `settings-${i + 1}`])
   const configuredIds = new Map(configured as [string, string][])
 
-  function refuse(error: unknown, request: AdmittedRequest): never {
+  function refuse(error: unknown, request: AuthRequest): never {
     if (!(error instanceof AppError) || error.status !== 401) throw error
     app.metrics.authFailures.inc({ reason: error.code })
     if (error.code !== 'key_missing') takeTry?.(networkOf(clientAddressOf(request.raw, http)))
     throw error
   }
 
-  function count(request: AdmittedRequest, key: Key): AdmittedKey {
+  function count(request: AuthRequest, key: Key): AuthenticatedKey {
     const { account, prefix: id = configuredIds.get(key.hash)! } = key
     request.log = request.log.child({ account, keyId: id })
     takeToken?.(key.hash)
     return { ...key, id }
   }
 
-  function find({ headers, raw, routeOptions }: AdmittedRequest): Promise<Key> {
+  function find({ headers, raw, routeOptions }: AuthRequest): Promise<Key> {
     // OpenAI's API is for programs; a socket of it could not carry the token of a browser.
     const takesBearer = isOpenAiPath(routeOptions.url ?? '')
     const hasKey = http.authHeaderNames.some((name) => headers[name] !== undefined)
     const isBrowser = !hasKey && !takesBearer && signIns.isSignedIn(raw)
-    return isBrowser ? signIns.admit(raw) : authenticate(headers, { takesBearer })
+    return isBrowser ? signIns.authenticate(raw) : authenticateHeaders(headers, { takesBearer })
   }
 
   return {
     signIns,
-    async admit(request) {
+    async authenticate(request) {
       const found = find(request)
       return count(request, await found.catch((error) => refuse(error, request)))
     },

@@ -30,17 +30,17 @@ export function createRateLimit(
   }: RateLimitOptions = {},
 ): TakeToken {
   const perToken = 60_000 / perMinute
-  let forgetAt = 0
+  let nextCleanupAt = 0
 
-  function forgetFullBuckets(at: number): void {
-    if (at < forgetAt) return
+  function deleteFullBuckets(at: number): void {
+    if (at < nextCleanupAt) return
     for (const [key, full] of fullAt) if (full <= at) fullAt.delete(key)
-    forgetAt = at + burst * perToken
+    nextCleanupAt = at + burst * perToken
   }
 
   return (key) => {
     const at = now()
-    forgetFullBuckets(at)
+    deleteFullBuckets(at)
     const full = Math.max(fullAt.get(key) ?? at, at) + perToken
     const wait = full - (at + burst * perToken)
     if (wait > ROUNDING_MS) {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { wallNow } from '../../clock.ts'
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../errors.ts'
@@ -23,7 +23,7 @@ const LINK_MS = DAY_MS
 /** Methods that change nothing. */
 const READING = new Set(['GET', 'HEAD'])
 
-type Parts = Pick<App, 'config' | 'storage'> & { findKey: FindKey; now?: () => number }
+type Deps = Pick<App, 'config' | 'storage'> & { findKey: FindKey; now?: () => number }
 
 /** What a browser learns about its sign-in. Its secret is in the cookie only. */
 export type SignInAnswer = {
@@ -34,7 +34,7 @@ export type SignInAnswer = {
   csrfToken: string
 }
 
-/** Signs browsers in and out, and admits their requests. */
+/** Signs browsers in and out, and authenticates their requests. */
 export type SignIns = ReturnType<typeof createSignIns>
 
 /**
@@ -46,7 +46,7 @@ export function createSignIns({
   storage: { db },
   findKey,
   now = Date.now,
-}: Parts) {
+}: Deps) {
   async function find(request: IncomingMessage): Promise<SignInAnswer & { hash: string }> {
     const secret = cookieOf(request)
     if (secret === undefined) throw new AppError('key_missing', 'nobody is signed in')
@@ -83,7 +83,7 @@ export function createSignIns({
     find,
 
     /** Finds the key of a request; one that writes needs the token as well. */
-    async admit(request: IncomingMessage): Promise<Key> {
+    async authenticate(request: IncomingMessage): Promise<Key> {
       const { key, csrfToken } = await find(request)
       if (!READING.has(request.method!)) requireToken(request, csrfToken)
       return key

@@ -37,7 +37,7 @@ export type PageUrls = ReturnType<typeof pageUrls>
  * Chunks of about this length are few enough for a thousand small jobs, and small enough for long
  * ones.
  */
-const PIECE_LENGTH = 64 * 1024
+const CHUNK_LENGTH = 64 * 1024
 
 /** An item that is opened in its turn; undefined when it has been deleted by then. */
 export type LazyText = () => JobJson | undefined | Promise<JobJson | undefined>
@@ -47,7 +47,7 @@ export async function* writeList(
   urls: PageUrls,
   batches: AsyncIterable<readonly LazyText[]>,
 ): AsyncGenerator<string | Uint8Array> {
-  let piece = `${JSON.stringify(urls).slice(0, -1)},"items":[`
+  let chunk = `${JSON.stringify(urls).slice(0, -1)},"items":[`
   let separator = ''
   for await (const items of batches) {
     for (const open of items) {
@@ -55,17 +55,17 @@ export async function* writeList(
       // Awaiting a value that is already there would cost more than writing it.
       const item = opened instanceof Promise ? await opened : opened
       if (item === undefined) continue
-      piece += separator
+      chunk += separator
       separator = ','
       if (typeof item === 'string') {
-        piece += item
-        if (piece.length < PIECE_LENGTH) continue
-        yield piece
+        chunk += item
+        if (chunk.length < CHUNK_LENGTH) continue
+        yield chunk
       } else {
-        yield* writeText({ ...item, head: piece + item.head })
+        yield* writeText({ ...item, head: chunk + item.head })
       }
-      piece = ''
+      chunk = ''
     }
   }
-  yield `${piece}]}`
+  yield `${chunk}]}`
 }

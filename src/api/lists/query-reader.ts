@@ -1,6 +1,10 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { type Problem, problemsError, readFields } from '../bodies/validation/validate-fields.ts'
+import {
+  type FieldError,
+  validateFields,
+  validationError,
+} from '../bodies/validation/validate-fields.ts'
 import type { QueryValue } from './parse-query.ts'
 
 type QuerySchema = { properties: Record<string, { type?: string }> }
@@ -18,19 +22,19 @@ export const compileQueryReader: FastifySchemaCompiler<TSchema> = ({ schema, htt
       return read === '' ? [] : [[name, read]]
     })
     const options = { unknownFields: 'ignore' } as const
-    const { value, problems } = readFields(schema, Object.fromEntries(given), options)
-    const error = problemsError(parameterProblems(problems))
+    const { value, errors } = validateFields(schema, Object.fromEntries(given), options)
+    const error = validationError(parameterErrors(errors))
     return error ? { error } : { value }
   }
 }
 
 /**
- * Returns one problem for each parameter, by its name alone: its values may have been given without
+ * Returns one error for each parameter, by its name alone: its values may have been given without
  * indexes.
  */
-function parameterProblems(problems: readonly Problem[]): Problem[] {
-  const firsts = new Map<string, Problem>()
-  for (const { path, rule } of problems) {
+function parameterErrors(errors: readonly FieldError[]): FieldError[] {
+  const firsts = new Map<string, FieldError>()
+  for (const { path, rule } of errors) {
     const name = path[0]!
     if (!firsts.has(name)) firsts.set(name, { path: [name], rule })
   }

@@ -6,12 +6,12 @@ import { type TestContext, test } from 'node:test'
 import Fastify from 'fastify'
 import { sendList } from './send-list.ts'
 
-/** Serves a list of these pieces; `closed` resolves when the list was cleaned up. */
-async function serve(t: TestContext, pieces: readonly string[]) {
+/** Serves a list of these chunks; `closed` resolves when the list was cleaned up. */
+async function serve(t: TestContext, chunks: readonly string[]) {
   const closed = Promise.withResolvers<void>()
   async function* write() {
     try {
-      yield* pieces
+      yield* chunks
     } finally {
       closed.resolve()
     }
@@ -33,16 +33,16 @@ async function serve(t: TestContext, pieces: readonly string[]) {
   }
 }
 
-test('a list of one piece is sent whole, a longer one as a stream', async (t) => {
-  for (const [pieces, length] of [
+test('a list of one chunk is sent whole, a longer one as a stream', async (t) => {
+  for (const [chunks, length] of [
     [['[1]'], '3'],
     [['[1,', '2,', '3]'], null],
   ] as const) {
-    const { url, answer } = await serve(t, pieces)
+    const { url, answer } = await serve(t, chunks)
     answer()
     const response = await fetch(url)
     assert.equal(response.headers.get('content-length'), length)
-    assert.equal(await response.text(), pieces.join(''))
+    assert.equal(await response.text(), chunks.join(''))
   }
 })
 

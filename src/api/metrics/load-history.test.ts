@@ -10,8 +10,8 @@ async function open(t: TestContext) {
   const storage = await openTestStorage(t)
   const metrics = createMetrics()
   const states = { new: 1, connected: 2, disconnected: 0 }
-  const parts = { storage, metrics, live: { states } } as never
-  return { ...storage, metrics, history: new LoadHistory(parts, createLog('silent')) }
+  const deps = { storage, metrics, live: { states } } as never
+  return { ...storage, metrics, history: new LoadHistory(deps, createLog('silent')) }
 }
 
 test('a point has the queue and the sessions of its moment', async (t) => {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Counter, Histogram } from 'prom-client'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { wallNow } from '../../clock.ts'
 import { countActiveJobs, countPendingDeliveries } from '../../storage/accounts/usage/counts.ts'
 import { type Bucket, bucketsSince, quantileOf } from './bucket-quantile.ts'
@@ -35,19 +35,19 @@ export type LoadPoint = {
   workerRestarts: number
 }
 
-type Parts = Pick<App, 'metrics' | 'storage' | 'live'>
+type Deps = Pick<App, 'metrics' | 'storage' | 'live'>
 
 /** The load of the last half hour, for people who look now. */
 export class LoadHistory {
-  readonly #parts: Parts
+  readonly #deps: Deps
   readonly #log: FastifyBaseLogger
   readonly #points: LoadPoint[] = []
   #before: Counts | undefined
   #timer: NodeJS.Timeout | undefined
   #noting: Promise<void> | undefined
 
-  constructor(parts: Parts, log: FastifyBaseLogger) {
-    this.#parts = parts
+  constructor(deps: Deps, log: FastifyBaseLogger) {
+    this.#deps = deps
     this.#log = log
   }
 
@@ -85,7 +85,7 @@ export class LoadHistory {
   }
 
   async #read(): Promise<LoadPoint> {
-    const { metrics, storage, live } = this.#parts
+    const { metrics, storage, live } = this.#deps
     const [jobs, deliveries, now] = await Promise.all([
       countActiveJobs(storage.db),
       countPendingDeliveries(storage.db),
@@ -133,7 +133,7 @@ type Counts = {
 
 type Labels = Partial<Record<string, string | number>>
 
-async function readCounts(metrics: Parts['metrics']): Promise<Counts> {
+async function readCounts(metrics: Deps['metrics']): Promise<Counts> {
   const { httpRequestSeconds, liveFinalSeconds, jobsEnded, deliveriesEnded } = metrics
   const [requests, finals, failedJobs, failedDeliveries, restarts] = await Promise.all([
     httpRequestSeconds.get(),

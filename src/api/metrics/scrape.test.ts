@@ -3,13 +3,13 @@ import test, { type TestContext } from 'node:test'
 import { captureLog } from '../../../test/support/captured-log.ts'
 import { openTestStorage } from '../../../test/support/storage/test-storage.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { createScrape, type ScrapeParts } from './scrape.ts'
+import { createScrape, type ScrapeDeps } from './scrape.ts'
 
 async function open(t: TestContext) {
   const storage = await openTestStorage(t)
   const metrics = createMetrics()
   const states = { new: 1, connected: 2, disconnected: 3 }
-  const live = { states, admission: { capacity: undefined } } as ScrapeParts['live']
+  const live = { states, admission: { capacity: undefined } } as ScrapeDeps['live']
   const { log, lines } = captureLog()
   return { metrics, storage, live, log, lines }
 }

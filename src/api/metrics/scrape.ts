@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Gauge } from 'prom-client'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { type Role, roles } from '../../config/node.ts'
 import { deliveryKinds, endpointKinds, jobKinds } from '../../observability/metrics.ts'
 import {
@@ -11,16 +11,16 @@ import {
 import { listNodes } from '../../storage/nodes/nodes.ts'
 
 /** The sources of metrics. */
-export type ScrapeParts = Pick<App, 'metrics' | 'storage' | 'live'>
+export type ScrapeDeps = Pick<App, 'metrics' | 'storage' | 'live'>
 
 /**
  * Creates a function that reads all metrics as text, in the Prometheus format. Concurrent requests
  * share one reading: it may need no key, so it must not load the machine.
  */
-export function createScrape(parts: ScrapeParts): (log: FastifyBaseLogger) => Promise<string> {
+export function createScrape(deps: ScrapeDeps): (log: FastifyBaseLogger) => Promise<string> {
   let reading: Promise<string> | undefined
   return (log) => {
-    reading ??= scrape(parts, log).finally(() => {
+    reading ??= scrape(deps, log).finally(() => {
       reading = undefined
     })
     return reading
@@ -44,7 +44,7 @@ async function countNodes(db: App['storage']['db']): Promise<{ role: Role; count
 }
 
 async function scrape(
-  { metrics, storage: { db, space }, live }: ScrapeParts,
+  { metrics, storage: { db, space }, live }: ScrapeDeps,
   log: FastifyBaseLogger,
 ): Promise<string> {
   metrics.liveCapacity.reset()

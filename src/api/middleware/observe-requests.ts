@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import type { Span } from '../../observability/tracing.ts'
 
 /** The route label of requests without a route: a path may hold anything. */

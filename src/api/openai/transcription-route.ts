@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { AppError, errorOfFailure } from '../../errors.ts'
 import type { Job } from '../../storage/jobs/jobs.ts'
 import type { OpenAiFormat } from '../../text/formats/openai.ts'
@@ -30,13 +30,13 @@ const types = {
 const COMMENT_MS = 15_000
 
 /** What the routes use of the server. */
-type TranscriptionParts = Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader }
+type TranscriptionDeps = Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: BodyReader }
 
 /**
  * Serves OpenAI's transcription API, and translation into English: stores the file, creates a job
  * and answers when it has ended. A client that leaves before cancels its job.
  */
-export function transcriptionRoute(app: TranscriptionParts): FastifyPluginAsyncTypebox {
+export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(multipart, formOptions)
     http.post('/v1/audio/transcriptions', { schema: transcriptionOperation }, answer('transcribe'))
@@ -89,7 +89,7 @@ async function receive(
 async function submit(
   { account, keyId, raw, log }: FastifyRequest,
   { fileId, wanted }: { fileId: string; wanted: TranscriptionRequest },
-  app: TranscriptionParts,
+  app: TranscriptionDeps,
 ): Promise<{ id: string }> {
   const base = baseUrlOf(raw, app.config.http)
   const body = { audio_url: fileUrl(base, fileId), ...wanted.creation }

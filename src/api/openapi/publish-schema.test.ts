@@ -7,7 +7,7 @@ import Type from 'typebox'
 import { type JsonSchema, valuesOf } from '../../../test/support/api/schema-values.ts'
 import { rounds } from '../../../test/support/rounds.ts'
 import { readConfig } from '../../config/config.ts'
-import { isObject, readFields } from '../bodies/validation/validate-fields.ts'
+import { isObject, validateFields } from '../bodies/validation/validate-fields.ts'
 import { preRecordedRequest } from '../schemas/jobs/pre-recorded-request.ts'
 import { publishSchema } from './publish-schema.ts'
 
@@ -92,10 +92,10 @@ for (const unknownFields of ['ignore', 'reject'] as const) {
     fc.assert(
       fc.property(fc.oneof(fitting, doubtful), extra, (fields, more) => {
         const value = { ...(fields as object), ...more }
-        const { problems } = readFields(body, value, { unknownFields })
+        const { errors } = validateFields(body, value, { unknownFields })
         const isTaken = validate(value)
         seen[isTaken ? 'taken' : 'refused']++
-        assert.equal(problems.length === 0, isTaken, JSON.stringify([problems, validate.errors]))
+        assert.equal(errors.length === 0, isTaken, JSON.stringify([errors, validate.errors]))
       }),
       { numRuns: rounds(250) },
     )

@@ -23,8 +23,8 @@ test('a result that is replaced after its row was read is returned as it is now'
     const { storage, db, job } = await openDone(t)
     await replaceResult(db, { jobId: job.id, stored: job.result! }, now)
     const text = (await toJobJson(job, storage))!
-    const pieces = typeof text === 'string' ? [text] : await Array.fromAsync(writeText(text))
-    const reported = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
+    const chunks = typeof text === 'string' ? [text] : await Array.fromAsync(writeText(text))
+    const reported = Buffer.concat(chunks.map((chunk) => Buffer.from(chunk)))
     assert.deepEqual(JSON.parse(reported.toString()).result, now)
     if (typeof text !== 'string') assert.equal(reported.length, text.bytes)
   }

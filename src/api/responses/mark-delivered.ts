@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import type { JobId } from '../../storage/jobs/jobs.ts'
 
 /** Marks a job as delivered once this response, which holds its whole result, was sent. */

@@ -8,10 +8,10 @@ const message = JSON.stringify({ type: 'transcript', text: ',"messages":["a"]' }
 async function readWithoutMessages(text: string, cuts: readonly number[]): Promise<string> {
   const bytes = Buffer.from(text)
   const places = [0, ...cuts.map((cut) => cut % bytes.length), bytes.length].sort((a, b) => a - b)
-  async function* pieces() {
+  async function* chunks() {
     for (const [i, place] of places.entries()) yield bytes.subarray(place, places[i + 1] ?? place)
   }
-  const read = await Array.fromAsync(removeMessagesFromChunks(pieces()))
+  const read = await Array.fromAsync(removeMessagesFromChunks(chunks()))
   return Buffer.concat(read).toString()
 }
 
@@ -29,7 +29,7 @@ test('messages are left out of a result, and what only looks like them stays', a
   }
 })
 
-test('however the text of a result comes in pieces, the same is left out', async () => {
+test('however the text of a result comes in chunks, the same is left out', async () => {
   const value = { metadata: {}, text: 'ü,"messages":["x"]}' }
   const texts = [JSON.stringify(value), JSON.stringify({ ...value, messages: [message] })]
   await fc.assert(
@@ -41,13 +41,13 @@ test('however the text of a result comes in pieces, the same is left out', async
 
 test('what follows the beginning of the messages is not read', async () => {
   const read: number[] = []
-  async function* pieces() {
+  async function* chunks() {
     for (const [i, text] of ['{"a":1,"mess', 'ages":[', '"x"]}'].entries()) {
       read.push(i)
       yield Buffer.from(text)
     }
   }
-  const left = await Array.fromAsync(removeMessagesFromChunks(pieces()))
+  const left = await Array.fromAsync(removeMessagesFromChunks(chunks()))
   assert.equal(Buffer.concat(left).toString(), '{"a":1}')
   assert.deepEqual(read, [0, 1])
 })

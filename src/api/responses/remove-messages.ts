@@ -17,17 +17,17 @@ export async function* removeMessagesFromChunks(
 ): AsyncGenerator<Uint8Array> {
   let held = Buffer.alloc(0)
   for await (const bytes of result) {
-    const piece = Buffer.concat([held, bytes])
-    const at = piece.indexOf(BEGIN)
+    const chunk = Buffer.concat([held, bytes])
+    const at = chunk.indexOf(BEGIN)
     if (at >= 0) {
-      yield piece.subarray(0, at)
+      yield chunk.subarray(0, at)
       yield Buffer.from('}')
       return
     }
     // The key may begin in this chunk and end in the next.
-    const end = Math.max(0, piece.length - BEGIN.length + 1)
-    yield piece.subarray(0, end)
-    held = piece.subarray(end)
+    const end = Math.max(0, chunk.length - BEGIN.length + 1)
+    yield chunk.subarray(0, end)
+    held = chunk.subarray(end)
   }
   yield held
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import type { Connection } from '../../live/connection.ts'
 import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../../live/sessions/placement.ts'
@@ -27,7 +27,7 @@ export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
  */
 export function createLiveSocketServer(
   http: FastifyInstance,
-  { config, live, log }: LiveSocketParts,
+  { config, live, log }: LiveSocketDeps,
   scheduler: FrameScheduler,
 ): void {
   const { maxFrameBytes, resumeFrameBytes } = config.live
@@ -76,22 +76,22 @@ export function createLiveSocketServer(
 
 /** Connects here, or passes the socket on to the node that runs the session. */
 async function connectHere(
-  parts: Pick<LiveSocketParts, 'live' | 'log'>,
+  deps: Pick<LiveSocketDeps, 'live' | 'log'>,
   upgrade: Upgrade,
   ids: { requestId: string; address: string },
 ): Promise<Connection | number | 'forwarded'> {
   const avoid: string[] = []
   for (;;) {
-    const connection = await connect(upgrade.request, { ...ids, avoid }, parts)
+    const connection = await connect(upgrade.request, { ...ids, avoid }, deps)
     if (typeof connection === 'number' || !('nodeId' in connection)) return connection
     if (!upgrade.socket.writable) return 1001
     const { jobId, nodeId, url } = connection
     if (await forwardSocket(upgrade, { url, address: ids.address })) {
       const cut = () => upgrade.socket.destroy()
-      upgrade.socket.once('close', parts.live.forwarded.add({ jobId, nodeId, cut }))
+      upgrade.socket.once('close', deps.live.forwarded.add({ jobId, nodeId, cut }))
       return 'forwarded'
     }
-    parts.log.warn(
+    deps.log.warn(
       { ...ids, nodeId, url },
       'another node does not respond, its session continues elsewhere',
     )
@@ -102,7 +102,7 @@ async function connectHere(
 async function connect(
   { url = '', headers }: IncomingMessage,
   ids: { requestId: string; address: string; avoid: readonly string[] },
-  { live, log }: Pick<LiveSocketParts, 'live' | 'log'>,
+  { live, log }: Pick<LiveSocketDeps, 'live' | 'log'>,
 ): Promise<Connection | SessionNode | number> {
   const query = new URL(url, 'http://localhost').searchParams
   const offset = query.get('offset')
@@ -117,4 +117,4 @@ async function connect(
   }
 }
 
-type LiveSocketParts = Pick<App, 'config' | 'live' | 'log'>
+type LiveSocketDeps = Pick<App, 'config' | 'live' | 'log'>

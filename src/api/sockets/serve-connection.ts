@@ -160,7 +160,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     deadline = setTimeout(() => webSocket.terminate(), PING_MS)
     webSocket.ping(String(sent))
   }
-  function forget(): void {
+  function clearDeadline(): void {
     clearTimeout(deadline)
     deadline = undefined
   }
@@ -169,7 +169,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
   webSocket.on('pong', (data) => {
     // An unsolicited pong proves nothing; nor does one with a number that was not sent.
     if (!isRequested()) return
-    forget()
+    clearDeadline()
     const number = Number(data.toString())
     if (number > seen && number <= sent) {
       seen = number
@@ -185,7 +185,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     /** A client whose socket is not read cannot answer. */
     pause(): void {
       isPaused = true
-      forget()
+      clearDeadline()
     },
     resume(): void {
       isPaused = false
@@ -193,7 +193,7 @@ function watchHeartbeat(webSocket: WebSocket, connection: SocketConnection) {
     },
     stop(): void {
       clearInterval(beat)
-      forget()
+      clearDeadline()
     },
   }
 }

@@ -4,7 +4,7 @@ import { embeddedModels } from '../../asr/models/embedded-packages.ts'
 import { findDamage, type InstallRecord } from '../../asr/models/embedded-record.ts'
 import { xvectorModelPath } from '../../asr/speakers/embedding/xvector-model.ts'
 import type { Config } from '../../config/config.ts'
-import { downloadBytes, type Measured, readCatalog } from '../../models/catalog.ts'
+import { downloadBytes, type MeasurementSource, readCatalog } from '../../models/catalog.ts'
 import { embeddedModelList } from '../../models/embedded-models.ts'
 import { findDamagedFiles, isInstalled } from '../../models/install/install.ts'
 import {
@@ -72,7 +72,8 @@ async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedMo
     : { files: {} }
   const telephone = await stat(xvectorModelPath).catch(() => undefined)
   return embeddedModelList.map(({ id, ...model }) => {
-    const measured: Measured | undefined = model.kind === 'recognition' ? 'itself' : undefined
+    const measured: MeasurementSource | undefined =
+      model.kind === 'recognition' ? 'itself' : undefined
     const base = { ...unknown, ...model, measured, name: id, origin: 'program' as const }
     if (model.kind === 'speaker-embedding') {
       return { ...base, bytes: telephone?.size ?? 0, state: telephone ? 'installed' : 'missing' }

@@ -1,7 +1,7 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
 import { alignTokens } from '../recognition/token-alignment.ts'
-import { rememberBias } from '../recognition/vocabulary-bias.ts'
+import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { wordConfidence } from './moonshine/confidence.ts'
@@ -50,7 +50,7 @@ export const moonshineDimensions = {
 export async function createMoonshine(folder: string, size: MoonshineSize): Promise<Recognizer> {
   const dimensions = moonshineDimensions[size]
   const model = await loadMoonshine(folder, dimensions)
-  const biasTo = rememberBias(tokenPieces(), BOOST)
+  const biasTo = memoizeBias(tokenPieces(), BOOST)
   return {
     ...describeMoonshine(size),
     thresholds: moonshineThresholds,
@@ -64,7 +64,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const bias = biasTo(vocabulary)
       const drafted = draft ? draftTokens(draft) : []
       const pieces = segments.map((audio, i) => {
-        const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
+        const bounds = { maxTokens: maxTokensFor(audio), minTokens, ...(bias && { bias }) }
         return { states: encoded[i]!, bounds, draft: drafted }
       })
       const decodings = await model.decode(pieces, signal)
@@ -75,7 +75,7 @@ export async function createMoonshine(folder: string, size: MoonshineSize): Prom
       const states = await model.encode(padded(audio))
       const bias = biasTo(vocabulary)
       const minTokens = forceNonEmpty ? 1 : 0
-      const bounds = { maxTokens: mostTokens(audio), minTokens, ...(bias && { bias }) }
+      const bounds = { maxTokens: maxTokensFor(audio), minTokens, ...(bias && { bias }) }
       const [decoding] = await model.decode([{ states, bounds, draft }], signal)
       return toOpenRecognition(decoding!, { audio, draft, dimensions })
     },
@@ -123,7 +123,7 @@ async function measureCost(
   return { encode: begin, perToken: Math.max(0, all - one) / (BENCHMARK_TOKENS - 1) }
 }
 
-function mostTokens(audio: Float32Array): number {
+function maxTokensFor(audio: Float32Array): number {
   return Math.ceil((audio.length / SAMPLE_RATE) * TOKENS_PER_SECOND) + SPARE_TOKENS
 }
 

@@ -1,7 +1,7 @@
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { rememberBias } from '../recognition/vocabulary-bias.ts'
+import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import { decodePieces, type TimedToken } from './parakeet/decode.ts'
 import { describeParakeet, parakeetThresholds } from './parakeet/description.ts'
@@ -10,7 +10,7 @@ import { loadParakeet, type ParakeetNetwork } from './parakeet/network.ts'
 import { wordsOf } from './parakeet/words.ts'
 import type { RecognizeOptions, Recognizer, RecognizerCosts } from './recognizer.ts'
 
-/** Shorter audio is padded: the model was trained with longer pieces. */
+/** Shorter audio is padded: the model was trained with longer audio. */
 const MIN_SAMPLES = SAMPLE_RATE
 /**
  * Bonus in nats for a vocabulary word. Not tuned; small, because higher values hurt accuracy in
@@ -32,7 +32,7 @@ export async function createParakeet(
   const network = await loadParakeet(stored.folder, options)
   const extract = createFeatureExtractor(network.mels)
   const { pieces } = network
-  const biasTo = rememberBias(pieces, BOOST)
+  const biasTo = memoizeBias(pieces, BOOST)
   const decode = async (segments: readonly Float32Array[], options: RecognizeOptions) => {
     const encoded = []
     for (const audio of segments) {

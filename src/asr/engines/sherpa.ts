@@ -40,7 +40,7 @@ const NO_STREAM = -1
 const UNKNOWN = 0.5
 
 /** A text with its words; `logProbability` is the mean of its tokens, or of its words. */
-type Heard = { words: SherpaWord[]; logProbability: number; text: SherpaText }
+type DecodedText = { words: SherpaWord[]; logProbability: number; text: SherpaText }
 
 /**
  * Loads an installed model of sherpa-onnx in a process of its own, which this one starts: this
@@ -158,7 +158,7 @@ async function decodePiece(
   { sherpa, isStreaming, isTimed, isUpperCase }: SherpaModel,
   audio: Float32Array,
   { language, hotwords, signal }: PieceOptions,
-): Promise<Heard> {
+): Promise<DecodedText> {
   const run = (samples: Float32Array) => {
     if (isStreaming)
       return sherpa.run(
@@ -187,7 +187,7 @@ async function continueStream(
   { sherpa, isUpperCase }: SherpaModel,
   samples: Float32Array,
   { stream, from, language, signal }: StreamOptions,
-): Promise<Heard> {
+): Promise<DecodedText> {
   const task = { kind: 'continue', stream, samples, from, language, isLast: false } as const
   const text = await sherpa.run(task, signal)
   const found = wordsOf(text, samples.length / SAMPLE_RATE)

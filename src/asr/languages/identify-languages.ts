@@ -35,8 +35,8 @@ const CLEAR_IF_SHORT = 0.95
 /** The language changes within a segment, where nobody pauses, only if this probable. */
 const CLEAR_CHANGE = 0.8
 
-type Located = { channel: number; path: string; segment: Segment }
-type Stretch = LanguageSpan & { channel: number; path: string; segment: Segment }
+type LocatedSegment = { channel: number; path: string; segment: Segment }
+type ChannelSpan = LanguageSpan & { channel: number; path: string; segment: Segment }
 
 /**
  * Identifies the languages of the speech in `batches`, and plans it anew: each batch is in one
@@ -55,17 +55,16 @@ export async function identifyLanguages(
   if (all.length === 0) return [...batches]
   const { perUtterance } = identification
   const voters = perUtterance ? all : chooseVoters(all)
-  const stretches = await identifyAll(voters, identification, options)
-  if (perUtterance)
-    return planByLanguage(inheritLanguages(stretches, identification), identification)
-  const { language, probability } = vote(stretches, identification)
+  const spans = await identifyAll(voters, identification, options)
+  if (perUtterance) return planByLanguage(inheritLanguages(spans, identification), identification)
+  const { language, probability } = vote(spans, identification)
   const one = all.map((own) => ({ ...own, language, probability }))
   return planByLanguage(one, identification)
 }
 
 /** Returns segments that are long enough, spread evenly; the longest where all are short. */
-function chooseVoters(all: readonly Located[]): Located[] {
-  const lengthOf = ({ segment }: Located) => segment.end - segment.start
+function chooseVoters(all: readonly LocatedSegment[]): LocatedSegment[] {
+  const lengthOf = ({ segment }: LocatedSegment) => segment.end - segment.start
   const long = all.filter((one) => lengthOf(one) >= VOTER_SECONDS * SAMPLE_RATE)
   if (long.length === 0) {
     return all.toSorted((a, b) => lengthOf(b) - lengthOf(a)).slice(0, VOTERS)
@@ -75,7 +74,7 @@ function chooseVoters(all: readonly Located[]): Located[] {
 }
 
 async function identifyAll(
-  located: readonly Located[],
+  located: readonly LocatedSegment[],
   { model, languages, perUtterance }: LanguageIdentification,
   {
     identify,
@@ -84,8 +83,8 @@ async function identifyAll(
     signal,
     onProgress,
   }: IdentifyOptions,
-): Promise<Stretch[]> {
-  const parts: (LanguagePart & { located: Located[] })[] = []
+): Promise<ChannelSpan[]> {
+  const parts: (LanguagePart & { located: LocatedSegment[] })[] = []
   const codes = languages.map(({ language }) => language)
   for (const one of located) {
     const last = parts.at(-1)
@@ -102,11 +101,9 @@ async function identifyAll(
     parts,
     async ({ located: own, channel, ...part }, signal) => {
       const task = { ...part, segments: own.map(({ segment }) => segment) }
-      const stretches = await checkpointLanguages({ ...task, channel }, () =>
-        identify(task, signal),
-      )
+      const spans = await checkpointLanguages({ ...task, channel }, () => identify(task, signal))
       onProgress?.(++done / parts.length)
-      return stretches.flatMap((some, i) => some.map((stretch) => ({ ...own[i]!, ...stretch })))
+      return spans.flatMap((some, i) => some.map((span) => ({ ...own[i]!, ...span })))
     },
     { limit, signal },
   )
@@ -115,12 +112,12 @@ async function identifyAll(
 
 /** Returns the language with the highest mean probability, longer speech counting more. */
 function vote(
-  stretches: readonly LanguageSpan[],
+  spans: readonly LanguageSpan[],
   { languages: [usual] }: LanguageIdentification,
 ): LanguageProbability {
   const sums = new Map<string, number>()
   let total = 0
-  for (const { seconds, probabilities } of stretches) {
+  for (const { seconds, probabilities } of spans) {
     total += seconds
     for (const { language, probability } of probabilities) {
       sums.set(language, (sums.get(language) ?? 0) + seconds * probability)
@@ -130,37 +127,37 @@ function vote(
   return { language, probability: total > 0 ? sum / total : 0 }
 }
 
-type Decided = Located & { language: string; probability: number }
+type LanguageDecision = LocatedSegment & { language: string; probability: number }
 
-/** Whether the language of a stretch is certain enough to need no neighbor. */
+/** Whether the language of a span is certain enough to need no neighbor. */
 export function isClear({ seconds, probabilities: [best] }: LanguageSpan): boolean {
   if (!best) return false
   return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR : CLEAR_IF_SHORT)
 }
 
 /**
- * Decides the language of each stretch. One that is not clear takes that of the clear one before
- * it, or after it, on its channel; where no stretch is clear, all vote.
+ * Decides the language of each span. One that is not clear takes that of the clear one before
+ * it, or after it, on its channel; where no span is clear, all vote.
  */
 function inheritLanguages(
-  stretches: readonly Stretch[],
+  spans: readonly ChannelSpan[],
   identification: LanguageIdentification,
-): Decided[] {
-  const voted = vote(stretches, identification)
-  const isSure = (one: Stretch) => {
+): LanguageDecision[] {
+  const voted = vote(spans, identification)
+  const isSure = (one: ChannelSpan) => {
     const isWhole = one.start === one.segment.start && one.end === one.segment.end
     return isClear(one) && (isWhole || one.probabilities[0]!.probability >= CLEAR_CHANGE)
   }
-  const decided = stretches.map((stretch, i) => {
-    const isNear = (one: Stretch) => one.channel === stretch.channel && isSure(one)
-    const source = isSure(stretch)
-      ? stretch
-      : (stretches.slice(0, i).findLast(isNear) ?? stretches.slice(i).find(isNear))
+  const decided = spans.map((span, i) => {
+    const isNear = (one: ChannelSpan) => one.channel === span.channel && isSure(one)
+    const source = isSure(span)
+      ? span
+      : (spans.slice(0, i).findLast(isNear) ?? spans.slice(i).find(isNear))
     const language = source?.probabilities[0]?.language ?? voted.language
-    const own = stretch.probabilities.find((one) => one.language === language)
-    return { ...stretch, language, probability: own?.probability ?? 0 }
+    const own = span.probabilities.find((one) => one.language === language)
+    return { ...span, language, probability: own?.probability ?? 0 }
   })
-  return joinStretches(decided).map(({ channel, path, segment, start, end, ...found }) => {
+  return joinSpans(decided).map(({ channel, path, segment, start, end, ...found }) => {
     const { language, probability } = found
     return { channel, path, segment: partOf(segment, { start, end }), language, probability }
   })
@@ -170,19 +167,19 @@ function inheritLanguages(
  * Joins parts of a segment that turned out to be in one language; the longer one tells how
  * probable.
  */
-function joinStretches<S extends Stretch & { language: string; probability: number }>(
-  stretches: readonly S[],
+function joinSpans<S extends ChannelSpan & { language: string; probability: number }>(
+  spans: readonly S[],
 ): S[] {
   const joined: S[] = []
-  for (const stretch of stretches) {
+  for (const span of spans) {
     const last = joined.at(-1)
-    if (last?.segment !== stretch.segment || last.language !== stretch.language) {
-      joined.push(stretch)
+    if (last?.segment !== span.segment || last.language !== span.language) {
+      joined.push(span)
       continue
     }
-    const longer = stretch.seconds > last.seconds ? stretch : last
-    const seconds = last.seconds + stretch.seconds
-    joined[joined.length - 1] = { ...longer, start: last.start, end: stretch.end, seconds }
+    const longer = span.seconds > last.seconds ? span : last
+    const seconds = last.seconds + span.seconds
+    joined[joined.length - 1] = { ...longer, start: last.start, end: span.end, seconds }
   }
   return joined
 }
@@ -196,7 +193,7 @@ function partOf(segment: Segment, { start, end }: { start: number; end: number }
 
 /** Plans batches channel by channel and language by language. */
 function planByLanguage(
-  decided: readonly Decided[],
+  decided: readonly LanguageDecision[],
   { languages }: LanguageIdentification,
 ): Batch[] {
   const channels = [...new Set(decided.map(({ channel }) => channel))]

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { identifyStretches } from './language-spans.ts'
+import { identifyLanguageSpans } from './language-spans.ts'
 
 const SAMPLE_RATE = 16_000
 const { signal } = new AbortController()
@@ -43,8 +43,8 @@ async function identify(spoken: Spoken, { isMixed = true } = {}) {
   }
   const segments = [{ start: 0, end: samples.length }]
   const task = { path, segments, model: 'shares', languages: ['de', 'fr'], isMixed }
-  const [stretches] = await identifyStretches({ recognizer, detector }, task, signal)
-  const found = stretches!.map(({ start, end, probabilities: [best] }) => {
+  const [spans] = await identifyLanguageSpans({ recognizer, detector }, task, signal)
+  const found = spans!.map(({ start, end, probabilities: [best] }) => {
     return [best!.language, (end - start) / SAMPLE_RATE]
   })
   return { found, looks }

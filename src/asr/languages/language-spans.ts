@@ -27,9 +27,9 @@ const FINE_STEP = 0.5
 const SWITCH_COST = 4
 /** No window rules a language out: its probability is at least this. */
 const LEAST = 0.01
-/** A shorter stretch belongs to its neighbor; in seconds. */
+/** A shorter span belongs to its neighbor; in seconds. */
 const SHORTEST = 1.5
-/** So many languages of a stretch are kept. */
+/** So many languages of a span are kept. */
 const KEPT = 5
 
 type IdentificationModels = {
@@ -43,7 +43,7 @@ type Identify = (
 ) => Promise<LanguageProbability[]>
 
 /** Identifies the language of each segment and, where it may change, of its parts. */
-export async function identifyStretches(
+export async function identifyLanguageSpans(
   { recognizer, detector }: IdentificationModels,
   { path, segments, languages, isMixed }: IdentifyTask,
   signal: AbortSignal,
@@ -60,18 +60,18 @@ export async function identifyStretches(
     const whole = await identify(mayChange ? audio : middleOf(audio))
     const cuts = mayChange ? await findChanges(audio, whole, identify) : []
     const speech = await detector.detect(audio)
-    const stretches: LanguageSpan[] = []
+    const spans: LanguageSpan[] = []
     for (const range of rangesBetween(cuts, audio.length)) {
       const part = audio.subarray(range.start, range.end)
       const probabilities = cuts.length === 0 ? whole : await identify(middleOf(part))
-      stretches.push({
+      spans.push({
         start: segment.start + range.start,
         end: segment.start + range.end,
         seconds: voicedSeconds(speech, range),
         probabilities: probabilities.slice(0, KEPT),
       })
     }
-    found.push(stretches)
+    found.push(spans)
   }
   return found
 }
@@ -167,7 +167,7 @@ function bestPath(windows: readonly (readonly LanguageProbability[])[]): string[
   return path
 }
 
-/** Drops cuts that leave too short a stretch. */
+/** Drops cuts that leave too short a span. */
 function withoutShort(cuts: readonly number[], length: number): number[] {
   const least = SHORTEST * SAMPLE_RATE
   const kept: number[] = []

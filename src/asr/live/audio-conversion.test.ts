@@ -7,7 +7,7 @@ import { createResampler } from '../../audio/resample.ts'
 import { convertAudio } from './audio-conversion.ts'
 
 for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
-  test(`sound at ${sampleRate} Hz comes out the same whatever the pieces it is asked for in`, (t) => {
+  test(`sound at ${sampleRate} Hz comes out the same whatever the chunks it is asked for in`, (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'steno-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'sound')
@@ -19,16 +19,16 @@ for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
     const format = { encoding: 's16' as const, sampleRate, channels: 2 }
     const audio = { path, start: 6, format }
 
-    const pieces: number[] = []
+    const chunks: number[] = []
     for (let recognized = 1000; ; recognized = Math.min(frames, recognized + 2311)) {
       const isEnd = recognized === frames
       for (let got = 1; got > 0; ) {
-        const from = pieces.length
+        const from = chunks.length
         const [plane] = convertAudio(
           { ...audio, frames: recognized, isEnd },
           { from, to: from + 512 },
         )
-        pieces.push(...plane!)
+        chunks.push(...plane!)
         got = plane!.length
       }
       if (isEnd) break
@@ -39,6 +39,6 @@ for (const sampleRate of [8000, 16_000, 44_100, 48_000]) {
       ...resampler.write(Float32Array.from(left, (v) => v / 32_768)),
       ...resampler.flush(),
     ]
-    assert.deepEqual(pieces, whole)
+    assert.deepEqual(chunks, whole)
   })
 }

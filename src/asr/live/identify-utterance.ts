@@ -28,11 +28,11 @@ export async function identifyUtterance(
   const codes = languages.map(({ language }) => language)
   const segments = [segment]
   const task = { path, segments, model, languages: codes, isMixed: false }
-  const stretch = (await identify(task))[0]![0]!
-  const isUnclear = !isClear(stretch)
-  const best = stretch.probabilities[0]?.language
+  const span = (await identify(task))[0]![0]!
+  const isUnclear = !isClear(span)
+  const best = span.probabilities[0]?.language
   const language = (isUnclear ? await languageBefore?.() : undefined) ?? best
-  const own = stretch.probabilities.find((one) => one.language === language)
+  const own = span.probabilities.find((one) => one.language === language)
   const { finals } = languages.find((one) => one.language === language) ?? languages[0]!
   const found = {
     languageConfidence: own?.probability ?? 0,

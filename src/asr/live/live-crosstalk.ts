@@ -26,14 +26,14 @@ const LOOK_BACK = 62
 const NEAR = 6
 
 /** Which channels hold only what leaks from another. */
-export type Leaked = {
+export type LeakFrames = {
   now: boolean[]
   /** Earlier frames that held nothing else, of channels into which a leak was found only now. */
   earlier: { channel: number; frame: number }[]
 }
 
 /** Takes the frames of all channels in order. */
-export type LiveCrosstalk = (frame: number, samples: Planes) => Leaked
+export type LiveCrosstalk = (frame: number, samples: Planes) => LeakFrames
 
 /**
  * Creates the crosstalk detection of a session. It looks back over the current block and the one
@@ -55,7 +55,7 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
       own.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
     }
     if (frame % HOP_FRAMES === 0) measureLeaks(blocks[0]!, recent)
-    const earlier: Leaked['earlier'] = []
+    const earlier: LeakFrames['earlier'] = []
     if (frame % LOOK_FRAMES === 0) {
       const known = leaks
       leaks = findLeaks(blocks)

@@ -10,7 +10,7 @@ import type { Vad, VadStream } from '../segmentation/vad.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from '../segmentation/vad-frames.ts'
 import { decibels, loudnessOf, roundedFrames, writeChannel } from './audio-conversion.ts'
 import type { SampleSource } from './denoising/denoised-samples.ts'
-import { createLiveCrosstalk, type Leaked, type LiveCrosstalk } from './live-crosstalk.ts'
+import { createLiveCrosstalk, type LeakFrames, type LiveCrosstalk } from './live-crosstalk.ts'
 import { openSamples } from './sample-source.ts'
 
 /**
@@ -35,7 +35,12 @@ export type LiveVad = {
 }
 
 /** The state of an audio stream between two requests. */
-type Kept = { frame: number; samples: SampleSource; channels: Channel[]; isLeaked: LiveCrosstalk }
+type StreamState = {
+  frame: number
+  samples: SampleSource
+  channels: Channel[]
+  isLeaked: LiveCrosstalk
+}
 
 type Channel = {
   stream: VadStream
@@ -49,7 +54,7 @@ type Channel = {
 
 /** Creates a live VAD; its state is lost with the process, which affects only speed. */
 export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, StreamState>()
   return {
     async detect(audio, request) {
       const key = JSON.stringify(audio)
@@ -75,7 +80,7 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
     },
   }
 
-  async function start(audio: LiveAudio, request: DetectRequest): Promise<Kept> {
+  async function start(audio: LiveAudio, request: DetectRequest): Promise<StreamState> {
     const first = Math.max(0, gridBefore(request.from) - WARM_UP - LEVEL_FRAMES)
     const samples = await openSamples(audio, first * VAD_FRAME)
     const channels = audio.channels.map(() => newChannel(detector))
@@ -83,7 +88,7 @@ export function createLiveVad(detector: Pick<Vad, 'stream'>): LiveVad {
   }
 }
 
-function dropOldest(kept: Map<string, Kept>): void {
+function dropOldest(kept: Map<string, StreamState>): void {
   for (const [oldest, { samples }] of kept) {
     if (kept.size <= MAX_KEPT) return
     samples.close()
@@ -122,7 +127,7 @@ async function rebuild(detector: Pick<Vad, 'stream'>, step: Step): Promise<void>
 type Step = {
   audio: LiveAudio
   request: DetectRequest
-  state: Kept
+  state: StreamState
   limit?: number
   /** Frames before this one are prepared for the detector, but not run through it. */
   detectFrom?: number
@@ -170,7 +175,11 @@ async function advance(
 }
 
 /** Returns for each frame the channels that hold only what leaks from another. */
-function findLeaked({ frame, isLeaked }: Kept, planes: Planes, frames: number): Leaked[] {
+function findLeaked(
+  { frame, isLeaked }: StreamState,
+  planes: Planes,
+  frames: number,
+): LeakFrames[] {
   return Array.from({ length: frames }, (_, n) => {
     const own = planes.map((plane) => {
       const samples = new Float32Array(VAD_FRAME)

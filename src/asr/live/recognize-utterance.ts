@@ -7,7 +7,7 @@ import type {
   Segment,
 } from '../engines/recognizer.ts'
 import type { FinalResult, LiveUtterance, PartialResult } from '../live-engine.ts'
-import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
+import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
@@ -25,15 +25,15 @@ export async function recognizeFinal(
   options: RecognizeOptions,
 ): Promise<Omit<FinalResult, 'model'>> {
   const audio = normalizeLevel(readSamples(path, context.start, context.end))
-  const pieces = await cutLong(models, audio)
-  const draft = pieces.length === 1 ? options.draft : undefined
+  const segments = await cutLong(models, audio)
+  const draft = segments.length === 1 ? options.draft : undefined
   const words: Word[] = []
   const warnings = new Set<string>()
   let language = options.language ?? models.recognizer.capabilities.languages[0]!
-  for (const piece of pieces) {
-    const { start, end } = piece
-    const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(piece) }
-    const [recognized] = await recognizeInPieces(models, [spoken], { ...options, draft })
+  for (const segment of segments) {
+    const { start, end } = segment
+    const spoken = { audio: audio.subarray(start, end), pauses: pausesOf(segment) }
+    const [recognized] = await recognizeSegments(models, [spoken], { ...options, draft })
     words.push(...moved(recognized!.words, context.start + start))
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language

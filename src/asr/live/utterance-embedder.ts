@@ -7,7 +7,7 @@ import { speechRegions } from '../speakers/embedding/regions.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /**
- * Samples of an utterance that are embedded at most: for two stretches of four seconds the model
+ * Samples of an utterance that are embedded at most: for two spans of four seconds the model
  * decides correctly for 99.6 % whether they are of one speaker, and it takes some 10 ms per second.
  */
 const MOST = 4 * SAMPLE_RATE

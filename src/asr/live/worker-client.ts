@@ -125,7 +125,7 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   }
 }
 
-type Measuring = Pick<CapacityOptions, 'cores' | 'mayRepeat' | 'signal'> & {
+type MeasureOptions = Pick<CapacityOptions, 'cores' | 'mayRepeat' | 'signal'> & {
   /** Seconds between two partials. */
   interval: number
   log: Log
@@ -134,7 +134,7 @@ type Measuring = Pick<CapacityOptions, 'cores' | 'mayRepeat' | 'signal'> & {
 /** Measures how many sessions fit, in the background. */
 function startMeasuring(
   pools: readonly WorkerPool[],
-  { interval, log, ...options }: Measuring,
+  { interval, log, ...options }: MeasureOptions,
 ): { latest: LiveCapacity | undefined; ended: Promise<void> } {
   const { signal } = options
   const measure = () => measureCosts(pools, interval, signal)

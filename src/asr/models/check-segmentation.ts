@@ -45,10 +45,10 @@ export async function checkSegmentation(path: string): Promise<void> {
   }
 }
 
-type Described = OnnxModel & { metadata_props?: { key: string; value: string }[] }
+type OnnxModelWithMetadata = OnnxModel & { metadata_props?: { key: string; value: string }[] }
 
 function readMetadata(path: string): Map<string, number> {
-  const { metadata_props: found = [] }: Described = readModel(path)
+  const { metadata_props: found = [] }: OnnxModelWithMetadata = readModel(path)
   const numbers = new Map(found.map(({ key, value }) => [key, Number(value)]))
   const missing = METADATA.filter((key) => !((numbers.get(key) ?? 0) > 0))
   if (missing.length > 0) {

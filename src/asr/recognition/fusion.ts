@@ -14,9 +14,9 @@ const UNPAIRED = 3
 /** Cost of each second between the words of a pair: equal ones, bounded, and different ones. */
 const APART_EQUAL = 0.5
 const APART_DIFFERENT = 2
-const MOST_APART = 2
+const MAX_APART = 2
 /** So many words of one side may stand for some of the other: "ice cream" and "icecream". */
-const LONGEST_SPLIT = 4
+const MAX_SPLIT_WORDS = 4
 
 /**
  * Joins recognitions of the same piece of audio word by word (ROVER: Fiscus 1997, with
@@ -117,7 +117,7 @@ function align(places: readonly AlignmentSlot[], words: readonly Word[]): Step[]
 }
 
 function equalCost(apart: number): number {
-  return Math.min(MOST_APART, APART_EQUAL * apart)
+  return Math.min(MAX_APART, APART_EQUAL * apart)
 }
 
 /**
@@ -132,10 +132,10 @@ function equalSplits(
   const found: Step[] = []
   const recognizers = placeKeys[0]?.length ?? 0
   const tails = Array.from({ length: recognizers }, () => '')
-  for (let places = 1; places <= Math.min(LONGEST_SPLIT, end.places); places++) {
+  for (let places = 1; places <= Math.min(MAX_SPLIT_WORDS, end.places); places++) {
     for (let i = 0; i < recognizers; i++) tails[i] = placeKeys[end.places - places]![i]! + tails[i]!
     let tail = ''
-    for (let words = 1; words <= Math.min(LONGEST_SPLIT, end.words); words++) {
+    for (let words = 1; words <= Math.min(MAX_SPLIT_WORDS, end.words); words++) {
       tail = wordKeys[end.words - words]! + tail
       if (places + words > 2 && tails.includes(tail)) found.push({ places, words })
     }

@@ -16,10 +16,15 @@ import {
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { dropRepeatedPhrases, isTooShort, SHORTEST_WORD, widenShortWords } from './word-lengths.ts'
+import {
+  dropRepeatedPhrases,
+  isTooShort,
+  MIN_WORD_SECONDS,
+  widenShortWords,
+} from './word-lengths.ts'
 
 /** The recognition result of one piece of audio; times in seconds from its start. */
-export type RecognizedPiece = {
+export type RecognizedAudio = {
   words: Word[]
   language: string
   uncovered: number
@@ -43,13 +48,13 @@ const MIN_IMPLAUSIBLE_WORDS = 2
 /**
  * Text that looped is recognized again in halves; shorter pieces are left as they are, in seconds.
  */
-const SHORTEST_HALF = 1
+const MIN_HALF_SECONDS = 1
 
 /**
  * Fewer words per voiced second, in so many voiced seconds or more, are a text that collapsed: the
  * slowest speakers say twice as many.
  */
-const FEWEST_WORDS = 0.5
+const MIN_WORDS = 0.5
 const COLLAPSE_SECONDS = 5
 
 /**
@@ -63,15 +68,15 @@ const COLLAPSE_SECONDS = 5
  */
 export async function recognizeWithRepair(
   models: RecognitionModels,
-  pieces: readonly Float32Array[],
+  segments: readonly Float32Array[],
   options: RecognizeOptions,
-): Promise<RecognizedPiece[]> {
-  const first = await recognizeListed(models, pieces, options)
+): Promise<RecognizedAudio[]> {
+  const first = await recognizeListed(models, segments, options)
   // What is recognized again is doubtful: there, listed words would be heard in anything.
   const unlisted = { ...options, vocabulary: [], draft: undefined }
-  const recognized: RecognizedPiece[] = []
+  const recognized: RecognizedAudio[] = []
   for (const [i, recognition] of first.entries()) {
-    const audio = pieces[i]!
+    const audio = segments[i]!
     let whole = recognition
     if (!recognition.complete || (await hasCollapsed(models, audio, recognition))) {
       const halves = await recognizeHalves(models, audio, recognition, unlisted)
@@ -87,20 +92,20 @@ export async function recognizeWithRepair(
 /** Recognizes pieces, with the vocabulary where the VAD is sure that somebody speaks. */
 async function recognizeListed(
   { recognizer, detector }: RecognitionModels,
-  pieces: readonly Float32Array[],
+  segments: readonly Float32Array[],
   options: RecognizeOptions,
 ): Promise<Recognition[]> {
-  if (options.vocabulary.length === 0) return recognizer.recognize(pieces, options)
+  if (options.vocabulary.length === 0) return recognizer.recognize(segments, options)
   const sure: number[] = []
   const unsure: number[] = []
-  for (const [i, audio] of pieces.entries()) {
+  for (const [i, audio] of segments.entries()) {
     const speech = await detector.detect(audio)
     const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
     const isSure = voiced >= MIN_VOICED && mean(speech) >= MIN_MEAN_SPEECH
     const side = isSure ? sure : unsure
     side.push(i)
   }
-  const pick = (places: readonly number[]) => places.map((i) => pieces[i]!)
+  const pick = (places: readonly number[]) => places.map((i) => segments[i]!)
   const listed = sure.length > 0 ? await recognizer.recognize(pick(sure), options) : []
   const unlisted = { ...options, vocabulary: [] }
   const plain = unsure.length > 0 ? await recognizer.recognize(pick(unsure), unlisted) : []
@@ -116,15 +121,15 @@ async function recognizeListed(
  * in the background.
  */
 function withoutGuesses(
-  piece: RecognizedPiece,
+  recognized: RecognizedAudio,
   audio: Float32Array,
   { minConfidenceInNoise }: Pick<RecognizerThresholds, 'minConfidenceInNoise'>,
-): RecognizedPiece {
-  const guesses = piece.words.filter(({ confidence }) => confidence < minConfidenceInNoise)
-  if (guesses.length === 0 || !findNoise(audio).includes(1)) return piece
-  const words = piece.words.filter((word) => !guesses.includes(word))
+): RecognizedAudio {
+  const guesses = recognized.words.filter(({ confidence }) => confidence < minConfidenceInNoise)
+  if (guesses.length === 0 || !findNoise(audio).includes(1)) return recognized
+  const words = recognized.words.filter((word) => !guesses.includes(word))
   const seconds = guesses.reduce((sum, { start, end }) => sum + end - start, 0)
-  return { ...piece, words, uncovered: piece.uncovered + seconds }
+  return { ...recognized, words, uncovered: recognized.uncovered + seconds }
 }
 
 /**
@@ -137,8 +142,7 @@ async function hasCollapsed(
   { words }: Recognition,
 ): Promise<boolean> {
   const seconds = audio.length / SAMPLE_RATE
-  const isFew = (voiced: number) =>
-    voiced >= COLLAPSE_SECONDS && words.length < voiced * FEWEST_WORDS
+  const isFew = (voiced: number) => voiced >= COLLAPSE_SECONDS && words.length < voiced * MIN_WORDS
   if (words.length === 0 || !isFew(seconds)) return false
   return isFew(voicedSeconds(await detector.detect(audio), { start: 0, end: seconds }))
 }
@@ -153,7 +157,7 @@ async function recognizeHalves(
   looped: Recognition,
   options: RecognizeOptions,
 ): Promise<Recognition> {
-  if (audio.length < 2 * SHORTEST_HALF * SAMPLE_RATE) return looped
+  if (audio.length < 2 * MIN_HALF_SECONDS * SAMPLE_RATE) return looped
   const cut = quietestPoint(audio)
   const halves = [audio.subarray(0, cut), audio.subarray(cut)]
   const recognized = await models.recognizer.recognize(halves, options)
@@ -175,7 +179,7 @@ async function repair(
   audio: Float32Array,
   recognition: Recognition,
   options: RecognizeOptions,
-): Promise<RecognizedPiece> {
+): Promise<RecognizedAudio> {
   const { capabilities, thresholds } = models.recognizer
   const { language, warnings, logProbability } = recognition
   const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
@@ -216,7 +220,7 @@ async function repair(
     const found = isVoiced ? await repairGap(models, audio, gap, options) : []
     if (isVoiced && found.length + implausiblyShort.length === 0) uncovered += missing
     // Where words do not even fit, the recognizer went on with a sentence that had ended.
-    const fits = implausiblyShort.length * SHORTEST_WORD <= gap.end - gap.start
+    const fits = implausiblyShort.length * MIN_WORD_SECONDS <= gap.end - gap.start
     const kept =
       found.length === 0 && fits ? all : all.filter((word) => !implausiblyShort.includes(word))
     all = [...kept, ...found].sort((a, b) => a.start - b.start)

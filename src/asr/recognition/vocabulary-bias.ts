@@ -107,7 +107,7 @@ function isEnd({ words, from, length }: WordNode): boolean {
  * Returns a function that gives the bias towards a vocabulary. It keeps the last: tasks of one job
  * share theirs. The pieces (see `preparePieces`) are prepared with the first vocabulary.
  */
-export function rememberBias(
+export function memoizeBias(
   list: readonly string[],
   boost: number,
 ): (vocabulary: readonly string[]) => VocabularyBias | undefined {

@@ -4,22 +4,22 @@ import type { Word } from '../../transcript/transcript.ts'
  * Nobody speaks a sound in less than this, in seconds: the three 10 ms frames that speech aligners
  * such as HTK and Kaldi give each phone at least.
  */
-const SHORTEST_SOUND = 0.03
+const MIN_PHONE_SECONDS = 0.03
 /** Sounds per letter of an English word: "the" has two, "thought" three, "alongside" seven. */
 const SOUNDS_PER_LETTER = 0.6
 /** Of 6,400 words that were aligned with their text, three in a thousand are shorter than this. */
-export const SHORTEST_WORD = 0.04
+export const MIN_WORD_SECONDS = 0.04
 
 /**
  * Returns true for a word that is too short to have been spoken: the alignment found no place for
  * it, because it lies elsewhere or was never said.
  */
 export function isTooShort({ start, end }: Word): boolean {
-  return end - start < SHORTEST_WORD - 1e-6
+  return end - start < MIN_WORD_SECONDS - 1e-6
 }
 
 /** Most words of a phrase that a decoder repeats. */
-const LONGEST_ECHO = 8
+const MAX_ECHO_WORDS = 8
 /** Seconds per letter of the fastest speech: ten syllables a second, of three letters each. */
 const FASTEST_LETTER = 0.033
 
@@ -29,7 +29,7 @@ const FASTEST_LETTER = 0.033
  */
 export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
   const kept = [...words]
-  for (let length = LONGEST_ECHO; length > 0; length--) {
+  for (let length = MAX_ECHO_WORDS; length > 0; length--) {
     for (let i = 0; i + 2 * length <= kept.length; i++) {
       const first = kept.slice(i, i + length)
       const second = kept.slice(i + length, i + 2 * length)
@@ -45,7 +45,7 @@ export function dropRepeatedPhrases(words: readonly Word[]): Word[] {
 
 function isEcho(phrase: readonly Word[], other: readonly Word[]): boolean {
   const seconds = spoken(phrase)
-  if (seconds < phrase.length * SHORTEST_WORD) return true
+  if (seconds < phrase.length * MIN_WORD_SECONDS) return true
   const letters = phrase.reduce((sum, word) => sum + bareText(word).length, 0)
   return seconds < letters * FASTEST_LETTER && seconds <= spoken(other) / 2
 }
@@ -87,7 +87,7 @@ function apart(words: Word[]): Word[] {
   for (let i = words.length - 1; i >= 0; i--) {
     const word = words[i]!
     const before = words[i - 1]
-    if (isTooShort(word)) word.start = Math.max(0, word.end - SHORTEST_WORD)
+    if (isTooShort(word)) word.start = Math.max(0, word.end - MIN_WORD_SECONDS)
     if (before && before.end > word.start) {
       before.end = word.start
       before.start = Math.min(before.start, before.end)
@@ -99,6 +99,6 @@ function apart(words: Word[]): Word[] {
 /** Returns by how many seconds a word is too short; negative when it is longer than it need be. */
 function missing({ text, start, end }: Word): number {
   const letters = text.match(/\p{L}|\p{N}/gu)?.length ?? 1
-  const shortest = Math.max(SHORTEST_WORD, letters * SOUNDS_PER_LETTER * SHORTEST_SOUND)
+  const shortest = Math.max(MIN_WORD_SECONDS, letters * SOUNDS_PER_LETTER * MIN_PHONE_SECONDS)
   return shortest - (end - start)
 }

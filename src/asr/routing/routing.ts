@@ -54,7 +54,7 @@ export type RecognitionRoute = {
 type Suggest = (languages: readonly string[]) => CatalogModel | undefined
 
 /** What a model without an estimate counts as. */
-const USUAL_ESTIMATE = { wer: 0.1, realTimeFactor: 0.05 }
+const DEFAULT_ESTIMATE = { wer: 0.1, realTimeFactor: 0.05 }
 
 /** Returns the languages that some recognizer of final text knows, best first. */
 export function languagesOf({ finals }: AvailableRecognizers): readonly string[] {
@@ -184,7 +184,7 @@ function fastestGood(candidates: readonly RecognizerInfo[]): RecognizerInfo | un
   return good.toSorted((a, b) => estimateOf(a).realTimeFactor - estimateOf(b).realTimeFactor)[0]
 }
 
-function estimateOf({ estimate = USUAL_ESTIMATE }: RecognizerInfo) {
+function estimateOf({ estimate = DEFAULT_ESTIMATE }: RecognizerInfo) {
   return estimate
 }
 

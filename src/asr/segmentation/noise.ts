@@ -16,8 +16,8 @@ const NOISY_RANGE = 20
 const FLOOR = 1e-9
 
 /**
- * Returns 1 for each frame in a stretch of audio without quiet moments, else 0: there is noise in
- * it about as loud as any voice. A stretch that is much quieter than the recording is a pause, with
+ * Returns 1 for each frame in a span of audio without quiet moments, else 0: there is noise in
+ * it about as loud as any voice. A span that is much quieter than the recording is a pause, with
  * the noise of the room.
  */
 export function findNoise(audio: Float32Array): Uint8Array {

@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** A silence of so many seconds between words is a pause: the closure of a stop is shorter. */
-const SHORTEST_PAUSE = 0.25
+const MIN_PAUSE_SECONDS = 0.25
 /** Speech ends when the probability falls below this. */
 const SILENT_BELOW = 0.35
 /** Seconds of a pause that stay with the speech before and after it. */
@@ -20,7 +20,7 @@ export function findPauses(probabilities: Float32Array, { start, end }: Range): 
   let from = start
   for (let frame = start; frame <= end; frame++) {
     if (frame < end && probabilities[frame]! < SILENT_BELOW) continue
-    if ((frame - from) * VAD_FRAME >= SHORTEST_PAUSE * SAMPLE_RATE) {
+    if ((frame - from) * VAD_FRAME >= MIN_PAUSE_SECONDS * SAMPLE_RATE) {
       pauses.push({ start: from, end: frame })
     }
     from = frame + 1

@@ -73,13 +73,13 @@ export function cutSegments(
   samples: number,
   options: SegmentOptions,
 ): Segment[] {
-  const found = findSpeechRegions({ probabilities, noisy }, options).flatMap((stretch) =>
-    cutLong(stretch, { probabilities, noisy }, options),
+  const found = findSpeechRegions({ probabilities, noisy }, options).flatMap((region) =>
+    cutLong(region, { probabilities, noisy }, options),
   )
-  const stretches = joinFragments(found, { probabilities, noisy }, options)
-  return stretches.map(({ from, to, pauses = [] }, i) => {
-    const previous = stretches[i - 1]
-    const next = stretches[i + 1]
+  const regions = joinFragments(found, { probabilities, noisy }, options)
+  return regions.map(({ from, to, pauses = [] }, i) => {
+    const previous = regions[i - 1]
+    const next = regions[i + 1]
     const before = previous ? (from - previous.to) / 2 : from
     const after = next ? (next.from - to) / 2 : probabilities.length - to
     const { padBefore } = boundsAt(noisy[from], options)
@@ -105,11 +105,11 @@ function findSpeechRegions(
   { probabilities, noisy }: DetectedSpeech,
   options: SegmentOptions,
 ): SpeechRegion[] {
-  const stretches: SpeechRegion[] = []
+  const regions: SpeechRegion[] = []
   let open: SpeechRegion | undefined
   let voiced = 0
   const close = () => {
-    if (open && voiced >= toFrames(options.minVoiced)) stretches.push(open)
+    if (open && voiced >= toFrames(options.minVoiced)) regions.push(open)
     open = undefined
     voiced = 0
   }
@@ -123,18 +123,18 @@ function findSpeechRegions(
     if (frame + 1 - open.to >= toFrames(closeAfter)) close()
   }
   close()
-  return stretches
+  return regions
 }
 
-/** Joins stretches that consist of fragments, as long as a segment may be. */
+/** Joins regions that consist of fragments, as long as a segment may be. */
 function joinFragments(
-  stretches: readonly SpeechRegion[],
+  regions: readonly SpeechRegion[],
   { probabilities, noisy }: DetectedSpeech,
   { maxSeconds, padBefore, padAfter }: SegmentOptions,
 ): SpeechRegion[] {
   const longest = toFrames(maxSeconds - padBefore - padAfter)
   const joined: (SpeechRegion & { spoken: number })[] = []
-  for (const { from, to } of stretches) {
+  for (const { from, to } of regions) {
     // In noise the detector loses the voice, so that a pause may be speech.
     const isNoisy = noisy[from] || noisy[to - 1]
     const { pauses, spoken }: Fragments = isNoisy
@@ -158,7 +158,7 @@ function joinFragments(
   return joined
 }
 
-/** The pauses of a stretch and its frames of speech; no pauses if a part is no fragment. */
+/** The pauses of a region and its frames of speech; no pauses if a part is no fragment. */
 type Fragments = { pauses?: Range[]; spoken: number }
 
 function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array): Fragments {
@@ -178,19 +178,19 @@ function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array):
  * its padding.
  */
 function cutLong(
-  stretch: SpeechRegion,
+  region: SpeechRegion,
   speech: DetectedSpeech,
   options: SegmentOptions,
 ): SpeechRegion[] {
-  const { padBefore } = boundsAt(speech.noisy[stretch.from], options)
-  const { padAfter } = boundsAt(speech.noisy[stretch.to - 1], options)
+  const { padBefore } = boundsAt(speech.noisy[region.from], options)
+  const { padAfter } = boundsAt(speech.noisy[region.to - 1], options)
   const longest = Math.floor(toFrames(options.maxSeconds - padBefore - padAfter))
-  if (stretch.to - stretch.from <= longest) return [stretch]
-  const length = stretch.to - stretch.from
+  if (region.to - region.from <= longest) return [region]
+  const length = region.to - region.from
   const parts = Math.ceil(length / longest)
-  const aim = stretch.from + length / parts
-  const earliest = stretch.from + Math.floor(longest / 3)
-  const latest = Math.min(stretch.from + longest, stretch.to - 1)
+  const aim = region.from + length / parts
+  const earliest = region.from + Math.floor(longest / 3)
+  const latest = Math.min(region.from + longest, region.to - 1)
   let cut = latest
   let best = Number.POSITIVE_INFINITY
   for (let frame = earliest; frame <= latest; frame++) {
@@ -198,8 +198,8 @@ function cutLong(
       speechAround(speech.probabilities, frame) + (0.2 * Math.abs(frame - aim)) / longest
     if (score < best) [cut, best] = [frame, score]
   }
-  const rest = cutLong({ from: cut, to: stretch.to }, speech, options)
-  return [{ from: stretch.from, to: cut }, ...rest]
+  const rest = cutLong({ from: cut, to: region.to }, speech, options)
+  return [{ from: region.from, to: cut }, ...rest]
 }
 
 /** Returns the mean speech probability of five frames around `frame` (160 ms). */

@@ -1,10 +1,10 @@
 import { floats, floatsOf, loadOptimizedModel, type Session } from '../onnx/onnx-runtime.ts'
 import { CONTEXT, VAD_FRAME, WARM_UP } from './vad-frames.ts'
 
-/** So many pieces of a recording start with a fresh state. */
-const PIECES = 16
-/** A shorter piece, in frames, is not worth its lead-in. */
-const MIN_PIECE = 96
+/** So many chunks of a recording start with a fresh state. */
+const CHUNKS = 16
+/** A shorter chunk, in frames, is not worth its lead-in. */
+const MIN_CHUNK = 96
 /** Frames of a recording per call of the model (8 s): with more, a call is no faster. */
 const FRAMES_PER_CALL = 256
 const STATE_SIZE = 128
@@ -37,22 +37,22 @@ export type VadStream = (inputs: readonly Float32Array[]) => Promise<Float32Arra
 export async function loadVad(file: string): Promise<Vad> {
   const session = await loadOptimizedModel(file)
   return {
-    detect: (audio) => detectInPieces(session, audio),
+    detect: (audio) => detectInChunks(session, audio),
     stream: () => streamFrames(session),
     close: () => session.release(),
   }
 }
 
 /**
- * Detects speech in pieces, each with a lead-in of `WARM_UP` frames (before the start: silence). In
- * one piece, segments would differ by a frame here and there from those that all else was tuned
+ * Detects speech in chunks, each with a lead-in of `WARM_UP` frames (before the start: silence). In
+ * one chunk, segments would differ by a frame here and there from those that all else was tuned
  * with (decision 0108).
  */
-async function detectInPieces(session: Session, audio: Float32Array): Promise<Float32Array> {
+async function detectInChunks(session: Session, audio: Float32Array): Promise<Float32Array> {
   const frames = Math.ceil(audio.length / VAD_FRAME)
   const probabilities = new Float32Array(frames)
-  const pieces = Math.min(PIECES, Math.max(1, Math.floor(frames / MIN_PIECE)))
-  const length = Math.ceil(frames / pieces)
+  const chunks = Math.min(CHUNKS, Math.max(1, Math.floor(frames / MIN_CHUNK)))
+  const length = Math.ceil(frames / chunks)
   for (let first = 0; first < frames; first += length) {
     const end = Math.min(frames, first + length)
     const next = streamFrames(session)

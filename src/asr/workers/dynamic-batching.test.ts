@@ -9,7 +9,7 @@ import type { Task } from './protocol.ts'
 
 const { signal } = new AbortController()
 const options: TaskOptions = { signal, timeout: 10 }
-const joining: BatchOptions = { processes: 1, mostSegments: 16 }
+const joining: BatchOptions = { processes: 1, maxSegments: 16 }
 
 function batchOf(path: string, { segments = 1, language = 'de' } = {}): Batch {
   const settings = { model: 'm', language, languages: [language], vocabulary: [] }
@@ -60,7 +60,7 @@ test('tasks of equal settings run together, those that wait meanwhile in the nex
 
 test('as many batches run at a time as there are processes', async () => {
   const { ran, how, pool } = poolOf()
-  const joined = createBatchingRunner(pool, { processes: 2, mostSegments: 2, priority: 10 })
+  const joined = createBatchingRunner(pool, { processes: 2, maxSegments: 2, priority: 10 })
   const run = (path: string) => joined.run({ kind: 'recognize', ...batchOf(path) }, options)
   const first = ['a', 'b'].map(run)
   await Promise.resolve()

@@ -8,12 +8,12 @@ export type BatchOptions = {
   /** How many processes recognize at the same time. */
   processes: number
   /** Segments that are recognized together at most; a task with more runs alone. */
-  mostSegments: number
+  maxSegments: number
   /** The priority of all of them; default: that of each task. */
   priority?: number
 }
 
-type Waiting = {
+type PendingTask = {
   batch: Batch
   options: TaskOptions
   resolve: (segments: RecognizedSegment[]) => void
@@ -27,12 +27,12 @@ type Waiting = {
  * Other tasks are passed on.
  */
 export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): TaskRunner {
-  const { processes, mostSegments, priority } = options
+  const { processes, maxSegments, priority } = options
   const ranked = priority === undefined ? {} : { priority }
-  const waiting: Waiting[] = []
+  const waiting: PendingTask[] = []
   let running = 0
 
-  const take = () => takeTogether(waiting, mostSegments)
+  const take = () => takeTogether(waiting, maxSegments)
 
   async function runNext(): Promise<void> {
     if (running >= processes) return
@@ -41,7 +41,7 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
     running--
   }
 
-  async function perform(taken: readonly Waiting[]): Promise<void> {
+  async function perform(taken: readonly PendingTask[]): Promise<void> {
     if (taken.length === 1) return performAlone(taken[0]!)
     const batches = taken.map(({ batch }) => batch)
     const timeout = taken.reduce((sum, { options }) => sum + options.timeout, 0)
@@ -59,7 +59,7 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
     }
   }
 
-  async function performAlone({ batch, options, resolve, reject }: Waiting): Promise<void> {
+  async function performAlone({ batch, options, resolve, reject }: PendingTask): Promise<void> {
     if (options.signal.aborted) return
     try {
       resolve(await pool.run({ kind: 'recognize', ...batch }, { ...options, ...ranked }))
@@ -75,7 +75,7 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<RecognizedSegment[]>()
       const { kind: _, ...batch } = task as Extract<Task, { kind: 'recognize' }>
-      const own: Waiting = { batch, options, resolve, reject }
+      const own: PendingTask = { batch, options, resolve, reject }
       waiting.push(own)
       const cancel = () => {
         const place = waiting.indexOf(own)
@@ -92,14 +92,14 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
 }
 
 /** Takes the first task and those that can run together with it. */
-function takeTogether(waiting: Waiting[], mostSegments: number): Waiting[] {
-  const taken: Waiting[] = []
+function takeTogether(waiting: PendingTask[], maxSegments: number): PendingTask[] {
+  const taken: PendingTask[] = []
   let segments = 0
   for (const one of [...waiting]) {
     const first = taken[0] ?? one
     const size = segments + one.batch.segments.length
     if (settingsOf(one.batch) !== settingsOf(first.batch)) continue
-    if (taken.length > 0 && size > mostSegments) break
+    if (taken.length > 0 && size > maxSegments) break
     waiting.splice(waiting.indexOf(one), 1)
     taken.push(one)
     segments = size

@@ -8,7 +8,7 @@ import type { Task, TaskResult } from './protocol.ts'
  * So many segments saturate a device, and queueing delays stay short. Live tasks have priorities
  * from 0 on; recordings come after all of them.
  */
-const onDevice: BatchOptions = { processes: 1, mostSegments: 16, priority: 10 }
+const onDevice: BatchOptions = { processes: 1, maxSegments: 16, priority: 10 }
 
 /** What a model is loaded for: live work has processes of its own, so that it never waits long. */
 export type ModelUse = 'live' | 'batch'
@@ -30,7 +30,7 @@ export type ModelPoolsOptions = {
   idleSeconds: number
 }
 
-type Loaded = {
+type LoadedModel = {
   model: StoredModel
   pool: WorkerPool
   runner: TaskRunner
@@ -43,11 +43,11 @@ type Loaded = {
   closing?: Promise<void>
 }
 
-type Waiting = {
+type PendingTask = {
   model: StoredModel
   use: ModelUse
   since: number
-  resolve: (loaded: Loaded) => void
+  resolve: (loaded: LoadedModel) => void
   reject: (error: unknown) => void
 }
 
@@ -62,8 +62,8 @@ const TURN_MS = 20_000
  */
 export class ModelPools {
   readonly #options: ModelPoolsOptions
-  readonly #loaded = new Map<string, Loaded>()
-  readonly #waiting: Waiting[] = []
+  readonly #loaded = new Map<string, LoadedModel>()
+  readonly #waiting: PendingTask[] = []
   #niceness = 0
   #closed = false
 
@@ -118,15 +118,15 @@ export class ModelPools {
     await Promise.all([...this.#loaded.values()].map((loaded) => this.#unload(loaded)))
   }
 
-  async #acquire(model: StoredModel, use: ModelUse, signal: AbortSignal): Promise<Loaded> {
+  async #acquire(model: StoredModel, use: ModelUse, signal: AbortSignal): Promise<LoadedModel> {
     signal.throwIfAborted()
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     const now = performance.now()
     const isTurnOver = this.#waiting.some(({ since }) => now - since > TURN_MS)
     const present = this.#loaded.get(keyOf(model, use))
     if (present && !present.closing && !isTurnOver) return this.#take(present)
-    const { promise, resolve, reject } = Promise.withResolvers<Loaded>()
-    const waiting: Waiting = { model, use, since: performance.now(), resolve, reject }
+    const { promise, resolve, reject } = Promise.withResolvers<LoadedModel>()
+    const waiting: PendingTask = { model, use, since: performance.now(), resolve, reject }
     const place = use === 'live' ? this.#waiting.findIndex((other) => other.use === 'batch') : -1
     this.#waiting.splice(place < 0 ? this.#waiting.length : place, 0, waiting)
     const cancel = () => {
@@ -134,32 +134,32 @@ export class ModelPools {
       if (place < 0) return
       this.#waiting.splice(place, 1)
       reject(signal.reason)
-      this.#admit()
+      this.#startWaiting()
     }
     signal.addEventListener('abort', cancel, { once: true })
-    this.#admit()
+    this.#startWaiting()
     return promise.finally(() => signal.removeEventListener('abort', cancel))
   }
 
-  #take(loaded: Loaded): Loaded {
+  #take(loaded: LoadedModel): LoadedModel {
     clearTimeout(loaded.idle)
     loaded.tasks++
     return loaded
   }
 
-  #release(loaded: Loaded): void {
+  #release(loaded: LoadedModel): void {
     loaded.tasks--
     loaded.usedAt = performance.now()
     const { idleSeconds } = this.#options
     if (loaded.tasks > 0 || loaded.closing) return
-    if (this.#waiting.length > 0) this.#admit()
+    if (this.#waiting.length > 0) this.#startWaiting()
     if (loaded.tasks > 0 || loaded.closing || idleSeconds < 0) return
     if (idleSeconds === 0) void this.#unload(loaded)
     else loaded.idle = setTimeout(() => void this.#unload(loaded), idleSeconds * 1000).unref()
   }
 
   /** Gives the waiting tasks their models, in order, as far as the memory suffices. */
-  #admit(): void {
+  #startWaiting(): void {
     for (;;) {
       const next = this.#waiting[0]
       if (!next || this.#closed) return
@@ -171,7 +171,7 @@ export class ModelPools {
   }
 
   /** Returns a model in memory, or starts to load it; undefined while there is no space for it. */
-  #load(model: StoredModel, use: ModelUse): Loaded | undefined {
+  #load(model: StoredModel, use: ModelUse): LoadedModel | undefined {
     const key = keyOf(model, use)
     const present = this.#loaded.get(key)
     if (present) return present.closing ? undefined : present
@@ -195,7 +195,7 @@ export class ModelPools {
   /** Unloads idle models, unless those that are being unloaded already give enough. */
   #makeSpace(needed: number): void {
     const all = [...this.#loaded.values()]
-    const isIdle = ({ tasks, closing }: Loaded) => tasks === 0 && !closing
+    const isIdle = ({ tasks, closing }: LoadedModel) => tasks === 0 && !closing
     const idle = all.filter(isIdle).sort((a, b) => a.usedAt - b.usedAt)
     const ending = all.filter(({ closing }) => closing)
     let missing = needed - ending.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -213,11 +213,11 @@ export class ModelPools {
     return Math.max(1, Math.min(workers, Math.floor(memory / 2 / Math.max(1, memoryBytes))))
   }
 
-  #unload(loaded: Loaded): Promise<void> {
+  #unload(loaded: LoadedModel): Promise<void> {
     clearTimeout(loaded.idle)
     loaded.closing ??= loaded.pool.close().then(() => {
       for (const [key, one] of this.#loaded) if (one === loaded) this.#loaded.delete(key)
-      this.#admit()
+      this.#startWaiting()
     })
     return loaded.closing
   }

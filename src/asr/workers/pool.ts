@@ -70,7 +70,7 @@ const CANCEL_TIMEOUT = 30
 /** After so many preemptions a task runs to its end. */
 const MAX_PREEMPTIONS = 3
 
-type Waiting = {
+type PendingTask = {
   task: Task
   options: TaskOptions
   preemptions: number
@@ -79,7 +79,7 @@ type Waiting = {
 }
 
 /** A task in a worker, which `preempt` takes from it. */
-type Running = { waiting: Waiting; preempt: AbortController }
+type RunningTask = { waiting: PendingTask; preempt: AbortController }
 
 type Worker = SupervisedWorker<FromWorker>
 type Answer = Extract<FromWorker, { type: 'result' | 'error' }>
@@ -93,8 +93,8 @@ type Answer = Extract<FromWorker, { type: 'result' | 'error' }>
 export class WorkerPool {
   readonly #options: PoolOptions
   readonly #workers: Worker[]
-  readonly #running = new Set<Running>()
-  readonly #waiting: Waiting[] = []
+  readonly #running = new Set<RunningTask>()
+  readonly #waiting: PendingTask[] = []
   /** The workers that have been started and not ended for idleness. */
   readonly #active = new Set<Worker>()
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
@@ -122,7 +122,7 @@ export class WorkerPool {
     if (this.#closed) throw new AppError('engine_unavailable', 'it is closed')
     if (this.#broken && this.#isDown) throw this.#broken
     const { promise, resolve, reject } = Promise.withResolvers<TaskResult[Task['kind']]>()
-    const waiting: Waiting = { task, options, preemptions: 0, resolve, reject }
+    const waiting: PendingTask = { task, options, preemptions: 0, resolve, reject }
     this.#enqueue(waiting)
     const cancel = () => {
       const place = this.#waiting.indexOf(waiting)
@@ -220,7 +220,7 @@ export class WorkerPool {
   }
 
   /** Puts a task behind those of its priority, or before them if it ran before. */
-  #enqueue(waiting: Waiting): void {
+  #enqueue(waiting: PendingTask): void {
     const priority = priorityOf(waiting)
     const at = this.#waiting.findIndex((other) => {
       return (
@@ -230,7 +230,7 @@ export class WorkerPool {
     this.#waiting.splice(at < 0 ? this.#waiting.length : at, 0, waiting)
   }
 
-  #again(preempted: Waiting): void {
+  #again(preempted: PendingTask): void {
     preempted.preemptions++
     this.#enqueue(preempted)
   }
@@ -248,7 +248,7 @@ export class WorkerPool {
   }
 
   /** Takes the first waiting task that may run now out of the queue. */
-  #takeNext(): Waiting | undefined {
+  #takeNext(): PendingTask | undefined {
     const yielding = [...this.#running].filter(({ waiting }) => waiting.options.isPreemptible)
     const isFull = yielding.length >= Math.max(1, this.#workers.length - 1)
     const at = this.#waiting.findIndex(({ options }) => !(isFull && options.isPreemptible))
@@ -269,10 +269,10 @@ export class WorkerPool {
   }
 
   /** A canceled or preempted task stops between two decoder steps, or its worker is killed. */
-  async #perform(worker: Worker, waiting: Waiting): Promise<void> {
+  async #perform(worker: Worker, waiting: PendingTask): Promise<void> {
     const { task, options, resolve, reject } = waiting
     const id = this.#nextId++
-    const running: Running = { waiting, preempt: new AbortController() }
+    const running: RunningTask = { waiting, preempt: new AbortController() }
     const preempted = running.preempt.signal
     this.#running.add(running)
     const outcome = await worker.run({ id, task } satisfies ToWorker, {
@@ -314,7 +314,7 @@ export class WorkerPool {
   }
 }
 
-function priorityOf({ options }: Waiting): number {
+function priorityOf({ options }: PendingTask): number {
   return options.priority ?? 0
 }
 

@@ -1,10 +1,10 @@
 import { AppError } from '../../errors.ts'
 import type { RecognitionSettings, RecognizeOptions, Recognizer } from '../engines/recognizer.ts'
-import { identifyStretches } from '../languages/language-spans.ts'
+import { identifyLanguageSpans } from '../languages/language-spans.ts'
 import { measureFinals, measurePartial } from '../live/capacity.ts'
 import { recognizeFinal, recognizePartial } from '../live/recognize-utterance.ts'
 import type { UtteranceEmbedder } from '../live/utterance-embedder.ts'
-import { recognizeInPieces } from '../recognition/recognize-in-pieces.ts'
+import { recognizeSegments } from '../recognition/recognize-segments.ts'
 import { recognizeWithRepair } from '../recognition/recognize-with-repair.ts'
 import { arrangeChannels } from '../segmentation/arrange-channels.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
@@ -116,7 +116,7 @@ export function createModelTasks(models: LoadedModels, embedUtterance: Utterance
       case 'recognize-all':
         return recognizeAll(models, task.batches, signal)
       case 'identify':
-        return identifyStretches(
+        return identifyLanguageSpans(
           { ...models, recognizer: find(models.recognizers, task.model) },
           task,
           signal,
@@ -215,7 +215,7 @@ async function recognizeAll(
     })
   })
   const options = optionsOf(settings, signal)
-  const recognized = await recognizeInPieces({ detector, recognizer }, spoken, options)
+  const recognized = await recognizeSegments({ detector, recognizer }, spoken, options)
   const model = nameOf(recognizer)
   let next = 0
   return batches.map(({ segments }) => {

@@ -1,5 +1,5 @@
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import { type SpeechEngineOptions, usualLimits } from '../engine-options.ts'
+import { defaultLimits, type SpeechEngineOptions } from '../engine-options.ts'
 import { embeddedRecognizers } from '../engines/embedded-recognizers.ts'
 import { REMOTE } from '../engines/remote/remote-id.ts'
 import { createRemoteRecognizer } from '../engines/remote/remote-recognizer.ts'
@@ -19,10 +19,10 @@ import type { WorkerRole } from './protocol.ts'
  */
 export function startRecognizers(options: SpeechEngineOptions) {
   const { folder, workers, log, recognizers: embedded = embeddedRecognizers } = options
-  const { models: limits = usualLimits } = options
+  const { models: limits = defaultLimits } = options
   const { start, reload } = createPoolStarter(options)
   const pool = start('batch', workers)
-  const joined = createBatchingRunner(pool, { processes: workers, mostSegments: SEGMENTS_TOGETHER })
+  const joined = createBatchingRunner(pool, { processes: workers, maxSegments: SEGMENTS_TOGETHER })
   if (options.prepacks) {
     prepackInBackground(folder, log, reload)
   }
@@ -78,7 +78,7 @@ export function startRecognizers(options: SpeechEngineOptions) {
 
 /** Starts processes; `reload` has those with the embedded models load them again. */
 function createPoolStarter(options: SpeechEngineOptions) {
-  const { folder, log, metrics, models: limits = usualLimits } = options
+  const { folder, log, metrics, models: limits = defaultLimits } = options
   const { entry = new URL('worker.ts', import.meta.url) } = options
   const withEmbedded: WorkerPool[] = []
   const start = (role: WorkerRole, count: number, model?: StoredModel) => {

@@ -58,9 +58,9 @@ const FRAME_BANDS: readonly Band[] = [
 const BANDS = FRAME_BANDS.length
 const transformFrame = createTransform(FRAME)
 
-type Measured = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
+type PairMeasurement = { spectra: PairSpectra; from: Float64Array; to: Float64Array }
 /** What was measured of one block, for each ordered pair of channels. */
-export type LeakMeasurement = Map<string, Measured>
+export type LeakMeasurement = Map<string, PairMeasurement>
 /** A leak: `gains` are energies by band, `delay` is in frames. */
 export type Leak = { source: number; target: number; delay: number; gains: Float64Array }
 
@@ -100,7 +100,7 @@ export function createLeakMeter({ findsEarlier }: { findsEarlier: boolean }): Le
   }
 }
 
-function measuredOf(measurement: LeakMeasurement, key: string): Measured {
+function measuredOf(measurement: LeakMeasurement, key: string): PairMeasurement {
   const known = measurement.get(key)
   if (known) return known
   const bands = () => new Float64Array(BANDS)
@@ -109,7 +109,7 @@ function measuredOf(measurement: LeakMeasurement, key: string): Measured {
   return created
 }
 
-function addBands({ from, to }: Measured, source: Float64Array, target: Float64Array): void {
+function addBands({ from, to }: PairMeasurement, source: Float64Array, target: Float64Array): void {
   for (let b = 0; b < BANDS; b++) {
     from[b]! += source[b]!
     to[b]! += target[b]!

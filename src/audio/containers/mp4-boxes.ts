@@ -29,11 +29,11 @@ export function* readBoxes(source: ByteSource): Generator<{ box: Box; source: By
   yield* walk(source, { from: 0, to: source.size, depth: 0 }, counter)
 }
 
-type Stretch = { from: number; to: number; depth: number }
+type BoxRange = { from: number; to: number; depth: number }
 
 function* walk(
   source: ByteSource,
-  { from, to, depth }: Stretch,
+  { from, to, depth }: BoxRange,
   counter: { left: number },
 ): Generator<{ box: Box; source: ByteSource }> {
   for (let at = from; at + 8 <= to; ) {

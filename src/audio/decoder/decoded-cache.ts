@@ -9,10 +9,10 @@ const KEPT_MS = 60_000
 /** Characters of base64 that are kept in all: eight minutes of one channel. */
 const MAX_CHARACTERS = 20_000_000
 
-type Kept = { decoded: DecodedSamples; characters: number; expiry: NodeJS.Timeout }
+type CacheEntry = { decoded: DecodedSamples; characters: number; expiry: NodeJS.Timeout }
 
 /** By file, the oldest first. */
-const kept = new Map<string, Kept>()
+const kept = new Map<string, CacheEntry>()
 let characters = 0
 
 /** Keeps the samples of a short file in memory for a moment, until somebody takes them. */

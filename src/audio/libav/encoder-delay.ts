@@ -6,7 +6,7 @@ const samples: Record<string, number> = { mp3: 1105, mp2: 481, aac: 1024, ac3: 2
  * filter banks). Good containers mark them and libav cuts them off. Bare streams do not, nor does
  * an MP3 without the tag of its encoder: at 8 kHz it would be 138 ms late.
  */
-export function usualDelay(codec: string, sampleRate: number): number {
+export function defaultDelay(codec: string, sampleRate: number): number {
   if (codec === 'speex') return sampleRate <= 8000 ? 80 : sampleRate <= 16_000 ? 223 : 508
   return samples[codec] ?? 0
 }

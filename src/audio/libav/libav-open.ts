@@ -17,7 +17,7 @@ import {
 } from '../audio-limits.ts'
 import type { ByteRange } from '../containers/ogg-links.ts'
 import type { Heartbeat, MediaInfo } from '../decoder/decoder-messages.ts'
-import { losesBlock, usualDelay } from './encoder-delay.ts'
+import { defaultDelay, losesBlock } from './encoder-delay.ts'
 import { check, keepTrack, openFormat, readPackets, seconds } from './libav-format.ts'
 
 /** An opened file and the one audio track that is decoded. */
@@ -156,7 +156,7 @@ function startOf(
 ): Pick<OpenedMedia, 'lead' | 'delay'> {
   const { sampleRate } = track.codecpar
   const isMarked = firstPacket.getSideData(AV_PKT_DATA_SKIP_SAMPLES) !== null
-  const delay = isMarked ? 0 : usualDelay(codec, sampleRate) / sampleRate
+  const delay = isMarked ? 0 : defaultDelay(codec, sampleRate) / sampleRate
   const lost = losesBlock(codec, format.metadata?.get('encoder') ?? '')
   const lostSeconds = lost ? (seconds(firstPacket.duration, track) ?? 0) : 0
 

@@ -6,7 +6,7 @@ import { type Config, readConfig, unknownSettings } from '../../config/config.ts
 import { REINSTALL, REINSTALL_MODELS } from '../../config/installation.ts'
 import { createLog } from '../../observability/log.ts'
 import { diskOf, reserveOf } from '../../storage/space/disk.ts'
-import { listenProblem, localUrl, tryListening } from '../server/server-url.ts'
+import { listenError, localUrl, tryListening } from '../server/server-url.ts'
 import { SAMPLE } from '../server/start-message.ts'
 import { findExposures } from './exposure.ts'
 
@@ -186,7 +186,7 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
     await tryListening({ host, port })
     return { state: 'ok', text: `port ${port} is free` }
   } catch (error) {
-    return { state: 'fail', text: `port ${port}: ${listenProblem(error)}` }
+    return { state: 'fail', text: `port ${port}: ${listenError(error)}` }
   }
 }
 

@@ -1,5 +1,5 @@
 import { generateKey } from '../../api/auth/generate-key.ts'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { countKeys, scopes } from '../../storage/accounts/keys.ts'
 
 /** The default account of a new key, such as the one that the first start creates. */

@@ -63,14 +63,14 @@ export const liveCommand: Command = {
   },
 }
 
-type Streaming = {
+type StreamOptions = {
   options: LiveOptions
   audio: LiveAudioSource
   server: ServerConnection
   terminal: Terminal
 }
 
-async function stream({ options, audio, server, terminal }: Streaming): Promise<number> {
+async function stream({ options, audio, server, terminal }: StreamOptions): Promise<number> {
   const { format, output, name } = options
   const isWatched = output !== undefined && terminal.stdout.isTTY === true
   const writesFinals = isWatched || (format === 'txt' && output === undefined)
@@ -125,7 +125,11 @@ async function stream({ options, audio, server, terminal }: Streaming): Promise<
 /** Writes the result to its destination. On stdout the text is already there. */
 async function deliver(
   result: ApiLiveResult,
-  { options, screen, terminal }: Pick<Streaming, 'options' | 'terminal'> & { screen: LiveScreen },
+  {
+    options,
+    screen,
+    terminal,
+  }: Pick<StreamOptions, 'options' | 'terminal'> & { screen: LiveScreen },
 ): Promise<void> {
   const { name, format, output } = options
   if (output !== undefined) {

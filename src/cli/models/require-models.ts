@@ -4,7 +4,7 @@ import { isPackage, REINSTALL_MODELS } from '../../config/installation.ts'
 import { makeFolder, refusedFolder } from '../../models/files/make-folder.ts'
 import { withModelLock } from '../../models/install/lock.ts'
 
-type Reporting = {
+type ReportOptions = {
   /** Gets a line about each step of an installation. */
   say: (line: string) => void
   signal: AbortSignal
@@ -16,7 +16,7 @@ type Reporting = {
  */
 export async function requireModels(
   { models: { folder } }: Pick<Config, 'models'>,
-  reporting: Reporting,
+  reporting: ReportOptions,
 ): Promise<void> {
   if (isPackage) await installEmbeddedModels(folder, reporting)
   const damaged = await findDamage(folder, { hashes: false })
@@ -33,7 +33,7 @@ export async function requireModels(
  */
 export async function installEmbeddedModels(
   folder: string,
-  { say, signal }: Reporting,
+  { say, signal }: ReportOptions,
 ): Promise<void> {
   if (await isCurrent(folder)) return
   try {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { createLink } from '../../api/auth/sign-in.ts'
 import { createApp, type Overrides } from '../../app/app.ts'
-import type { App } from '../../app/server-parts.ts'
+import type { App } from '../../app/app-type.ts'
 import { findConfinement } from '../../audio/decoder/sandbox/decoder-sandbox.ts'
 import { type Config, readConfig, settingNames, unknownSettings } from '../../config/config.ts'
 import { shownSettings } from '../../config/shown-settings.ts'
@@ -18,7 +18,7 @@ import { createFirstKey } from '../keys/first-key.ts'
 import { requireModels } from '../models/require-models.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { makeFilesPrivate } from './private-files.ts'
-import { listenProblem, localUrl, tryListening } from './server-url.ts'
+import { listenError, localUrl, tryListening } from './server-url.ts'
 import { startMessage } from './start-message.ts'
 
 const help = `Usage: steno serve
@@ -128,5 +128,5 @@ async function listen({ http, config }: App): Promise<string> {
 }
 
 function refuseAddress({ http: { host, port } }: Config, cause: unknown): never {
-  throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause)}`, { cause })
+  throw new Error(`Cannot listen on ${host}:${port}: ${listenError(cause)}`, { cause })
 }

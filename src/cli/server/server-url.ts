@@ -34,7 +34,7 @@ export function localUrl({ host, port }: { host: string; port: number }): string
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
-const listenProblems: Record<string, string> = {
+const listenErrors: Record<string, string> = {
   EADDRINUSE: 'the port is in use; stop the program that has it, or set STENO_PORT',
   EACCES: 'ports below 1024 need special rights; set STENO_PORT',
   EADDRNOTAVAIL: 'this machine has no such address; set STENO_HOST',
@@ -42,9 +42,9 @@ const listenProblems: Record<string, string> = {
 }
 
 /** Explains why the server cannot listen, and names the setting that avoids the problem. */
-export function listenProblem(error: unknown): string {
+export function listenError(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
-  return listenProblems[code] ?? message
+  return listenErrors[code] ?? message
 }
 
 /** Rejects when nothing could listen there now; leaves nothing behind. */

@@ -108,16 +108,16 @@ async function check({ target, key }: Target, { stderr, signal }: Terminal): Pro
     progress.show(target, { stage: 'reading', fraction: total === 0 ? 1 : done / total, detail })
   }
   try {
-    const { snapshots, files, size, problems, forgotten } = await checkBackup({
+    const { snapshots, files, size, problems, unlisted } = await checkBackup({
       ...{ target, key, signal, onProgress },
     })
     progress.end(target)
     for (const problem of problems) progress.say(problem)
     const read = `${snapshots} snapshots, ${files} files, ${inMegabytes(size)}`
     progress.say(problems.length === 0 ? `${read}: all as written` : `${read}: damaged`)
-    if (forgotten > 0) {
+    if (unlisted > 0) {
       progress.say(
-        `The next backup copies ${forgotten} recordings and results again, if the data folder has them`,
+        `The next backup copies ${unlisted} recordings and results again, if the data folder has them`,
       )
     }
     return problems.length === 0 ? 0 : 1

@@ -76,7 +76,7 @@ function createPlainLines(stderr: Output): ProgressDisplay {
 }
 
 /** A name is shortened to no less than this, so that it can be recognized. */
-const LEAST_NAME = 8
+const MIN_NAME_CHARS = 8
 
 /** Describes a step in one row: first the others go, then the middle of the name. */
 function fit([name, step]: [string, Step], { others, room }: { others: string; room: number }) {
@@ -84,7 +84,7 @@ function fit([name, step]: [string, Step], { others, room }: { others: string; r
   if (whole.length <= room) return whole
   const shown = sanitize(name)
   const rest = describe('', step)
-  const length = Math.min(shown.length, Math.max(LEAST_NAME, room - rest.length))
+  const length = Math.min(shown.length, Math.max(MIN_NAME_CHARS, room - rest.length))
   if (length >= shown.length) return `${shown}${rest}`.slice(0, room)
   const head = Math.ceil((length - 1) / 2)
   const short = `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`

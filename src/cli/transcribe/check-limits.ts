@@ -5,7 +5,7 @@ import { sanitize } from '../terminal/sanitize-terminal.ts'
 /** Smaller files are uploaded without asking the server for its limits. */
 const LARGE = 50_000_000
 /** No audio has fewer bytes per second: a smaller file cannot be too long. */
-const LEAST_RATE = 500
+const MIN_RATE = 500
 
 /**
  * Throws an error if a server would refuse a file after its upload, as far as that is known before:
@@ -31,7 +31,7 @@ export async function checkLimits(
     const limit = `the server takes ${maxBytes} (STENO_MAX_FILE_BYTES)`
     throw new Error(`Cannot upload ${sanitize(path)}: it has ${size} bytes, ${limit}`)
   }
-  if (size < maxSeconds * LEAST_RATE) return
+  if (size < maxSeconds * MIN_RATE) return
   // Loaded on demand: few files are so large.
   const { probeMedia } = await import('../../audio/media.ts')
   // What cannot be read here may be readable there.

@@ -70,13 +70,13 @@ function decode(text: string): string {
 }
 
 /** An opened recording; `size` is unknown for standard input. */
-type Opened = { body: AsyncIterable<Uint8Array>; size: number | undefined }
+type OpenRecording = { body: AsyncIterable<Uint8Array>; size: number | undefined }
 
 /** Opens a recording on this machine, or throws an error that explains why it cannot. */
 export async function openRecording(
   recording: Exclude<Recording, { kind: 'url' }>,
   stdin: Readable,
-): Promise<Opened> {
+): Promise<OpenRecording> {
   if (recording.kind === 'stdin') {
     // The part that was sent to a server that refused it is lost; the rest would be half a
     // recording.
@@ -114,7 +114,7 @@ async function sizeOf(path: string): Promise<number> {
 
 /** Passes bytes through and reports the fraction that has passed, where the size is known. */
 export async function* countBytes(
-  { body, size }: Opened,
+  { body, size }: OpenRecording,
   onProgress: (fraction: number | null) => void,
 ): AsyncGenerator<Uint8Array> {
   let passed = 0

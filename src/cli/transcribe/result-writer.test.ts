@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import type { Format } from './formats.ts'
 import { readRecording } from './recordings.ts'
-import { createResultWriter, type Written } from './result-writer.ts'
+import { createResultWriter, type FormattedResult } from './result-writer.ts'
 
-function written(format: Format, results: readonly [string, Written][]): string {
+function written(format: Format, results: readonly [string, FormattedResult][]): string {
   const stdout = new PassThrough()
   const writer = createResultWriter(stdout, { format, several: results.length > 1 })
   for (const [name, result] of results) writer.write(readRecording(name), result)
@@ -29,7 +29,7 @@ test('the json of several recordings is an array with their names, and why one h
 test('one recording is written as it is, texts of several below their names', () => {
   assert.equal(written('json', [['a.mp3', { text: '{}\n' }]]), '{}\n')
   assert.equal(written('json', [['a.mp3', { error: 'gone' }]]), '')
-  const texts: [string, Written][] = [
+  const texts: [string, FormattedResult][] = [
     ['a.mp3', { text: 'hello\n' }],
     ['b.mp3', { error: 'gone' }],
   ]

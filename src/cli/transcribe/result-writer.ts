@@ -4,11 +4,11 @@ import type { Format } from './formats.ts'
 import type { Recording } from './recordings.ts'
 
 /** A result in its format, or why there is none. */
-export type Written = { text: string | Uint8Array } | { error: string }
+export type FormattedResult = { text: string | Uint8Array } | { error: string }
 
 /** Writes results to stdout, in the order of the recordings. */
 export type ResultWriter = {
-  write(recording: Recording, written: Written): void
+  write(recording: Recording, written: FormattedResult): void
   /** Ends the document, if they form one. */
   end(): void
 }
@@ -37,7 +37,7 @@ export function createResultWriter(
   }
 }
 
-function entryOf(recording: Recording, written: Written): string {
+function entryOf(recording: Recording, written: FormattedResult): string {
   const file = JSON.stringify(addressOf(recording))
   if ('error' in written) return `{"file": ${file}, "error": ${JSON.stringify(written.error)}}`
   return `{"file": ${file}, "result": ${String(written.text).trimEnd()}}`

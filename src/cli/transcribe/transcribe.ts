@@ -53,8 +53,8 @@ export const transcribeCommand: Command = {
     }
     const limitsOf = askOnce(connection.client)
     const { client, isPrivate } = connection
-    const tools = { client, isPrivate, limitsOf, running, progress, terminal, params }
-    const work = ({ recording }: Task) => transcribe(recording, tools)
+    const deps = { client, isPrivate, limitsOf, running, progress, terminal, params }
+    const work = ({ recording }: Task) => transcribe(recording, deps)
     let failed = 0
     let i = 0
     for await (const outcome of runAhead(tasks, {
@@ -74,7 +74,7 @@ export const transcribeCommand: Command = {
 
 type Surroundings = { terminal: Terminal; progress: ProgressDisplay }
 
-type Tools = Surroundings & {
+type Deps = Surroundings & {
   client: Client
   /** Whether recordings stay with this command. */
   isPrivate: boolean
@@ -101,14 +101,14 @@ function askOnce(client: Client): () => Promise<Limits | undefined> {
 }
 
 /** The result of a job. */
-type Transcribed = { id: string; result: ApiPreRecordedResult }
+type FinishedJob = { id: string; result: ApiPreRecordedResult }
 
-async function transcribe(recording: Recording, tools: Tools): Promise<Transcribed> {
-  const { client, progress, params, running } = tools
+async function transcribe(recording: Recording, deps: Deps): Promise<FinishedJob> {
+  const { client, progress, params, running } = deps
   const { name } = recording
   let id: string | undefined
   try {
-    const audioUrl = recording.kind === 'url' ? recording.url : await upload(recording, tools)
+    const audioUrl = recording.kind === 'url' ? recording.url : await upload(recording, deps)
     id = await client.create({ audio_url: audioUrl, ...params })
     running.set(id, name)
     const job = await client.wait(id, ({ status, stage, fraction, seconds_left }) => {
@@ -118,14 +118,14 @@ async function transcribe(recording: Recording, tools: Tools): Promise<Transcrib
     if (job.result) return { id, result: job.result }
     throw new Error(messageOf(job.post_session_metadata) ?? `The job failed: ${id}`)
   } finally {
-    if (id !== undefined && !tools.terminal.signal.aborted) running.delete(id)
+    if (id !== undefined && !deps.terminal.signal.aborted) running.delete(id)
     progress.end(name)
   }
 }
 
 async function upload(
   recording: Exclude<Recording, { kind: 'url' }>,
-  { client, isPrivate, limitsOf, progress, terminal }: Tools,
+  { client, isPrivate, limitsOf, progress, terminal }: Deps,
 ): Promise<string> {
   const { name } = recording
   const { signal } = terminal
@@ -161,7 +161,7 @@ type Writer = {
  * succeeded.
  */
 async function settle(
-  outcome: PromiseSettledResult<Transcribed>,
+  outcome: PromiseSettledResult<FinishedJob>,
   { task, format, progress, results, keepsJobs = false }: Writer,
 ): Promise<boolean> {
   const { recording, path, subtitles } = task

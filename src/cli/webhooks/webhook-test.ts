@@ -44,9 +44,9 @@ async function testHere(endpointId: string, terminal: Terminal): Promise<number>
   return report(terminal, { id, status: attempt.status ?? null, reason, details })
 }
 
-type Reported = { id: string; status: number | null; reason: string | null; details: string[] }
+type TestReport = { id: string; status: number | null; reason: string | null; details: string[] }
 
-function report(terminal: Terminal, { id, status, reason, details }: Reported): number {
+function report(terminal: Terminal, { id, status, reason, details }: TestReport): number {
   const outcome =
     reason === null ? `delivered: ${status}` : `failed: ${sanitize(nameRemedy(reason))}`
   terminal.stdout.write(`${[outcome, ...details].join('; ')}\n`)

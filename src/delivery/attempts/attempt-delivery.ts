@@ -8,7 +8,7 @@ import { decideOutcome } from './decide-outcome.ts'
 import type { RetryDelays } from './retry-delay.ts'
 
 /** The dependencies of an attempt. */
-export type DeliveryAttemptTools = {
+export type DeliveryAttemptDeps = {
   db: Db
   sender: Sender
   clock: Clock
@@ -26,19 +26,19 @@ export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
  * if the database cannot read what to send.
  */
 export async function attemptDelivery(
-  tools: DeliveryAttemptTools,
+  deps: DeliveryAttemptDeps,
   delivery: Delivery,
   use: AttemptUse,
 ): Promise<Settlement> {
-  const { clock, random, delays } = tools
-  const attempt = await send(tools, delivery, use)
+  const { clock, random, delays } = deps
+  const attempt = await send(deps, delivery, use)
   const { id, jobId, endpointId, leaseEpoch } = delivery
   const decision = decideOutcome(delivery, attempt, { now: clock.now(), random, delays })
   return { delivery: { id, jobId, endpointId, leaseEpoch }, attempt, ...decision }
 }
 
 async function send(
-  { db, sender, clock }: DeliveryAttemptTools,
+  { db, sender, clock }: DeliveryAttemptDeps,
   delivery: Delivery,
   { secrets, signal }: AttemptUse,
 ): Promise<AttemptRecord> {

@@ -27,7 +27,7 @@ export type AttemptResultsOptions = {
 }
 
 /** How an attempt at a delivery ended. */
-type Ended = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlement: Settlement }
+type EndedAttempt = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlement: Settlement }
 
 /**
  * Writes how attempts ended, and disables endpoints in the same transaction, so that no sender sees
@@ -36,12 +36,12 @@ type Ended = { delivery: Pick<Delivery, 'endpointId' | 'kind'>; settlement: Sett
  */
 export class AttemptResults {
   readonly #options: AttemptResultsOptions
-  readonly #settle: (ended: Ended) => Promise<string | undefined>
+  readonly #settle: (ended: EndedAttempt) => Promise<string | undefined>
 
   constructor(options: AttemptResultsOptions) {
     this.#options = options
     const { db, settings, clock } = options
-    const write = async (tx: Db, { delivery, settlement }: Ended) => {
+    const write = async (tx: Db, { delivery, settlement }: EndedAttempt) => {
       await settleDelivery(tx, settlement)
       if (settlement.outcome === 'delivered') return undefined
       return disableFailingEndpoint(tx, settings, { delivery, settlement, at: clock.now() })
@@ -55,7 +55,7 @@ export class AttemptResults {
    * Resolves when the settlement is on disk: to the reason, if it disabled the endpoint. Rejects
    * only if the server stops first.
    */
-  async write(ended: Ended): Promise<string | undefined> {
+  async write(ended: EndedAttempt): Promise<string | undefined> {
     const { log, clock, signal } = this.#options
     const { id: deliveryId, jobId } = ended.settlement.delivery
     for (;;) {

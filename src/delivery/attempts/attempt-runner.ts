@@ -3,7 +3,7 @@ import type { Log } from '../../observability/log.ts'
 import type { AttemptOutcome, Metrics } from '../../observability/metrics.ts'
 import { noTracing, type Tracing, traced } from '../../observability/tracing.ts'
 import type { Delivery, Settlement } from '../../storage/deliveries/deliveries.ts'
-import { type AttemptUse, attemptDelivery, type DeliveryAttemptTools } from './attempt-delivery.ts'
+import { type AttemptUse, attemptDelivery, type DeliveryAttemptDeps } from './attempt-delivery.ts'
 import { AttemptResults } from './attempt-results.ts'
 
 /** The metrics of deliveries. */
@@ -13,7 +13,7 @@ export type DeliveryMetrics = Pick<
 >
 
 /** What attempts are made, written and logged with. */
-export type AttemptRunnerOptions = DeliveryAttemptTools & {
+export type AttemptRunnerOptions = DeliveryAttemptDeps & {
   settings: Config['delivery']
   log: Log
   metrics?: DeliveryMetrics | undefined

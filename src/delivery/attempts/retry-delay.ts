@@ -11,7 +11,7 @@ const prompt = [1, 2, 5, 15, 30].map((seconds) => seconds * SECOND)
 /** Milliseconds to wait after each failed attempt but the last. */
 export type RetryDelays = Record<Delivery['kind'], readonly number[]>
 
-const usualDelays: RetryDelays = {
+const defaultDelays: RetryDelays = {
   callback: patient,
   webhook: patient,
   live: prompt,
@@ -24,7 +24,7 @@ const usualDelays: RetryDelays = {
  */
 export function retryDelay(
   { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,
-  { random, delays = usualDelays }: { random: () => number; delays?: RetryDelays | undefined },
+  { random, delays = defaultDelays }: { random: () => number; delays?: RetryDelays | undefined },
 ): number | undefined {
   const usual = delays[kind][tries - 1]
   return usual === undefined ? undefined : Math.round(usual * (0.5 + random()))

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { inChunks } from './body-chunks.ts'
 
-test('a body comes in pieces of 64 KB at most, and others have their turn in between', async () => {
+test('a body comes in chunks of 64 KB at most, and others have their turn in between', async () => {
   const whole = Buffer.alloc(1_000_000, 'abc')
   const body = {
     bytes: whole.length,
-    async *pieces() {
+    async *chunks() {
       yield whole
     },
   }
@@ -17,10 +17,10 @@ test('a body comes in pieces of 64 KB at most, and others have their turn in bet
     if (!isRead) setImmediate(count)
   }
   setImmediate(count)
-  const pieces: Uint8Array[] = []
-  for await (const piece of inChunks(body)) pieces.push(piece)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of inChunks(body)) chunks.push(chunk)
   isRead = true
-  assert.deepEqual(Buffer.concat(pieces), whole)
-  assert.ok(pieces.every(({ length }) => length <= 65_536))
-  assert.ok(turns >= pieces.length - 1, `${turns} turns for ${pieces.length} pieces`)
+  assert.deepEqual(Buffer.concat(chunks), whole)
+  assert.ok(chunks.every(({ length }) => length <= 65_536))
+  assert.ok(turns >= chunks.length - 1, `${turns} turns for ${chunks.length} chunks`)
 })

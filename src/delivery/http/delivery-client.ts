@@ -93,10 +93,10 @@ async function* exactly(
   bytes: number,
 ): AsyncGenerator<Uint8Array> {
   let left = bytes
-  for await (const piece of body) {
-    left -= piece.length
+  for await (const chunk of body) {
+    left -= chunk.length
     if (left < 0) break
-    yield piece
+    yield chunk
   }
   if (left !== 0) throw new RangeError('the body is not as long as its content-length')
 }

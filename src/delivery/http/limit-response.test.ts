@@ -13,11 +13,11 @@ const BUFFERED_BYTES = 16 * 1024 * 1024
 /** Opens a receiver that answers with `head`, then with `again` forever. */
 async function openFlood(t: TestContext, head: string, again: string) {
   const flood = { bytes: 0, url: '', closed: Promise.withResolvers<void>() }
-  const piece = again.repeat(Math.ceil(32_768 / again.length))
+  const chunk = again.repeat(Math.ceil(32_768 / again.length))
   const server = createServer((socket) => {
     const pour = () => {
-      flood.bytes += piece.length
-      socket.write(piece, (error) => error ?? setImmediate(pour))
+      flood.bytes += chunk.length
+      socket.write(chunk, (error) => error ?? setImmediate(pour))
     }
     socket.on('error', () => {}).on('close', () => flood.closed.resolve())
     socket.once('data', () => {

@@ -7,10 +7,10 @@ const MAX_RESPONSE_BYTES = 64 * 1024
 /** Responses like `103 Early Hints` that may come before the real one. */
 const MAX_INFORMATIONAL = 10
 /**
- * The parser gets this much at once: it does not stop within a piece, and one read may hold
+ * The parser gets this much at once: it does not stop within a chunk, and one read may hold
  * thousands of responses.
  */
-const PIECE_BYTES = 2048
+const CHUNK_BYTES = 2048
 
 /**
  * Cuts off a request whose response costs too much. Counts its bytes on the wire, whatever they
@@ -24,12 +24,12 @@ export function limitResponse(sent: ClientRequest): () => void {
 
   function push(this: Socket, read: Uint8Array | null, encoding?: BufferEncoding): boolean {
     let hasSpace = true
-    for (let from = 0; read && from < read.length; from += PIECE_BYTES) {
-      const piece = read.subarray(from, from + PIECE_BYTES)
-      bytes += piece.length
+    for (let from = 0; read && from < read.length; from += CHUNK_BYTES) {
+      const chunk = read.subarray(from, from + CHUNK_BYTES)
+      bytes += chunk.length
       if (bytes > MAX_RESPONSE_BYTES) cut('HPE_HEADER_OVERFLOW')
       if (this.destroyed) return false
-      hasSpace = Readable.prototype.push.call(this, piece, encoding)
+      hasSpace = Readable.prototype.push.call(this, chunk, encoding)
     }
     return read ? hasSpace : Readable.prototype.push.call(this, read, encoding)
   }

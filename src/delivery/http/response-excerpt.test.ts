@@ -5,8 +5,8 @@ import { readResponseExcerpt } from './response-excerpt.ts'
 
 const soon = { timeout: 30_000 }
 
-function excerptOf(...pieces: (string | Buffer)[]): Promise<string> {
-  return readResponseExcerpt(Readable.from(pieces.map((piece) => Buffer.from(piece))), soon)
+function excerptOf(...chunks: (string | Buffer)[]): Promise<string> {
+  return readResponseExcerpt(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), soon)
 }
 
 test('a short answer is kept whole', async () => {

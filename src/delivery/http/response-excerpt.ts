@@ -26,9 +26,9 @@ export async function readResponseExcerpt(
   body.on('error', () => {})
   const timer = setTimeout(() => body.destroy(), timeout)
   try {
-    for await (const piece of body) {
-      if (bytes < EXCERPT_BYTES) start.push(piece)
-      bytes += piece.length
+    for await (const chunk of body) {
+      if (bytes < EXCERPT_BYTES) start.push(chunk)
+      bytes += chunk.length
       if (bytes > MAX_READ_BYTES) break
     }
     isWhole = bytes <= EXCERPT_BYTES

@@ -39,10 +39,10 @@ function openSender(
 }
 
 function bodyOf(...texts: string[]) {
-  async function* pieces() {
+  async function* chunks() {
     for (const text of texts) yield Buffer.from(text)
   }
-  return { bytes: Buffer.byteLength(texts.join('')), pieces }
+  return { bytes: Buffer.byteLength(texts.join('')), chunks }
 }
 
 async function openTestReceiver(t: TestContext, answer?: Answer) {
@@ -265,7 +265,7 @@ test('a receiver that answers before it has read a long body counts', async (t) 
 
 test('a long body that is cut off lets go of what it is read from', async (t) => {
   const closed = Promise.withResolvers<void>()
-  async function* pieces() {
+  async function* chunks() {
     try {
       for (let i = 0; i < 1000; i++) yield Buffer.alloc(100_000)
     } finally {
@@ -278,7 +278,7 @@ test('a long body that is cut off lets go of what it is read from', async (t) =>
     socket.pause()
     abort.abort(new Error('the server stops'))
   })
-  const body = { bytes: 100_000_000, pieces }
+  const body = { bytes: 100_000_000, chunks }
   const sent = openSender(t).send(url, { body, signal: abort.signal })
   await assert.rejects(sent, /the server stops/)
   await closed.promise
@@ -297,11 +297,11 @@ test('a connection is cut when its answer came before the body was sent', async 
   const { url, sockets } = await openRaw(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
   })
-  async function* pieces() {
+  async function* chunks() {
     yield Buffer.from('a start')
     await new Promise(() => {})
   }
-  const attempt = await openSender(t).send(url, { body: { bytes: 100, pieces }, secrets: [] })
+  const attempt = await openSender(t).send(url, { body: { bytes: 100, chunks }, secrets: [] })
   assert.deepEqual([attempt.status, attempt.responseBody], [200, 'ok'])
   await closed(sockets[0]!)
 })
@@ -338,11 +338,11 @@ test('an attempt that is cut off rejects with the reason', async (t) => {
 test('a body that cannot be read is the fault of nobody else', async (t) => {
   const receiver = await openTestReceiver(t)
   const broken = new Error('the disk is damaged')
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('a start')
     throw broken
   }
-  const sent = openSender(t).send(receiver.url, { body: { bytes: 100, pieces } })
+  const sent = openSender(t).send(receiver.url, { body: { bytes: 100, chunks } })
   await assert.rejects(sent, broken)
   assert.equal(receiver.received.length, 0)
 })

@@ -62,17 +62,17 @@ export function createSender({
   }
 }
 
-type Tools = {
+type Deps = {
   client: DeliveryClient
   guard: AddressGuard
   now: () => number
   settings: Config['delivery']
 }
 
-async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
+async function send(attempt: Attempt, deps: Deps): Promise<AttemptRecord> {
   const { delivery, body, secrets, signal } = attempt
-  const { timeout, userAgent, headerPrefixes: prefixes } = tools.settings
-  const at = tools.now()
+  const { timeout, userAgent, headerPrefixes: prefixes } = deps.settings
+  const at = deps.now()
   const url = URL.parse(delivery.url)
   const authorization = url && basicCredentials(url)
   const signed = await signedHeaders({ id: delivery.id, at, body, secrets }, { prefixes })
@@ -91,11 +91,11 @@ async function send(attempt: Attempt, tools: Tools): Promise<AttemptRecord> {
   const sent = { at, requestHeaders: hideSecrets(headers) }
   try {
     if (!url) throw new AddressRefusedError('the address cannot be read')
-    checkUrl(url, tools.guard)
+    checkUrl(url, deps.guard)
     const { account, method } = delivery
     const { bytes } = body
     const request = { url, account, method, headers, body: inChunks(body), bytes, signal: limit }
-    const response = await tools.client.send(request)
+    const response = await deps.client.send(request)
     // Measures the time to the response, without reading the excerpt for the log.
     const ms = since(startedAt)
     const { status } = response

@@ -7,11 +7,11 @@ import { signedHeaders } from './signature.ts'
 const id = '5f1d3a52-6d0f-4d8a-8c46-2b8e0b1f9a77'
 const text = '{"event":"live.transcript","payload":"Grüße 🎙"}'
 
-function bodyOf(...pieces: Uint8Array[]) {
+function bodyOf(...chunks: Uint8Array[]) {
   async function* read() {
-    yield* pieces
+    yield* chunks
   }
-  return { bytes: Buffer.concat(pieces).length, pieces: read }
+  return { bytes: Buffer.concat(chunks).length, chunks: read }
 }
 
 function verify(secret: string, payload: string | Buffer, headers: Record<string, string>) {
@@ -57,15 +57,15 @@ test('further prefixes carry the same three headers', async () => {
   }
 })
 
-test('a long body that comes in pieces is signed as a whole', async () => {
+test('a long body that comes in chunks is signed as a whole', async () => {
   const secret = generateSecret()
   const long = Buffer.from('Grüße 🎙 '.repeat(50_000))
-  const pieces = [
+  const chunks = [
     long.subarray(0, 100_001),
     long.subarray(100_001, 100_002),
     long.subarray(100_002),
   ]
-  const toSign = { id, at: Date.now(), body: bodyOf(...pieces), secrets: [secret] }
+  const toSign = { id, at: Date.now(), body: bodyOf(...chunks), secrets: [secret] }
   const headers = await signedHeaders(toSign, { prefixes: [] })
   verify(secret, long, headers)
 })

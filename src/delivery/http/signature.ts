@@ -37,8 +37,8 @@ async function sign({ id, body, secrets }: ToSign, timestamp: string): Promise<s
   if (secrets.length === 0) return ''
   const hashes = secrets.map((secret) => createHmac('sha256', keyOf(secret)))
   for (const hash of hashes) hash.update(`${id}.${timestamp}.`)
-  for await (const piece of inChunks(body)) {
-    for (const hash of hashes) hash.update(piece)
+  for await (const chunk of inChunks(body)) {
+    for (const hash of hashes) hash.update(chunk)
   }
   return hashes.map((hash) => `v1,${hash.digest('base64')}`).join(' ')
 }

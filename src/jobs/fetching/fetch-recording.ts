@@ -5,33 +5,33 @@ import { saveFetchedRecording } from '../../storage/recordings/fetched-recording
 import { findRecording } from '../../storage/recordings/recordings.ts'
 import type { SpaceIntake } from '../../storage/space/storage-limits.ts'
 import { roundTo } from '../../transcript/rounding.ts'
-import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { LeaseLostError } from '../queue/lease-heartbeat.ts'
 import { fetchAudio } from './fetch-audio.ts'
 
-type RecordingTools = Pick<PipelineTools, 'db' | 'media' | 'resolve' | 'space'> & {
+type RecordingDeps = Pick<PipelineDeps, 'db' | 'media' | 'resolve' | 'space'> & {
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
 }
 
 /** Ensures that the recording of a job is stored; a remote one is fetched once. */
 export async function provideRecording(
-  tools: RecordingTools,
+  deps: RecordingDeps,
   job: ClaimedJob,
   { signal }: { signal: AbortSignal },
 ): Promise<void> {
   const { id, source } = job.file
   if (source === null) return
-  if (await findRecording(tools.db, { id, account: job.account })) return
+  if (await findRecording(deps.db, { id, account: job.account })) return
   // Counts the bytes until the row of the file does.
-  using intake = tools.space.open(job.account, 'accepted')
+  using intake = deps.space.open(job.account, 'accepted')
   const { epoch } = job.lease
   const fetched = { id, epoch, account: job.account, source, signal, intake }
-  const { size } = await fetchRecording(tools, fetched)
+  const { size } = await fetchRecording(deps, fetched)
   try {
-    await saveRecording(tools, job, { size, signal })
+    await saveRecording(deps, job, { size, signal })
   } catch (error) {
     // A newer attempt that took over the job stores the recording under the same id.
-    if (!(error instanceof LeaseLostError)) await tools.db.objects.delete(id, { epoch })
+    if (!(error instanceof LeaseLostError)) await deps.db.objects.delete(id, { epoch })
     throw error
   }
 }
@@ -49,21 +49,21 @@ export type SourceToFetch = {
 
 /** Fetches `source` into the object `id`, within the configured limits. */
 export function fetchRecording(
-  { db, config, resolve }: Pick<RecordingTools, 'db' | 'config' | 'resolve'>,
+  { db, config, resolve }: Pick<RecordingDeps, 'db' | 'config' | 'resolve'>,
   { id, epoch, account, source, signal, intake }: SourceToFetch,
 ): Promise<{ size: number }> {
   const { fetchTimeout: timeout } = config.jobs
   const { allowPrivateNetwork } = config.network
   const { maxFileBytes: maxBytes } = config.storage
-  const admit = intake.add
+  const reserve = intake.add
   const store = (body: AsyncIterable<Uint8Array>, signal: AbortSignal) =>
-    db.objects.write(id, body, { maxBytes, signal, admit, epoch, isNeededHere: true })
+    db.objects.write(id, body, { maxBytes, signal, reserve, epoch, isNeededHere: true })
   const limits = { timeout, allowPrivateNetwork, maxBytes, signal }
   return fetchAudio(source, store, { ...limits, resolve, account })
 }
 
 async function saveRecording(
-  { db, media, config }: RecordingTools,
+  { db, media, config }: RecordingDeps,
   { account, file, lease }: ClaimedJob,
   { size, signal }: { size: number; signal: AbortSignal },
 ): Promise<void> {

@@ -7,13 +7,13 @@ const NOT_MEDIA =
 
 /** Throws unless the response may be a recording of an accepted size. */
 export function checkResponse(response: Dispatcher.ResponseData, maxBytes: number): void {
-  const problem = judge(response, maxBytes)
-  if (!problem) return
+  const error = findRefusal(response, maxBytes)
+  if (!error) return
   discard(response)
-  throw problem
+  throw error
 }
 
-function judge(
+function findRefusal(
   { statusCode, headers }: Dispatcher.ResponseData,
   maxBytes: number,
 ): AppError | undefined {

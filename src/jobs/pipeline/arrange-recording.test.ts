@@ -17,9 +17,9 @@ async function taskOf(sameAs: readonly (number | null)[]): Promise<ArrangeTask |
   const channels = sameAs.map((same, channel) => {
     return { channel, path: `${channel}`, samples: 16_000, sameAs: same }
   })
-  const tools = { speech, space } as unknown as Parameters<typeof arrangeRecording>[0]
+  const deps = { speech, space } as unknown as Parameters<typeof arrangeRecording>[0]
   const signal = new AbortController().signal
-  await arrangeRecording(tools, { duration: 1, channels }, { params: {}, checkpoints, signal })
+  await arrangeRecording(deps, { duration: 1, channels }, { params: {}, checkpoints, signal })
   return task
 }
 

@@ -3,10 +3,10 @@ import type { ChannelMode } from '../../audio/channels/scene.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample } from '../../audio/pcm.ts'
 import type { Checkpoints } from './checkpoints.ts'
-import type { PipelineTools } from './pipeline-tools.ts'
+import type { PipelineDeps } from './pipeline-deps.ts'
 
 /** What to recognize of a recording, and whether several channels were taken as one. */
-export type Arranged = { channels: RecognizedChannel[]; mode: 'mix' | 'separate' }
+export type ChannelArrangement = { channels: RecognizedChannel[]; mode: 'mix' | 'separate' }
 
 type Options = {
   params: Readonly<Record<string, unknown>>
@@ -19,10 +19,10 @@ type Options = {
  * is a checkpoint, so that the next attempt makes no other.
  */
 export async function arrangeRecording(
-  { speech, space }: Pick<PipelineTools, 'speech' | 'space'>,
+  { speech, space }: Pick<PipelineDeps, 'speech' | 'space'>,
   { channels }: DecodedMedia,
   { params, checkpoints, signal }: Options,
-): Promise<Arranged> {
+): Promise<ChannelArrangement> {
   const { channel_mode: requested = 'auto' } = params as { channel_mode?: ChannelMode }
   const distinct = channels.filter(({ sameAs }) => sameAs === null)
   const [first] = distinct

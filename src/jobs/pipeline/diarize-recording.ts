@@ -26,7 +26,7 @@ export type DiarizeOptions = EngineOptions & {
  * The transcript with its speakers and the seconds that diarization took, or the unchanged
  * transcript with the reason why there are no speakers.
  */
-export type Diarized = {
+export type DiarizationResult = {
   transcript: Transcript
   diarizationError?: AddOnError
   diarizationSeconds?: number
@@ -46,7 +46,7 @@ const ENDS_ATTEMPT: ReadonlySet<ErrorCode> = new Set([
 export async function diarizeRecording(
   transcript: Transcript,
   options: DiarizeOptions,
-): Promise<Diarized> {
+): Promise<DiarizationResult> {
   const { params, signal, log, now = performance.now.bind(performance) } = options
   const startedAt = now()
   const { speaker_confidence: wantsConfidence } = configOf(params)

@@ -14,7 +14,7 @@ import { decodeMedia, probeMedia } from '../../audio/media.ts'
 import { AppError } from '../../errors.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { findRecording } from '../../storage/recordings/recordings.ts'
-import type { MediaTools } from './pipeline-tools.ts'
+import type { MediaDeps } from './pipeline-deps.ts'
 
 type Result = {
   metadata: Record<string, number>
@@ -30,7 +30,7 @@ function timeless(job: EndedJob): Result {
 
 test('a job that is done reports the decoded length, not that of its header', async (t) => {
   const media = createFakeMedia()
-  const lying: MediaTools = {
+  const lying: MediaDeps = {
     ...media,
     probe: async (...requested) => ({ ...(await media.probe(...requested)), duration: 99 }),
   }

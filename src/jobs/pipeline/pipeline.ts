@@ -31,9 +31,9 @@ import type { JobSlot } from '../queue/job-slots.ts'
 import { arrangeRecording } from './arrange-recording.ts'
 import { assembleTranscript, type RecognizedBatch } from './assemble-transcript.ts'
 import { type Checkpoints, openCheckpoints } from './checkpoints.ts'
-import { type Diarized, diarizeRecording } from './diarize-recording.ts'
+import { type DiarizationResult, diarizeRecording } from './diarize-recording.ts'
 import { warnOfDuration } from './duration-warning.ts'
-import type { PipelineTools } from './pipeline-tools.ts'
+import type { PipelineDeps } from './pipeline-deps.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { storeRedactedAudio, wantsRedactedAudio } from './redacted-audio.ts'
 import { checkResultSize } from './result-size.ts'
@@ -51,7 +51,7 @@ export type TranscribeOptions = {
  * The output of the pipeline: the result, the redacted recording that replaces the original, and
  * what the job took.
  */
-export type Transcribed = {
+export type TranscriptionResult = {
   result: WrittenResult
   redactedAudio?: RedactedAudio | undefined
   usage?: JobUsage | undefined
@@ -64,36 +64,36 @@ export type Transcribed = {
  * the same transcript.
  */
 export async function transcribe(
-  tools: PipelineTools,
+  deps: PipelineDeps,
   job: ClaimedJob,
   { signal, onProgress, slot, meter }: TranscribeOptions,
-): Promise<Transcribed> {
+): Promise<TranscriptionResult> {
   const startedAt = performance.now()
   const progress = createProgress(onProgress)
   const request = readRecognitionRequest(job.params)
 
   progress.enter('fetch')
-  await meter.stage('fetch', () => provideRecording(tools, job, { signal }))
-  await installMissing(tools.speech, request, { progress, signal, slot, meter })
-  const route = tools.speech.route(request)
+  await meter.stage('fetch', () => provideRecording(deps, job, { signal }))
+  await installMissing(deps.speech, request, { progress, signal, slot, meter })
+  const route = deps.speech.route(request)
   const fetchedAt = performance.now()
   await meter.stage('wait', () => slot.enter(signal))
   const enteredAt = performance.now()
-  await using checkpoints = await openCheckpoints(tools.workFolder, job.id)
+  await using checkpoints = await openCheckpoints(deps.workFolder, job.id)
 
   progress.enter('decode')
   const step = { checkpoints, progress, signal }
-  const decoded = await meter.stage('decode', () => decode(tools, job, step))
+  const decoded = await meter.stage('decode', () => decode(deps, job, step))
   slot.decoded(decoded.duration * decoded.channels.length)
   const audio = { duration: roundTo(decoded.duration, 6), channels: decoded.channels.length }
-  await saveMediaProperties(tools.db, job.lease, audio)
+  await saveMediaProperties(deps.db, job.lease, audio)
   progress.enter('detect speech')
   const { channels, mode, found } = await meter.stage('detect speech', () => {
-    return planBatches(tools, job, { ...step, decoded, route })
+    return planBatches(deps, job, { ...step, decoded, route })
   })
-  const batches = await identifyLanguages(tools.speech, found, { ...step, route, meter })
-  const recognized = await meter.stage('recognize', () => recognize(tools.speech, batches, step))
-  const diarized = await diarizeChannels(tools, job, { ...step, recognized, channels, meter })
+  const batches = await identifyLanguages(deps.speech, found, { ...step, route, meter })
+  const recognized = await meter.stage('recognize', () => recognize(deps.speech, batches, step))
+  const diarized = await diarizeChannels(deps, job, { ...step, recognized, channels, meter })
   const workMs = performance.now() - enteredAt
   meter.recognized({ audioSeconds: decoded.duration, workSeconds: workMs / 1000 })
   const result: ResultOptions = {
@@ -102,16 +102,16 @@ export async function transcribe(
     channelMode: mode,
     transcriptionTime: (fetchedAt - startedAt + workMs) / 1000,
     params: job.params,
-    format: tools.config.addOnResults,
+    format: deps.config.addOnResults,
     warnings: [...warnOfDuration(decoded), ...warningsOf(route.warnings, recognized)],
     diarizationError: diarized.diarizationError,
     diarizationSeconds: diarized.diarizationSeconds,
-    served: servedAddOns(tools.services),
+    served: servedAddOns(deps.services),
   }
   const calling = { ...step, channels, slot, meter }
-  const { built, llm: asked } = await build(tools, job, { ...calling, diarized, result })
-  const { text, llm } = await addServiceAddOns(tools, job, { ...calling, built })
-  await checkResultSize(tools.space, job, text)
+  const { built, llm: asked } = await build(deps, job, { ...calling, diarized, result })
+  const { text, llm } = await addServiceAddOns(deps, job, { ...calling, built })
+  await checkResultSize(deps.space, job, text)
   const usage = { ...billed(decoded.duration, channels.length), llm: sumUsage([asked, llm]) }
   if (!wantsRedactedAudio(job.params)) return { result: text, usage }
 
@@ -121,7 +121,7 @@ export async function transcribe(
   const redacting = { redacted, recognized: channels, signal, account: job.account }
   const redactedAudio = await meter.stage('redact audio', async () => {
     await slot.enter(signal)
-    return storeRedactedAudio(tools, decoded.channels, redacting)
+    return storeRedactedAudio(deps, decoded.channels, redacting)
   })
   return { result: text, redactedAudio, usage }
 }
@@ -132,13 +132,13 @@ function billed(duration: number, channels: number) {
   return { audioSeconds, channelSeconds: roundTo(audioSeconds * channels, 6) }
 }
 
-type Installing = Pick<TranscribeOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
+type InstallOptions = Pick<TranscribeOptions, 'signal' | 'slot' | 'meter'> & { progress: Progress }
 
 /** Installs a model that the job needs, where that is configured; meanwhile it holds no slot. */
 async function installMissing(
   { installer }: SpeechEngine,
   request: RecognitionRequest,
-  { progress, signal, slot, meter }: Installing,
+  { progress, signal, slot, meter }: InstallOptions,
 ): Promise<void> {
   const missing = installer?.findMissing(request)
   if (!installer || !missing) return
@@ -152,33 +152,33 @@ async function installMissing(
   })
 }
 
-type Decoded = { decoded: DecodedMedia; route: RecognitionRoute }
+type DecodedRecording = { decoded: DecodedMedia; route: RecognitionRoute }
 
 /** Arranges the channels of a decoded recording, and plans batches of the speech in them. */
 async function planBatches(
-  tools: PipelineTools,
+  deps: PipelineDeps,
   { params }: ClaimedJob,
-  { decoded, route: { finals, maxSeconds }, ...step }: Step & Decoded,
+  { decoded, route: { finals, maxSeconds }, ...step }: Step & DecodedRecording,
 ) {
   const { signal, progress, checkpoints } = step
-  const arranged = await arrangeRecording(tools, decoded, { ...step, params })
+  const arranged = await arrangeRecording(deps, decoded, { ...step, params })
   const planning = {
     signal,
     onProgress: progress.advance,
     checkpointSpeech: checkpoints.checkpointSpeech,
     maxSeconds,
   }
-  const found = await tools.speech.planRecognition(arranged.channels, finals, planning)
+  const found = await deps.speech.planRecognition(arranged.channels, finals, planning)
   return { ...arranged, found }
 }
 
-type Found = { route: RecognitionRoute; meter: AttemptMetrics }
+type RouteOptions = { route: RecognitionRoute; meter: AttemptMetrics }
 
 /** Plans the batches anew by the languages that are spoken in them, if that is not known. */
 async function identifyLanguages(
   speech: SpeechEngine,
   batches: readonly Batch[],
-  { route: { identification }, meter, checkpoints, progress, signal }: Step & Found,
+  { route: { identification }, meter, checkpoints, progress, signal }: Step & RouteOptions,
 ): Promise<readonly Batch[]> {
   if (!identification) return batches
   progress.enter('identify languages')
@@ -194,7 +194,7 @@ async function identifyLanguages(
 
 type Step = { checkpoints: Checkpoints; progress: Progress; signal: AbortSignal }
 
-type Recognized = {
+type RecognizedRecording = {
   recognized: RecognizedBatch[]
   channels: readonly ChannelPcm[]
   meter: AttemptMetrics
@@ -202,41 +202,45 @@ type Recognized = {
 
 /** Builds the transcript from the recognized batches, with speakers if they were requested. */
 async function diarizeChannels(
-  { speech, config, log }: PipelineTools,
+  { speech, config, log }: PipelineDeps,
   { id, params }: ClaimedJob,
-  { recognized, channels, meter, checkpoints, progress, signal }: Step & Recognized,
-): Promise<Diarized> {
+  { recognized, channels, meter, checkpoints, progress, signal }: Step & RecognizedRecording,
+): Promise<DiarizationResult> {
   const transcript = assembleTranscript(recognized, { namesModels: config.models.inResults })
   if (params.diarization !== true) return { transcript }
   progress.enter('diarize')
-  const tools = { speech, checkpoints, log: log.child({ jobId: id }) }
+  const deps = { speech, checkpoints, log: log.child({ jobId: id }) }
   const onProgress = progress.advance
   return meter.stage('diarize', () => {
-    return diarizeRecording(transcript, { ...tools, channels, params, signal, onProgress })
+    return diarizeRecording(transcript, { ...deps, channels, params, signal, onProgress })
   })
 }
 
-type Calling = { channels: readonly ChannelPcm[]; slot: JobSlot; meter: AttemptMetrics }
+type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; meter: AttemptMetrics }
 
 /**
  * Builds the result. A step that changes the words may have to ask a service first; the build is
  * then repeated with its answers.
  */
 async function build(
-  tools: PipelineTools,
+  deps: PipelineDeps,
   job: ClaimedJob,
-  { diarized, result, ...calling }: Step & Calling & { diarized: Diarized; result: ResultOptions },
+  {
+    diarized,
+    result,
+    ...calling
+  }: Step & BuildContext & { diarized: DiarizationResult; result: ResultOptions },
 ): Promise<{ built: ResultText; llm?: Usage | undefined }> {
   const { progress, meter, signal } = calling
   const once = (given: ResultOptions) => {
     progress.enter('build result')
     return meter.stage('build result', () => {
-      return tools.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
+      return deps.resultBuilder.build(diarized.transcript, given, { account: job.account, signal })
     })
   }
   const built = await once(result)
   if (!built.pendingRequests) return { built }
-  const [answered] = await callFor(tools, job, { ...calling, prepared: [built.pendingRequests] })
+  const [answered] = await callFor(deps, job, { ...calling, prepared: [built.pendingRequests] })
   return { built: await once({ ...result, answered }), llm: usageOf(answersOf([answered!])) }
 }
 
@@ -246,17 +250,17 @@ async function build(
  * redacted.
  */
 async function addServiceAddOns(
-  tools: PipelineTools,
+  deps: PipelineDeps,
   job: ClaimedJob,
-  { built, ...calling }: Step & Calling & { built: ResultText },
+  { built, ...calling }: Step & BuildContext & { built: ResultText },
 ): Promise<{ text: string; llm?: Usage | undefined }> {
   const { text, prepared } = built
   if (prepared.length === 0) return { text }
-  const answered = await callFor(tools, job, { ...calling, prepared })
+  const answered = await callFor(deps, job, { ...calling, prepared })
   const { account, params } = job
-  const merge = { result: text, params, format: tools.config.addOnResults, answered }
+  const merge = { result: text, params, format: deps.config.addOnResults, answered }
   const merged = await calling.meter.stage('call services', () => {
-    return tools.resultBuilder.merge(merge, { account, signal: calling.signal })
+    return deps.resultBuilder.merge(merge, { account, signal: calling.signal })
   })
   return { text: merged, llm: usageOf(answersOf(answered)) }
 }
@@ -265,7 +269,7 @@ async function addServiceAddOns(
  * Calls services; meanwhile the job holds no slot. Answers of an earlier attempt are used again.
  */
 async function callFor(
-  { services, log }: PipelineTools,
+  { services, log }: PipelineDeps,
   { id, account }: ClaimedJob,
   {
     prepared,
@@ -275,7 +279,7 @@ async function callFor(
     checkpoints,
     progress,
     signal,
-  }: Step & Calling & { prepared: readonly ServiceRequests[] },
+  }: Step & BuildContext & { prepared: readonly ServiceRequests[] },
 ): Promise<ServiceResponses[]> {
   progress.enter('call services')
   slot.leave()
@@ -296,7 +300,7 @@ function answersOf(answered: readonly ServiceResponses[]): unknown[] {
 }
 
 function decode(
-  { db, space, media, config }: PipelineTools,
+  { db, space, media, config }: PipelineDeps,
   { account, file }: ClaimedJob,
   { checkpoints, progress, signal }: Step,
 ) {

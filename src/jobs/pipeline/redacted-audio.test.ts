@@ -46,12 +46,12 @@ async function changes(
   return channels.map(({ channel }) => {
     const own = recording.filter((_, n) => n % channels.length === channel)
     assert.equal(own.length, samples)
-    return stretchesOf(own)
+    return mergeSpans(own)
   })
 }
 
 /** Finds where samples changed; the tone never comes near the original values. */
-function stretchesOf(samples: Int16Array): string {
+function mergeSpans(samples: Int16Array): string {
   const borders: number[] = []
   for (const [i, sample] of samples.entries()) {
     const isInside = borders.length % 2 === 1

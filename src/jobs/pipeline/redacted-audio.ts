@@ -56,7 +56,7 @@ export async function storeRedactedAudio(
   using _ = await space.reserveBytes(planned)
   const sources = channels.map((channel) => {
     const { path } = withOwnAudio(channels, channel)
-    return { path, stretches: stretchesOf(spansOn(channel), samples) }
+    return { path, spans: mergeSpans(spansOn(channel), samples) }
   })
   const object = randomUUID()
   const wave = redactedWave(sources, { samples })
@@ -79,14 +79,14 @@ export async function storeRedactedAudio(
   }
 }
 
-type DropTools = { db: Db; log: Log }
+type DropDeps = { db: Db; log: Log }
 
 /**
  * Deletes the redacted recording stored for a job that then did not take it. What cannot be deleted
  * now is deleted at the next start.
  */
 export async function deleteRedactedAudio(
-  { db, log }: DropTools,
+  { db, log }: DropDeps,
   { object }: RedactedAudio,
 ): Promise<void> {
   await db.objects.delete(object).catch((error) => {
@@ -99,7 +99,7 @@ export async function deleteRedactedAudio(
  * What cannot be deleted now is deleted at the next start.
  */
 export async function deleteOriginal(
-  { db, log }: DropTools,
+  { db, log }: DropDeps,
   { account, file: { id } }: ClaimedJob,
 ): Promise<void> {
   try {
@@ -110,7 +110,7 @@ export async function deleteOriginal(
 }
 
 /** Deletes the recording of an ended job of which nothing is kept; later if that fails now. */
-export async function deleteRecordings({ db, log }: DropTools, jobId: string): Promise<void> {
+export async function deleteRecordings({ db, log }: DropDeps, jobId: string): Promise<void> {
   await deleteEndedRecordings(db, { id: jobId }).catch((error) => {
     log.error({ err: error, jobId }, 'recording not deleted')
   })
@@ -128,14 +128,14 @@ function withOwnAudio(
 }
 
 /** Returns the samples of spans, sorted and merged. */
-function stretchesOf(spans: readonly SilencedSpan[], samples: number): SampleSpan[] {
-  const stretches: SampleSpan[] = []
+function mergeSpans(spans: readonly SilencedSpan[], samples: number): SampleSpan[] {
+  const merged: SampleSpan[] = []
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
     const from = Math.max(0, Math.floor(start * SAMPLE_RATE) - MARGIN)
     const to = Math.min(samples, Math.ceil(end * SAMPLE_RATE) + MARGIN)
-    const last = stretches.at(-1)
+    const last = merged.at(-1)
     if (last && from <= last.end) last.end = Math.max(last.end, to)
-    else stretches.push({ start: from, end: to })
+    else merged.push({ start: from, end: to })
   }
-  return stretches
+  return merged
 }

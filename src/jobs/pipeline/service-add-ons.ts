@@ -15,7 +15,7 @@ import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 /** The answers so far, by the hash of their request. */
 export type AnswerStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
-type CallOptions = Omit<ServiceCallOptions, 'remember'> & {
+type CallOptions = Omit<ServiceCallOptions, 'memoize'> & {
   answers: AnswerStore
   log: Log
   /** Called with the fraction of the requests that are answered. */
@@ -61,7 +61,7 @@ async function answersOf(
 ): Promise<{ answers: unknown[] } | { error: AddOnError }> {
   const { signal } = options
   const keys = requests.map(hashOf)
-  const remember: ServiceCallOptions['remember'] = async (part, make) => {
+  const memoize: ServiceCallOptions['memoize'] = async (part, make) => {
     const key = hashOf(part)
     const known = answers.find(key)
     if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
@@ -77,7 +77,7 @@ async function answersOf(
     await inParallel(
       [...missing],
       async ([key, request], signal) => {
-        const answer = await call(services, request, { ...options, signal, remember })
+        const answer = await call(services, request, { ...options, signal, memoize })
         await answers.append(key, answer)
         onAnswer()
       },

@@ -10,23 +10,23 @@ import type { Db } from '../../storage/database/db.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { findJobState } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
-import { type AttemptTools, runAttempt } from './attempt.ts'
+import { type AttemptDeps, runAttempt } from './attempt.ts'
 
 const account = 'acme'
 
-type Step = Parameters<AttemptTools['transcribe']>[1] & { db: Db; job: ClaimedJob }
+type Step = Parameters<AttemptDeps['transcribe']>[1] & { db: Db; job: ClaimedJob }
 
 /** Claims a job and makes one attempt at it. Returns the outcome and the order of events. */
 async function attempt(
   t: TestContext,
   transcribe: (step: Step) => unknown,
-  given: Partial<AttemptTools> = {},
+  given: Partial<AttemptDeps> = {},
 ) {
   const { db } = await openTestStorage(t)
   await addJob(db)
   const job = (await claim(db, { now: monotonicNow() }))!
   const discardedWhile: unknown[] = []
-  const tools: AttemptTools = {
+  const deps: AttemptDeps = {
     db,
     log: createLog('silent'),
     maxAttempts: 3,
@@ -41,7 +41,7 @@ async function attempt(
     },
     ...given,
   }
-  await runAttempt(tools, job)
+  await runAttempt(deps, job)
   const after = (await findJob(db, { id: job.id, account }))!
   const row = await db.sql.selectFrom('jobs').selectAll().executeTakeFirstOrThrow()
   return { after, row, discardedWhile }

@@ -7,7 +7,7 @@ import { failJob, finishJob, type JobFailure } from '../../storage/jobs/end-job.
 import { releaseJob, retryJob } from '../../storage/jobs/queue/lease.ts'
 import { type JobProgress, recordProgress } from '../../storage/jobs/queue/progress.ts'
 import type { ClaimedJob } from '../../storage/jobs/queue/queue.ts'
-import type { Transcribed, TranscribeOptions } from '../pipeline/pipeline.ts'
+import type { TranscribeOptions, TranscriptionResult } from '../pipeline/pipeline.ts'
 import {
   deleteOriginal,
   deleteRecordings,
@@ -47,13 +47,13 @@ const WRITE_PAUSE_MS = 1000
 const RETRYABLE: ReadonlySet<ErrorCode> = new Set(['engine_failed'])
 
 /** The dependencies of an attempt. */
-export type AttemptTools = Observers & {
+export type AttemptDeps = Observers & {
   db: Db
   log: Log
   maxAttempts: number
   /** Seconds one attempt may take; 0 = no limit. */
   timeout: number
-  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<Transcribed>
+  transcribe(job: ClaimedJob, options: TranscribeOptions): Promise<TranscriptionResult>
   slot: JobSlot
   /** Removes the checkpoints of a job. */
   discard(jobId: string): Promise<void>
@@ -74,23 +74,23 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal })
 }
 
-type Tools = AttemptTools & { meter: AttemptMetrics }
+type Deps = AttemptDeps & { meter: AttemptMetrics }
 
 /**
  * Makes one attempt at a claimed job and writes how it ended. Fails only if that cannot be written.
  */
-export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<void> {
+export async function runAttempt(given: AttemptDeps, job: ClaimedJob): Promise<void> {
   const log = given.log.child({ jobId: job.id, account: job.account, attempt: job.attempt })
   const meter = createAttemptMetrics(given, job)
-  const tools = { ...given, log, meter }
-  const heartbeat = startHeartbeat({ ...tools, lease: job.lease })
+  const deps = { ...given, log, meter }
+  const heartbeat = startHeartbeat({ ...deps, lease: job.lease })
   let failure: unknown
   try {
-    const transcribed = await transcribeWithProgress(tools, job, heartbeat)
-    await finish(tools, job, transcribed)
+    const transcribed = await transcribeWithProgress(deps, job, heartbeat)
+    await finish(deps, job, transcribed)
   } catch (error) {
     failure = heartbeat.signal.aborted ? heartbeat.signal.reason : error
-    await settleFailure(tools, job, { error: failure })
+    await settleFailure(deps, job, { error: failure })
   } finally {
     await heartbeat.close()
     meter.close(failure)
@@ -99,10 +99,10 @@ export async function runAttempt(given: AttemptTools, job: ClaimedJob): Promise<
 
 /** Transcribes and records the progress. */
 async function transcribeWithProgress(
-  { db, slot, log, meter, transcribe }: Tools,
+  { db, slot, log, meter, transcribe }: Deps,
   job: ClaimedJob,
   { signal, untimed }: LeaseHeartbeat,
-): Promise<Transcribed> {
+): Promise<TranscriptionResult> {
   let written = Promise.resolve()
   function onProgress(progress: JobProgress): void {
     const write = () => recordProgress(db, job.lease, progress)
@@ -120,11 +120,11 @@ async function transcribeWithProgress(
 }
 
 async function finish(
-  tools: Tools,
+  deps: Deps,
   job: ClaimedJob,
-  { result, redactedAudio, usage }: Transcribed,
+  { result, redactedAudio, usage }: TranscriptionResult,
 ): Promise<void> {
-  const { db, log, meter } = tools
+  const { db, log, meter } = deps
   const { zeroRetention } = job
   const write = () => {
     return finishJob(db, job.lease, { result, redactedAudio, zeroRetention, usage, at: wallNow() })
@@ -135,29 +135,29 @@ async function finish(
   }
   let done = false
   try {
-    done = await untilWritten(tools, write, { isFatal })
+    done = await untilWritten(deps, write, { isFatal })
   } finally {
-    if (!done && redactedAudio) await deleteRedactedAudio(tools, redactedAudio)
+    if (!done && redactedAudio) await deleteRedactedAudio(deps, redactedAudio)
   }
   if (!done) return log.warn('result dropped: the lease was lost')
-  await dropOriginal(tools, job, { isReplaced: redactedAudio !== undefined })
-  await discard(tools, job.id)
-  tools.onEvents?.()
+  await dropOriginal(deps, job, { isReplaced: redactedAudio !== undefined })
+  await discard(deps, job.id)
+  deps.onEvents?.()
   meter.ended()
   log.info('job done')
 }
 
 /** Decides what happens to a job whose attempt failed, and writes it. */
 async function settleFailure(
-  tools: Tools,
+  deps: Deps,
   job: ClaimedJob,
   { error }: { error: unknown },
 ): Promise<void> {
-  const { db, log, maxAttempts, meter } = tools
+  const { db, log, maxAttempts, meter } = deps
   if (error instanceof LeaseLostError) return log.warn('attempt dropped: the lease was lost')
   const code = error instanceof AppError ? error.code : 'internal'
   if (code === 'job_canceled') {
-    await discard(tools, job.id)
+    await discard(deps, job.id)
     return log.info('attempt ended: the job was canceled')
   }
   if (code === 'server_stopping') {
@@ -168,25 +168,25 @@ async function settleFailure(
   if (pause !== undefined) {
     // Not the job's fault: it waits for as long as no recognizer, or no store, is available.
     const write = () => releaseJob(db, job.lease, { runAfter: monotonicNow() + pause })
-    await untilWritten(tools, write)
+    await untilWritten(deps, write)
     return log.warn({ err: error }, 'the attempt cannot continue, the job waits')
   }
-  if (code === 'storage_full' && (await waitForSpace(tools, job, error))) return
+  if (code === 'storage_full' && (await waitForSpace(deps, job, error))) return
   const isTransient = error instanceof AppError && error.isTransient
   if ((RETRYABLE.has(code) || isTransient) && job.attempt < maxAttempts) {
     log.warn({ err: error }, 'attempt failed, the job waits for the next')
     const runAfter = nextRun(job.attempt, isTransient ? FETCH_PAUSE_MS : RETRY_PAUSE_MS)
-    await untilWritten(tools, () => retryJob(db, job.lease, { runAfter }))
+    await untilWritten(deps, () => retryJob(db, job.lease, { runAfter }))
     return
   }
   log.warn({ err: error }, 'job failed')
   // Frees the space first: on a full disk the row cannot be written before that.
-  await discard(tools, job.id)
+  await discard(deps, job.id)
   const failure = describeFailure(error, job.attempt)
   const write = () => failJob(db, job.lease, { failure, at: wallNow() })
-  if (!(await untilWritten(tools, write))) return
-  await dropOriginal(tools, job, { isReplaced: false })
-  tools.onEvents?.()
+  if (!(await untilWritten(deps, write))) return
+  await dropOriginal(deps, job, { isReplaced: false })
+  deps.onEvents?.()
   meter.ended(failure)
 }
 
@@ -195,33 +195,33 @@ async function settleFailure(
  * waited too long. Frees its checkpoints first: on a full disk this lets other jobs end, and the
  * row be written.
  */
-async function waitForSpace(tools: Tools, job: ClaimedJob, error: unknown): Promise<boolean> {
-  const { db, log, spacePauseMs = SPACE_PAUSE_MS } = tools
+async function waitForSpace(deps: Deps, job: ClaimedJob, error: unknown): Promise<boolean> {
+  const { db, log, spacePauseMs = SPACE_PAUSE_MS } = deps
   const now = monotonicNow()
   const since = job.spaceWaitSince ?? now
   if (now - since > MAX_SPACE_WAIT_MS) return false
-  await discard(tools, job.id)
+  await discard(deps, job.id)
   const release = { runAfter: now + spacePauseMs, spaceWaitSince: since }
-  await untilWritten(tools, () => releaseJob(db, job.lease, release))
+  await untilWritten(deps, () => releaseJob(db, job.lease, release))
   log.warn({ err: error }, 'the disk is full, the job waits')
   return true
 }
 
 /** Deletes the recording of an ended job that keeps a redacted one, or nothing. */
 async function dropOriginal(
-  tools: AttemptTools,
+  deps: AttemptDeps,
   job: ClaimedJob,
   { isReplaced }: { isReplaced: boolean },
 ): Promise<void> {
-  if (isReplaced) await deleteOriginal(tools, job)
-  else if (job.zeroRetention) await deleteRecordings(tools, job.id)
+  if (isReplaced) await deleteOriginal(deps, job)
+  else if (job.zeroRetention) await deleteRecordings(deps, job.id)
 }
 
 /**
  * Anything that cannot be removed now is removed at the next start; it must not keep a job from
  * ending.
  */
-async function discard({ log, discard }: AttemptTools, jobId: string): Promise<void> {
+async function discard({ log, discard }: AttemptDeps, jobId: string): Promise<void> {
   await discard(jobId).catch((error) => log.warn({ err: error }, 'checkpoints not removed'))
 }
 
@@ -255,7 +255,7 @@ export function toFailure({ status, message }: AppError): JobFailure {
  * settles it.
  */
 async function untilWritten(
-  { log, stop, pause = wait }: AttemptTools,
+  { log, stop, pause = wait }: AttemptDeps,
   write: () => Promise<boolean>,
   { isFatal = () => false }: { isFatal?: (error: unknown) => boolean } = {},
 ): Promise<boolean> {

@@ -90,7 +90,7 @@ test('fetching has a bound, which what waits counts to', async () => {
   assert.deepEqual(running.findStartable(), { only: undefined })
 })
 
-test('what was fetched waits until it is admitted, the account with the fewest first', async () => {
+test('what was fetched waits for a slot, the account with the fewest first', async () => {
   const { running, begin, log, changes } = open({ slots: 2 })
   const one = begin('one', { account: 'busy' })
   one.fetched()

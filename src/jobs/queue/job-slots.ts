@@ -42,7 +42,7 @@ type Attempt = {
   workingAt: number
   /** Seconds of work before it left its slot. */
   worked: number
-  admitted: PromiseWithResolvers<void>
+  granted: PromiseWithResolvers<void>
   abort: AbortController
   ended: Promise<void>
 }
@@ -104,7 +104,7 @@ export class JobSlots {
       phase: job.hasLocalAudio ? 'working' : 'fetching',
       workingAt: performance.now(),
       worked: 0,
-      admitted: Promise.withResolvers(),
+      granted: Promise.withResolvers(),
       abort: new AbortController(),
       ended: Promise.resolve(),
     }
@@ -147,7 +147,7 @@ export class JobSlots {
     if (!next) return false
     next.phase = 'working'
     next.workingAt = performance.now()
-    next.admitted.resolve()
+    next.granted.resolve()
     return true
   }
 
@@ -170,11 +170,11 @@ export class JobSlots {
     if (attempt.phase === 'working') return
     signal.throwIfAborted()
     attempt.phase = 'waiting'
-    attempt.admitted = Promise.withResolvers()
+    attempt.granted = Promise.withResolvers()
     this.#onChange()
-    const stop = () => attempt.admitted.reject(signal.reason)
+    const stop = () => attempt.granted.reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
-    await attempt.admitted.promise.finally(() => signal.removeEventListener('abort', stop))
+    await attempt.granted.promise.finally(() => signal.removeEventListener('abort', stop))
   }
 
   #decoded(attempt: Attempt, seconds: number): void {

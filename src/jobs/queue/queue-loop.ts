@@ -12,7 +12,7 @@ import {
   returnAbandonedJobs,
   returnLostJobs,
 } from '../../storage/jobs/queue/queue-maintenance.ts'
-import { type AttemptTools, runAttempt, toFailure } from './attempt.ts'
+import { type AttemptDeps, runAttempt, toFailure } from './attempt.ts'
 import { JobSlots, type Limits } from './job-slots.ts'
 import { LEASE_MS } from './lease-heartbeat.ts'
 
@@ -23,7 +23,7 @@ const ERROR_PAUSE_MS = 1000
 const SHARED_POLL_MS = 2000
 
 /** The dependencies of the queue loop. */
-export type QueueLoopOptions = Omit<AttemptTools, 'stop' | 'slot'> &
+export type QueueLoopOptions = Omit<AttemptDeps, 'stop' | 'slot'> &
   Limits & {
     /** Seconds a job may wait; 0 = no limit. */
     queueTimeout: number

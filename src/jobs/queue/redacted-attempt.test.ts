@@ -44,7 +44,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
     const names = { [fileId]: 'original', [object]: 'redacted' }
     keptWhen[moment] = ids.map((id) => names[id] ?? id).sort()
   }
-  const tools = {
+  const deps = {
     ...{ db, log: createLog('silent'), maxAttempts: 3, timeout: 0 },
     stop: stop ?? signal,
     slot: { enter: async () => {}, leave() {}, decoded() {} },
@@ -59,7 +59,7 @@ async function attempt(t: TestContext, { before, pause, stop, isShared = false }
       await pause?.(db)
     },
   }
-  await runAttempt(tools, job).catch((error) => assert.ok(stop, error))
+  await runAttempt(deps, job).catch((error) => assert.ok(stop, error))
   await note('end')
   return { job: (await findJob(db, { id: job.id, account }))!, object, keptWhen }
 }

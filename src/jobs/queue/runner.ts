@@ -4,14 +4,14 @@ import type { Storage } from '../../storage/storage.ts'
 import { runMaintenance } from '../maintenance.ts'
 import { removeCheckpoints, removeStaleCheckpoints } from '../pipeline/checkpoints.ts'
 import { transcribe } from '../pipeline/pipeline.ts'
-import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { runSearchIndex } from '../search-index.ts'
 import type { Observers } from './attempt-metrics.ts'
 import { QueueLoop } from './queue-loop.ts'
 
 /** The dependencies of the runner. */
 export type JobRunnerOptions = Observers & {
-  tools: PipelineTools
+  deps: PipelineDeps
   log: Log
   /** What maintenance may delete, and when. */
   storage: Partial<Pick<Storage, 'orphans' | 'deletionClock'>>
@@ -35,22 +35,22 @@ export class JobRunner {
   #maintenance: Promise<unknown> = Promise.resolve()
 
   constructor(options: JobRunnerOptions) {
-    const { tools, log, metrics, tracing, graceMs = GRACE_MS, onEvents, spacePauseMs } = options
-    const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = tools.config.jobs
+    const { deps, log, metrics, tracing, graceMs = GRACE_MS, onEvents, spacePauseMs } = options
+    const { maxAttempts, timeout, queueTimeout, maxConcurrentPerAccount } = deps.config.jobs
     this.#options = options
     this.#queue = new QueueLoop({
-      ...{ db: tools.db, log, metrics, tracing, onEvents, graceMs, spacePauseMs },
+      ...{ db: deps.db, log, metrics, tracing, onEvents, graceMs, spacePauseMs },
       ...{ maxAttempts, timeout, queueTimeout, maxPerAccount: maxConcurrentPerAccount },
-      slots: Math.max(MIN_SLOTS, tools.speech.workers),
-      transcribe: (job, options) => transcribe(tools, job, options),
-      discard: (jobId) => removeCheckpoints(tools.workFolder, jobId),
+      slots: Math.max(MIN_SLOTS, deps.speech.workers),
+      transcribe: (job, options) => transcribe(deps, job, options),
+      discard: (jobId) => removeCheckpoints(deps.workFolder, jobId),
     })
   }
 
   /** Starts working through the queue, including what an earlier server left unfinished. */
   async start(): Promise<void> {
-    const { tools, log, storage, onDeleted } = this.#options
-    const { db, workFolder, config } = tools
+    const { deps, log, storage, onDeleted } = this.#options
+    const { db, workFolder, config } = deps
     await removeStaleCheckpoints(workFolder, () => findActiveJobs(db))
     await this.#queue.start()
     const { uploadTtl, retentionDays, orphanDays, auditDays, zeroRetentionWait } = config.storage
@@ -61,7 +61,7 @@ export class JobRunner {
     const { signal } = this.#closed
     this.#maintenance = Promise.all([
       runMaintenance({ db, log, ...kept, signal }),
-      runSearchIndex({ db, resultBuilder: tools.resultBuilder, log, signal }),
+      runSearchIndex({ db, resultBuilder: deps.resultBuilder, log, signal }),
     ])
   }
 

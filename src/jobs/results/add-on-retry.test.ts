@@ -9,7 +9,7 @@ import { deleteEndedJob } from '../../storage/jobs/deletion/delete-job.ts'
 import { finishJob } from '../../storage/jobs/end-job.ts'
 import { findJob } from '../../storage/jobs/jobs.ts'
 import { MAX_INLINE_RESULT_BYTES, readResult } from '../../storage/jobs/results.ts'
-import type { Retried, Retry } from '../../text/result/steps/retry-add-on.ts'
+import type { Retry, RetryResult } from '../../text/result/steps/retry-add-on.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 import { retryAddOn } from './add-on-retry.ts'
 
@@ -18,10 +18,10 @@ const { signal } = new AbortController()
 const log = createLog('silent')
 const long = 'x'.repeat(MAX_INLINE_RESULT_BYTES)
 
-type Work = (retry: Retry) => Retried | Promise<Retried>
+type Work = (retry: Retry) => RetryResult | Promise<RetryResult>
 
 /** Adds the name of the add-on to the result. */
-function addName({ name, result }: Retry): Retried {
+function addName({ name, result }: Retry): RetryResult {
   const made = { ...JSON.parse(result), [name]: 'made' }
   return { outcome: 'made', result: JSON.stringify(made), answer: `"${name}"` }
 }
@@ -34,11 +34,11 @@ async function openJob(t: TestContext, result: object, work: Work = addName, ser
   await finishJob(db, job.lease, { result: { ...result }, at: 2000 })
   const { id } = job
   const resultBuilder = { retry: async (requested: Retry) => work(requested) }
-  const tools = { db, log, services, resultBuilder, config: { addOnResults: 'native' as const } }
+  const deps = { db, log, services, resultBuilder, config: { addOnResults: 'native' as const } }
   return {
     db,
     id,
-    retry: (name: string) => retryAddOn(tools, { id, account, name }, { signal }),
+    retry: (name: string) => retryAddOn(deps, { id, account, name }, { signal }),
     remove: async () => {
       const deleted = await inTransaction(db, (tx) => deleteEndedJob(tx, { id, account }))
       for (const object of deleted!.objects) await db.objects.delete(object)
@@ -131,10 +131,10 @@ test('what is not made is reported, and leaves the result as it is', async (t) =
 test('only jobs that are done have add-ons to make again', async (t) => {
   const { db } = await openTestStorage(t)
   const resultBuilder = { retry: async (requested: Retry) => addName(requested) }
-  const tools = { db, log, resultBuilder, config: { addOnResults: 'string' as const } }
+  const deps = { db, log, resultBuilder, config: { addOnResults: 'string' as const } }
   const id = (await addJob(db))!
   const retry = (owner: string) => {
-    return retryAddOn(tools, { id, account: owner, name: 'b' }, { signal })
+    return retryAddOn(deps, { id, account: owner, name: 'b' }, { signal })
   }
   await assert.rejects(retry(account), failsWith('job_not_done', 'queued'))
   await assert.rejects(retry('other'), failsWith('job_not_found', id))

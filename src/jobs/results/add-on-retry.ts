@@ -6,14 +6,14 @@ import type { Db } from '../../storage/database/db.ts'
 import type { JobId } from '../../storage/jobs/jobs.ts'
 import { readResult, replaceResult } from '../../storage/jobs/results.ts'
 import type { ResultBuilder } from '../../text/result/result-builder.ts'
-import type { Retried, Retry } from '../../text/result/steps/retry-add-on.ts'
+import type { Retry, RetryResult } from '../../text/result/steps/retry-add-on.ts'
 import { type Usage, usageOf } from '../../text/result/token-usage.ts'
 import { type Services, servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
 import { type AnswerStore, callServices } from '../pipeline/service-add-ons.ts'
 import { findDoneJob } from './done-job.ts'
 
 /** The dependencies of a retry. */
-export type RetryTools = {
+export type RetryDeps = {
   db: Db
   resultBuilder: Pick<ResultBuilder, 'retry'>
   services?: Services | undefined
@@ -38,11 +38,11 @@ const refusals = {
  * `job_not_found`, `job_not_done` or one of `add_on_…`.
  */
 export async function retryAddOn(
-  tools: RetryTools,
+  deps: RetryDeps,
   { name, ...id }: JobAddOn,
   { signal }: { signal: AbortSignal },
 ): Promise<string> {
-  const { db, config } = tools
+  const { db, config } = deps
   const format = config.addOnResults
   const answers = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
@@ -58,7 +58,7 @@ export async function retryAddOn(
     }
     const params = job.requestParams ?? '{}'
     const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(answers) }
-    const made = await makeAgain(tools, { name, result, params, format }, options)
+    const made = await makeAgain(deps, { name, result, params, format }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {
@@ -71,10 +71,10 @@ type MakeOptions = { account: string; job: string; signal: AbortSignal; answers:
 
 /** Retries an add-on, and calls the services that it needs. */
 async function makeAgain(
-  { resultBuilder, services, log }: RetryTools,
+  { resultBuilder, services, log }: RetryDeps,
   retry: Retry,
   { answers, ...options }: MakeOptions,
-): Promise<Exclude<Retried, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
+): Promise<Exclude<RetryResult, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
   const served = servedAddOns(services)
   const made = await resultBuilder.retry({ ...retry, served }, options)
   if (made.outcome !== 'prepared') return made

@@ -3,7 +3,7 @@ import type { JobId } from '../../storage/jobs/jobs.ts'
 import { readResult } from '../../storage/jobs/results.ts'
 import { findEditedSize, readTranscriptChanges } from '../../storage/jobs/transcript-edits.ts'
 import type { TranscriptFormat } from '../../text/result/transcript-file.ts'
-import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { findDoneJob } from './done-job.ts'
 
 /**
@@ -11,7 +11,7 @@ import { findDoneJob } from './done-job.ts'
  * of people.
  */
 export async function writeJobTranscript(
-  { db, resultBuilder }: Pick<PipelineTools, 'db' | 'resultBuilder'>,
+  { db, resultBuilder }: Pick<PipelineDeps, 'db' | 'resultBuilder'>,
   id: JobId,
   { signal, isEdited, ...form }: TranscriptFormat & { isEdited: boolean; signal: AbortSignal },
 ): Promise<string | Uint8Array> {

@@ -10,9 +10,9 @@ import {
   readTranscriptChanges,
   type TranscriptVersion,
 } from '../../storage/jobs/transcript-edits.ts'
-import type { Edited } from '../../text/edits/edit-task.ts'
+import type { EditResult } from '../../text/edits/edit-task.ts'
 import type { EditOperation } from '../../text/edits/plan-edits.ts'
-import type { PipelineTools } from '../pipeline/pipeline-tools.ts'
+import type { PipelineDeps } from '../pipeline/pipeline-deps.ts'
 import { type DoneJob, findDoneJob } from './done-job.ts'
 
 /** Corrections of one transcript: weeks of work on it. */
@@ -21,7 +21,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 
 const NO_EDITS = '{"words":[],"speakers":[],"joined":[],"names":[],"ignored":false}'
 
-type Tools = Pick<PipelineTools, 'db' | 'resultBuilder'>
+type Deps = Pick<PipelineDeps, 'db' | 'resultBuilder'>
 
 /** What corrects a transcript: operations, or a version to bring back. */
 export type Correction = {
@@ -41,16 +41,16 @@ export type TranscriptEdits = {
 
 /** Returns the corrections of a finished job's transcript, and its last `limit` versions. */
 export async function readTranscriptEdits(
-  tools: Tools,
+  deps: Deps,
   id: JobId,
   { limit, signal }: { limit: number; signal: AbortSignal },
 ): Promise<TranscriptEdits> {
-  const { db } = tools
+  const { db } = deps
   const job = await findDoneJob(db, id)
   const versions = await listTranscriptVersions(db, job.id, { limit })
   const version = versions[0]?.version ?? 0
   if (version === 0) return { version, versions, effective: NO_EDITS }
-  const made = await edit(tools, job, { version, signal })
+  const made = await edit(deps, job, { version, signal })
   if ('problem' in made) throw new AppError('internal', 'corrections cannot be read')
   return { version, versions, effective: made.effective }
 }
@@ -60,11 +60,11 @@ export async function readTranscriptEdits(
  * if the client has not seen the current one, with `words_changed`, `edit_refused` or `edits_full`.
  */
 export async function correctTranscript(
-  tools: Tools,
+  deps: Deps,
   id: JobId,
   { baseVersion, keyName, signal, ...correction }: Correction & { signal: AbortSignal },
 ): Promise<TranscriptVersion> {
-  const { db } = tools
+  const { db } = deps
   const job = await findDoneJob(db, id)
   const { version, bytes } = await findEditedSize(db, job.id)
   if (version !== baseVersion) throw outdated(version)
@@ -79,7 +79,7 @@ export async function correctTranscript(
     made.restored = restore
   } else {
     const { operations } = correction
-    const edited = await edit(tools, job, { version, operations, signal })
+    const edited = await edit(deps, job, { version, operations, signal })
     if ('problem' in edited) throw new AppError(edited.problem.code, edited.problem.detail)
     made.operations = operations.length
     made.changes = edited.changes!
@@ -103,10 +103,10 @@ type EditOptions = {
 }
 
 async function edit(
-  { db, resultBuilder }: Tools,
+  { db, resultBuilder }: Deps,
   job: DoneJob,
   { version, operations, signal }: EditOptions,
-): Promise<Edited> {
+): Promise<EditResult> {
   const stored = await readTranscriptChanges(db, job.id, version)
   const result = await readResult(db, job.result)
   if (stored === undefined || result === undefined) throw new AppError('job_not_found', job.id)

@@ -9,7 +9,7 @@ import type { StorageLimits } from '../../storage/space/storage-limits.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import { fetchRecording } from '../fetching/fetch-recording.ts'
 import { filenameOf } from '../fetching/source-url.ts'
-import type { MediaTools } from '../pipeline/pipeline-tools.ts'
+import type { MediaDeps } from '../pipeline/pipeline-deps.ts'
 
 /** A recording that a client sends. */
 export type Upload = {
@@ -22,10 +22,10 @@ export type Upload = {
 export type RemoteUpload = { source: string; signal: AbortSignal }
 
 /** The dependencies of storing an upload. */
-export type UploadTools = {
+export type UploadDeps = {
   db: Db
   space: StorageLimits
-  media: MediaTools
+  media: MediaDeps
   /** Resolves the host name of a source. */
   resolve: Resolve
   config: Pick<Config, 'jobs' | 'media' | 'network' | 'storage'>
@@ -36,42 +36,42 @@ export type UploadTools = {
  * unreadable with `media_unsupported` and leaves nothing behind.
  */
 export async function storeUpload(
-  tools: UploadTools,
+  deps: UploadDeps,
   account: string,
   { filename, body, signal }: Upload,
 ): Promise<StoredRecording> {
   const id = randomUUID()
-  const { maxFileBytes: maxBytes } = tools.config.storage
-  await tools.space.admit(account)
-  using intake = tools.space.open(account, 'new')
-  const limits = { maxBytes, signal, admit: intake.add, isNeededHere: true }
-  const { size } = await tools.db.objects.write(id, body, limits)
-  return await registerUpload(tools, { id, account, filename, source: null, size }, signal)
+  const { maxFileBytes: maxBytes } = deps.config.storage
+  await deps.space.checkAccount(account)
+  using intake = deps.space.open(account, 'new')
+  const limits = { maxBytes, signal, reserve: intake.add, isNeededHere: true }
+  const { size } = await deps.db.objects.write(id, body, limits)
+  return await registerUpload(deps, { id, account, filename, source: null, size }, signal)
 }
 
 /** Fetches a recording from the URL that a client gave, and stores it like one that was sent. */
 export async function fetchUpload(
-  tools: UploadTools,
+  deps: UploadDeps,
   account: string,
   { source, signal }: RemoteUpload,
 ): Promise<StoredRecording> {
   const id = randomUUID()
-  await tools.space.admit(account)
-  using intake = tools.space.open(account, 'new')
-  const { size } = await fetchRecording(tools, { id, account, source, signal, intake })
+  await deps.space.checkAccount(account)
+  using intake = deps.space.open(account, 'new')
+  const { size } = await fetchRecording(deps, { id, account, source, signal, intake })
   return await registerUpload(
-    tools,
+    deps,
     { id, account, filename: filenameOf(source), source, size },
     signal,
   )
 }
 
-type Received = Pick<StoredRecording, 'id' | 'account' | 'filename' | 'source' | 'size'>
+type ReceivedRecording = Pick<StoredRecording, 'id' | 'account' | 'filename' | 'source' | 'size'>
 
 /** Creates a file from the stored bytes if they contain audio; deletes them otherwise. */
 async function registerUpload(
-  { db, media, config }: UploadTools,
-  received: Received,
+  { db, media, config }: UploadDeps,
+  received: ReceivedRecording,
   signal: AbortSignal,
 ): Promise<StoredRecording> {
   const { id, account, filename, size } = received

@@ -146,7 +146,7 @@ export class CallbackFeed {
     signal.throwIfAborted()
     for await (const lines of files.readStoredLines(this.#place.offset)) {
       const place = { ...this.#place }
-      let messages: Numbered[] = []
+      let messages: NumberedMessage[] = []
       for (const { text, end } of lines) {
         const { message, chunk } = this.#select(text, place.before)
         if (message?.isAtEnd) place.end ??= place.offset
@@ -163,7 +163,7 @@ export class CallbackFeed {
   }
 
   /** Once this resolves, everything before `place` is queued. */
-  async #queue(messages: readonly Numbered[], place: FeedPosition): Promise<void> {
+  async #queue(messages: readonly NumberedMessage[], place: FeedPosition): Promise<void> {
     const { last = -1, db, queue, onQueued, onDropped } = this.#options
     const rows = await this.#toRows(messages.filter(({ number }) => number > last))
     if (rows.length > 0) {
@@ -179,7 +179,7 @@ export class CallbackFeed {
     this.#place = { ...place }
   }
 
-  async #toRows(messages: readonly Numbered[]): Promise<LiveCallback[]> {
+  async #toRows(messages: readonly NumberedMessage[]): Promise<LiveCallback[]> {
     const { sessionId: id, db } = this.#options
     const rows: LiveCallback[] = []
     try {
@@ -197,7 +197,7 @@ export class CallbackFeed {
   }
 }
 
-type Numbered = { message: SelectedMessage; number: number }
+type NumberedMessage = { message: SelectedMessage; number: number }
 type Body = Pick<LiveCallback, 'body' | 'body_object'>
 
 async function storeBody(db: Db, text: string): Promise<Body> {

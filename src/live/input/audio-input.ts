@@ -30,12 +30,12 @@ const REPEAT_TIMEOUT_MS = 1000
 const MAX_REPEAT_TIMEOUT_MS = 10_000
 
 /** A chunk, and when it arrived on the clock of this process. */
-type Arrived = { bytes: Uint8Array; arrivedAt: number }
+type ArrivedChunk = { bytes: Uint8Array; arrivedAt: number }
 
 /** What a resumed connection has sent so far; `matcher` keeps no more of it than it compares. */
-type Held = {
+type HeldBytes = {
   matcher: ResumeMatcher
-  chunks: Arrived[]
+  chunks: ArrivedChunk[]
   /** When the first held chunk arrived; undefined while none is held. */
   since: number | undefined
   hasAudio: boolean
@@ -50,7 +50,7 @@ type Held = {
 export class AudioInput {
   readonly #options: AudioInputOptions
   readonly #receivedChunks: ReceivedChunks
-  #held: Held | undefined
+  #held: HeldBytes | undefined
 
   constructor(options: AudioInputOptions) {
     this.#options = options
@@ -72,7 +72,7 @@ export class AudioInput {
    * its first bytes belong. False when the session has fewer bytes than that.
    */
   async resume(offset: number | undefined): Promise<boolean> {
-    this.forget()
+    this.dropHeld()
     const receivedChunks = this.#receivedChunks
     receivedChunks.continueAt(receivedChunks.received)
     if (offset !== undefined) {
@@ -135,7 +135,7 @@ export class AudioInput {
    * Drops the held chunks of a lost connection: so far they only repeat what had arrived, and they
    * were not acknowledged. The client sends them again.
    */
-  forget(): void {
+  dropHeld(): void {
     clearTimeout(this.#held?.timer)
     this.#held = undefined
   }
@@ -143,7 +143,7 @@ export class AudioInput {
   /** Ends the input: no more chunks follow. */
   end(): void {
     this.settle()
-    this.forget()
+    this.dropHeld()
     const stored = this.#receivedChunks.end(wallNow())
     if (!stored) return
     const { audio, chunk } = stored
@@ -158,7 +158,7 @@ export class AudioInput {
     for (const chunk of chunks) this.#store(chunk)
   }
 
-  #store({ bytes, arrivedAt }: Arrived): void {
+  #store({ bytes, arrivedAt }: ArrivedChunk): void {
     const { sessionId, journal, outbox, metrics = noMetrics } = this.#options
     const at = wallNow()
     const taken = this.#receivedChunks.take(bytes, at)

@@ -137,8 +137,8 @@ test('a large message of many values is not parsed', () => {
 })
 
 test('no frame makes it throw', () => {
-  const piece = fc.constantFrom('{', '}', '"', ':', ',', '[', '\\', 'type', 'audio_chunk', 'data')
-  const pieces = fc.array(fc.oneof(piece, fc.constantFrom('"chunk"', 'AAAA', ' ', '\0', 'é', '7')))
+  const chunk = fc.constantFrom('{', '}', '"', ':', ',', '[', '\\', 'type', 'audio_chunk', 'data')
+  const chunks = fc.array(fc.oneof(chunk, fc.constantFrom('"chunk"', 'AAAA', ' ', '\0', 'é', '7')))
   const usual = Buffer.from('{"type":"audio_chunk","data":{"chunk":"AAAA"}}')
   const damaged = fc.tuple(fc.nat(usual.length - 1), fc.nat(255)).map(([at, byte]) => {
     const bytes = Buffer.from(usual)
@@ -147,7 +147,7 @@ test('no frame makes it throw', () => {
   })
   const any = fc.oneof(
     fc.uint8Array(),
-    pieces.map((list) => Buffer.from(list.join(''))),
+    chunks.map((list) => Buffer.from(list.join(''))),
     damaged,
   )
   fc.assert(fc.property(any, (bytes) => void readFrame(bytes, false)))

@@ -73,7 +73,7 @@ export class FrameScheduler {
   /**
    * Returns whether a frame of this size may be handled in this turn of the loop; counts it if so.
    */
-  admit(bytes: number): boolean {
+  tryAcquire(bytes: number): boolean {
     this.#schedule()
     if (this.#frames >= FRAMES_PER_TURN || this.#bytes >= BYTES_PER_TURN) return false
     this.#frames++
@@ -164,7 +164,7 @@ class SocketQueue {
     const { scheduler, credit } = this.#options
     const isFirst = this.#queue.length === 0 && !this.#isHeld
     if (isFirst && credit.take(costOf(frame))) {
-      if (scheduler.admit(frame.data?.length ?? 0)) {
+      if (scheduler.tryAcquire(frame.data?.length ?? 0)) {
         this.#handle(frame)
         return
       }
@@ -184,7 +184,7 @@ class SocketQueue {
       scheduler.wakeLater(this)
       return 'waits'
     }
-    if (!scheduler.admit(frame.data?.length ?? 0)) {
+    if (!scheduler.tryAcquire(frame.data?.length ?? 0)) {
       credit.take(-costOf(frame))
       return 'full'
     }

@@ -107,7 +107,7 @@ export class ReceivedChunks {
       ...(fresh.length < bytes.length && { isPart: true as const }),
       ...(pending.length > 0 && { pending: pending.length }),
     }
-    this.#remember(chunk)
+    this.#record(chunk)
     const timeRange: [number, number] = [start, this.#timeAt(to)]
     return { byteRange: [from, to], timeRange, stored: { audio, chunk } }
   }
@@ -126,7 +126,7 @@ export class ReceivedChunks {
       released,
       isPart: true as const,
     }
-    this.#remember(chunk)
+    this.#record(chunk)
     return { audio, chunk }
   }
 
@@ -148,7 +148,7 @@ export class ReceivedChunks {
     return { from, chunks, boundaries }
   }
 
-  #remember(chunk: ChunkRecord): void {
+  #record(chunk: ChunkRecord): void {
     this.#recent.push(chunk)
     const since = chunk.at - this.#keepMs
     this.#before = dropOlder(this.#recent, since) ?? this.#before
@@ -207,12 +207,12 @@ export async function readChunks(
 ): Promise<Uint8Array> {
   const audio = await readAudio(from.audio, chunks.at(-1)?.audio ?? from.audio)
   let before = from
-  const pieces: Uint8Array[] = []
+  const parts: Uint8Array[] = []
   for (const chunk of chunks) {
     const own = before.audio + (chunk.released ?? 0) - from.audio
-    if (chunk.held) pieces.push(Buffer.from(chunk.held, 'base64'))
-    pieces.push(audio.subarray(own, chunk.audio - from.audio))
+    if (chunk.held) parts.push(Buffer.from(chunk.held, 'base64'))
+    parts.push(audio.subarray(own, chunk.audio - from.audio))
     before = chunk
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat(parts)
 }

@@ -98,9 +98,9 @@ test('prompts are answered at the end, and nothing is asked again, wherever a pr
   const answers = [{ results: { prompt: 'Who?', response: 'They.' } }]
   const services: SessionServices = {
     ...{ translate: assert.fail, translatePartial: assert.fail },
-    async answerPrompts(_utterances, { remember }) {
+    async answerPrompts(_utterances, { memoize }) {
       for (const part of ['notes', 'answer']) {
-        await remember({ part }, async () => {
+        await memoize({ part }, async () => {
           asked.push(part)
           return part
         })

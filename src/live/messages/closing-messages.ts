@@ -86,8 +86,8 @@ export async function sendClosingMessages(
     await buildTranscription(readLog)
   emitter.once({ type: 'post_transcript', text: transcription }, { isLast })
   const spoken = { utterances, spokenUtterances }
-  const summary = await emitter.summarized((remember) => summarize(spoken, remember, options))
-  const prompted = await emitter.prompted((remember) => prompt(spoken, remember, options))
+  const summary = await emitter.summarized((memoize) => summarize(spoken, memoize, options))
+  const prompted = await emitter.prompted((memoize) => prompt(spoken, memoize, options))
   const { usage: summaryUsage, ...summarization } = summary ?? {}
   const { usage: promptUsage, ...answers } = prompted ?? {}
   const collected = await collectAddOnResults(readLog, params, {
@@ -153,25 +153,25 @@ function writeFailure(error: AddOnError, { seconds }: { seconds: number }): stri
   return JSON.stringify(failedEnvelope('diarization', error, { seconds }))
 }
 
-type Spoken = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>
+type SpokenText = Pick<TranscriptionText, 'utterances' | 'spokenUtterances'>
 type EndOptions = Pick<ClosingMessagesOptions, 'params' | 'text' | 'services' | 'signal'>
 
 async function summarize(
-  { utterances, spokenUtterances }: Spoken,
-  remember: Memoize,
+  { utterances, spokenUtterances }: SpokenText,
+  memoize: Memoize,
   { params, text, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.summarization) return undefined
-  if (services?.summarize) return services.summarize(spokenUtterances, { signal, remember })
+  if (services?.summarize) return services.summarize(spokenUtterances, { signal, memoize })
   return text.runAddOn('summarization', utterances, { signal })
 }
 
 async function prompt(
-  { spokenUtterances }: Spoken,
-  remember: Memoize,
+  { spokenUtterances }: SpokenText,
+  memoize: Memoize,
   { params, services, signal }: EndOptions,
 ): Promise<ServiceEnvelope | undefined> {
   if (!params.post_processing.audio_to_llm) return undefined
   if (!services?.answerPrompts) return notConfigured('audio_to_llm')
-  return services.answerPrompts(spokenUtterances, { signal, remember })
+  return services.answerPrompts(spokenUtterances, { signal, memoize })
 }

@@ -203,9 +203,9 @@ test('what services take long for holds up no other add-on, and survives a kille
 test('what a service answered is neither asked nor sent again, wherever a process is killed', async () => {
   let asked = 0
   const translating: RealtimeHook = {
-    ...hook('sentiment_analysis', async ({ remember }) => {
+    ...hook('sentiment_analysis', async ({ memoize }) => {
       // As for two languages, each of which is a request.
-      for (const to of ['fr', 'de']) await remember({ to }, async () => `${to} ${++asked}`)
+      for (const to of ['fr', 'de']) await memoize({ to }, async () => `${to} ${++asked}`)
       return found
     }),
     group: 'services',

@@ -41,7 +41,7 @@ export type MessageEmitterOptions = {
 }
 
 /** Makes what comes at the end of a session, if it was requested. */
-type MakeAtEnd = (remember: Memoize) => Promise<ServiceEnvelope | undefined>
+type MakeAtEnd = (memoize: Memoize) => Promise<ServiceEnvelope | undefined>
 
 /** The causes of `error` messages. */
 const errors = {
@@ -124,7 +124,7 @@ export class MessageEmitter {
    */
   async summarized(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
-    const summary = sent.summary ?? (await make(this.#remember('summary')))
+    const summary = sent.summary ?? (await make(this.#memoize('summary')))
     if (!summary) return undefined
     if (!sent.summary) this.#note(writeRecord({ kind: 'summary', summary }))
     this.once(summaryMessage(summary), { isLast: true })
@@ -134,7 +134,7 @@ export class MessageEmitter {
   /** Does the same with the answers to prompts. */
   async prompted(make: MakeAtEnd): Promise<ServiceEnvelope | undefined> {
     const { sent } = this.#options
-    const prompted = sent.prompted ?? (await make(this.#remember('prompted')))
+    const prompted = sent.prompted ?? (await make(this.#memoize('prompted')))
     if (!prompted) return undefined
     if (!sent.prompted) this.#note(writeRecord({ kind: 'prompted', prompted }))
     this.once(promptedMessage(prompted), { isLast: true })
@@ -229,11 +229,11 @@ export class MessageEmitter {
     if (hooks.length === 0) return
     const { channel, number } = utterance
     const input = inputOf(utterance)
-    const remember = this.#remember(input.id)
+    const memoize = this.#memoize(input.id)
     const findings: AddOnResults = {}
     const running = hooks.map(async ({ type, run }) => {
       try {
-        if (run) findings[type] = await run({ ...input, signal, remember })
+        if (run) findings[type] = await run({ ...input, signal, memoize })
       } catch (cause) {
         if (signal.aborted) return
         log.error({ err: cause, addOn: type, utterance: input.id }, 'an add-on failed')
@@ -269,7 +269,7 @@ export class MessageEmitter {
     for (const message of wanted.slice(sent)) outbox.send(message)
   }
 
-  #remember(purpose: string): Memoize {
+  #memoize(purpose: string): Memoize {
     const { journal, sent } = this.#options
     return cacheServiceResponses(purpose, { journal, logged: sent.answers })
   }

@@ -1,5 +1,5 @@
 import { wallNow } from '../../clock.ts'
-import type { Connection, Outgoing } from '../connection.ts'
+import type { Connection, OutgoingMessage } from '../connection.ts'
 import type { Journal } from '../recovery/journal.ts'
 import { writeRecord } from '../recovery/session-log.ts'
 import { warningTexts } from '../recovery/session-warnings.ts'
@@ -21,9 +21,9 @@ export type EarlierMessages = {
   /** Messages that must arrive, so far. */
   numbered: number
   /** Those that the client may not have. */
-  missed: Outgoing[]
+  missed: OutgoingMessage[]
   /** Those of them that go out only when the result is stored, by type. */
-  withheld: Map<string, Outgoing>
+  withheld: Map<string, OutgoingMessage>
 }
 
 /** Options of the outbox. */
@@ -52,7 +52,7 @@ export type SendOptions = { isLast?: boolean; at?: number }
 export class MessageOutbox {
   readonly #options: MessageOutboxOptions
   #connection: Connection | undefined
-  #missed: Outgoing[]
+  #missed: OutgoingMessage[]
   #numbered: number
 
   constructor(options: MessageOutboxOptions) {
@@ -106,7 +106,7 @@ export class MessageOutbox {
     const { stored } = journal.append({ lines })
     if (!isForSocket) return async () => {}
     const number = isReliable(head) ? ++this.#numbered : undefined
-    const outgoing: Outgoing = {
+    const outgoing: OutgoingMessage = {
       text,
       ...(number !== undefined && { sequence: number }),
       ...(head.variant === 'partial' && { isPartial: true }),
@@ -159,7 +159,7 @@ export class MessageOutbox {
     this.#cut()
   }
 
-  #deliver(message: Outgoing): void {
+  #deliver(message: OutgoingMessage): void {
     if (message.sequence !== undefined) this.#unread.add(bytesOf(message))
     // A connection that is ending accepts no messages: what must arrive waits for the next one.
     if (this.#connection && this.#connection.closeCode === undefined) {

@@ -3,8 +3,14 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 /** The reason for a failure, as messages report it. */
 export type MessageError = { status_code: number; exception: string; message: string }
 
-type Named = { entity_type: string; text: string; start: number; end: number }
-type Felt = { text: string; sentiment: string; emotion: string; start: number; end: number }
+type NamedEntity = { entity_type: string; text: string; start: number; end: number }
+type SentenceSentiment = {
+  text: string
+  sentiment: string
+  emotion: string
+  start: number
+  end: number
+}
 
 /** What an add-on found in an utterance, in the terms of its message. */
 export type AddOnData = {
@@ -18,7 +24,7 @@ export type AddOnData = {
       /** Present in sessions whose partials are translated, too. */
       is_final?: boolean
     }
-  | { results: (Named | (Felt & { channel: number; speaker?: number }))[] }
+  | { results: (NamedEntity | (SentenceSentiment & { channel: number; speaker?: number }))[] }
 )
 
 /** The add-ons that process each final transcript. */

@@ -14,8 +14,8 @@ const utterance: UtteranceView = {
 }
 const params = { translation_config: { target_languages: ['fr'] } }
 const { signal } = new AbortController()
-const remember: CallOptions['remember'] = (_part, make) => make()
-const options: CallOptions = { signal, remember }
+const memoize: CallOptions['memoize'] = (_part, make) => make()
+const options: CallOptions = { signal, memoize }
 
 /** Services that answer only when they are aborted. */
 const hanging: Services = {

@@ -20,10 +20,10 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 export type ServiceEnvelope = Envelope & { usage?: Usage }
 
 /** Makes a part of an answer, or returns what an equal request was answered before. */
-export type Memoize = ServiceCallOptions['remember']
+export type Memoize = ServiceCallOptions['memoize']
 
 /** How services are called: until the session is left, and for nothing that was answered before. */
-export type CallOptions = { signal: AbortSignal; remember: Memoize }
+export type CallOptions = { signal: AbortSignal; memoize: Memoize }
 
 /** The add-ons of one session that services answer. They reject only when aborted. */
 export type SessionServices = {
@@ -68,7 +68,7 @@ export function createSessionServices(
   async function run(
     addOn: ServiceAddOn,
     transcript: Transcript,
-    { signal, remember, seconds }: CallOptions & { seconds: number },
+    { signal, memoize, seconds }: CallOptions & { seconds: number },
   ): Promise<ServiceEnvelope> {
     const { name } = addOn
     const options = {
@@ -81,7 +81,7 @@ export function createSessionServices(
     if ('error' in prepared) return failedEnvelope(name, prepared.error)
     const startedAt = performance.now()
     const limit = AbortSignal.timeout(seconds * 1000)
-    const call = { account, job, signal: AbortSignal.any([signal, limit]), remember }
+    const call = { account, job, signal: AbortSignal.any([signal, limit]), memoize }
     try {
       const answers = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
       const taken = (performance.now() - startedAt) / 1000
@@ -114,7 +114,7 @@ export function createSessionServices(
     },
     translatePartial: (utterance, signal) => {
       // Partials are not logged: after a crash there are others.
-      const options = { signal, remember: makeAnew, seconds: limits.partial }
+      const options = { signal, memoize: makeAnew, seconds: limits.partial }
       return run(translation, transcriptOf([utterance]), options)
     },
     ...(services.addOns.summarization && { summarize: atEnd(summarization) }),

@@ -142,7 +142,7 @@ export class Channel {
   /** First sample that the open utterance, or the next one, needs. */
   get firstNeeded(): number {
     const { number, from, frame } = this.#endpoint
-    return this.#piecesOf({ number, from: from ?? frame, to: frame }).context.start
+    return this.#segmentsOf({ number, from: from ?? frame, to: frame }).context.start
   }
 
   /** Utterances whose final text is not emitted yet. */
@@ -195,7 +195,7 @@ export class Channel {
     try {
       const { engine, route, language, change } = this.#options
       const { channel, signal, partialIntervalMs, emit } = this.#options
-      const { segment } = this.#piecesOf({ number, from, to: frame })
+      const { segment } = this.#segmentsOf({ number, from, to: frame })
       const utterance = { path: this.#options.path, segment }
       const recognized = await engine.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
@@ -280,10 +280,10 @@ export class Channel {
   }
 
   #endedOf(span: UtteranceSpan): EndedUtterance {
-    return { channel: this.#options.channel, span, ...this.#piecesOf(span) }
+    return { channel: this.#options.channel, span, ...this.#segmentsOf(span) }
   }
 
-  #piecesOf(span: UtteranceSpan): UtteranceSegments {
+  #segmentsOf(span: UtteranceSpan): UtteranceSegments {
     return segmentsOf(span, { state: this.#endpoint, after: this.#after })
   }
 

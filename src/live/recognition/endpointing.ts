@@ -32,7 +32,7 @@ export type EndpointState = {
   frame: number
   /** `silent` → `speaking` after enough voiced frames, and back after enough silence. */
   phase: 'silent' | 'speaking'
-  /** First frame of the voiced stretch that may become speech, or of the open utterance. */
+  /** First frame of the voiced span that may become speech, or of the open utterance. */
   from: number | null
   /** Voiced frames since `from`, while silent. */
   voiced: number
@@ -92,7 +92,7 @@ export function initialEndpoint(): EndpointState {
  * probability and the level (dB) of the frame, changes the state, and returns the events that this
  * frame causes.
  *
- * Silent: three voiced frames start speech, and with it an utterance; a shorter voiced stretch is a
+ * Silent: three voiced frames start speech, and with it an utterance; a shorter voiced span is a
  * click. Speaking: an utterance, and speech with it, ends when no frame was voiced for the hangover
  * plus `endpointing`. An utterance that reaches `maxSeconds` is cut where it is quietest, and the
  * rest of it starts the next one; speech goes on. After a cut within a pause no utterance is open

@@ -40,7 +40,7 @@ export type RecognitionLoopOptions = {
 }
 
 /**
- * What the recognition yields: what is recognized on its channels; `progress` after each stretch of
+ * What the recognition yields: what is recognized on its channels; `progress` after each span of
  * audio; from time to time, after everything before it, a snapshot to resume from.
  */
 export type RecognitionEvent =
@@ -192,10 +192,10 @@ export class RecognitionLoop {
     const open = this.#channels.map((channel) => channel.firstNeeded)
     const from = Math.floor(Math.min(...waiting, ...open) / VAD_FRAME)
     const { signal } = this.#options
-    const stretch = { to: this.#position, signal }
-    const at = await this.#writeSamples({ ...stretch, from, isEnd: false })
+    const span = { to: this.#position, signal }
+    const at = await this.#writeSamples({ ...span, from, isEnd: false })
     // The audio had ended: its last samples may be less than a frame.
-    if (at < this.#position) await this.#writeSamples({ ...stretch, from: at, isEnd: true })
+    if (at < this.#position) await this.#writeSamples({ ...span, from: at, isEnd: true })
   }
 
   /** Rewrites all samples up to the current position, for a second pass at the end. */
@@ -225,7 +225,7 @@ export class RecognitionLoop {
   }
 
   /**
-   * Runs the VAD on the next stretch of all channels, and resolves to its frames: 0 when there is
+   * Runs the VAD on the next span of all channels, and resolves to its frames: 0 when there is
    * no audio for a frame.
    */
   async #advance(there: { frames: number; isEnd: boolean }): Promise<number> {

@@ -17,7 +17,7 @@ function utterancesBy(speakers: string, channel = 0) {
 
 const speakerAt = createSpeakerLookup([...utterancesBy('01.2?00'), ...utterancesBy('4', 1)])
 
-test('the speaker of a stretch is who spoke for most of it', () => {
+test('the speaker of a span is who spoke for most of it', () => {
   const found = (start: number, end: number) => speakerAt({ channel: 0, start, end })
   assert.equal(found(0, 1), 0)
   assert.equal(found(0.2, 1.5), 0)

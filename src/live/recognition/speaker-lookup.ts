@@ -1,10 +1,10 @@
 import type { SessionUtterance } from '../result/session-utterances.ts'
 
-/** A stretch of one channel in seconds. */
+/** A span of one channel in seconds. */
 export type ChannelSpan = { channel: number; start: number; end: number }
 
 /**
- * Creates a function that returns the speaker of a stretch: that of the overlapping utterance with
+ * Creates a function that returns the speaker of a span: that of the overlapping utterance with
  * the longest overlap. Returns undefined where no speaker is known. `spoken` ascend by start.
  */
 export function createSpeakerLookup(

@@ -9,7 +9,7 @@ export type Entry = { audio?: Uint8Array; lines: readonly string[] }
  * How far an entry is stored. `written`: it can be read, and a killed process loses nothing of it.
  * `stored`: it is on the disk. Neither settles if the session is left, or its disk fails, before.
  */
-export type Appended = { written: Promise<void>; stored: Promise<void> }
+export type AppendOutcome = { written: Promise<void>; stored: Promise<void> }
 
 /** A write to a full disk is retried after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
@@ -28,7 +28,7 @@ export type JournalOptions = {
   retryMs?: number
 }
 
-type Waiting = Entry & {
+type PendingEntry = Entry & {
   bytes: number
   written: PromiseWithResolvers<void>
   stored: PromiseWithResolvers<void>
@@ -42,7 +42,7 @@ type Waiting = Entry & {
  */
 export class Journal {
   readonly #options: JournalOptions
-  #waiting: Waiting[] = []
+  #waiting: PendingEntry[] = []
   #storing: Promise<void> | undefined
   #bytes = 0
   #logBytes: number
@@ -74,7 +74,7 @@ export class Journal {
   }
 
   /** Stores an entry after all earlier ones; nothing more is stored of a session that was left. */
-  append(entry: Entry): Appended {
+  append(entry: Entry): AppendOutcome {
     const [written, stored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const appended = { written: written.promise, stored: stored.promise }
     if (this.#options.signal.aborted) return appended

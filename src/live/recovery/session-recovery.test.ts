@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createMemorySessionStore } from '../../../test/support/live/stores/memory-session-store.ts'
 import { createLog } from '../../observability/log.ts'
-import { Connection, type Outgoing } from '../connection.ts'
+import { Connection, type OutgoingMessage } from '../connection.ts'
 import { MessageOutbox } from '../messages/message-outbox.ts'
 import {
   dataOf,
@@ -106,7 +106,7 @@ test('what comes at the end is known as such also in the next process', async ()
     text('post_final_transcript'),
     line({ type: 'end_session' }),
   )
-  const ofLast = ({ sequence: number, isLast }: Outgoing) => [number, isLast]
+  const ofLast = ({ sequence: number, isLast }: OutgoingMessage) => [number, isLast]
   assert.deepEqual(messages.missed.map(ofLast), [
     [1, undefined],
     [2, true],

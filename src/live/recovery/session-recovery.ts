@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../storage/live/session-store.ts'
-import type { Outgoing } from '../connection.ts'
+import type { OutgoingMessage } from '../connection.ts'
 import { type AckBoundary, dropOlder, type EarlierChunks } from '../input/received-chunks.ts'
 import { utteranceId } from '../messages/live-utterance.ts'
 import type { EarlierMessages } from '../messages/message-outbox.ts'
@@ -116,7 +116,7 @@ export async function recoverSession(
   options: ReadOptions,
 ): Promise<RecoveredSession> {
   const { keepSeconds, maxMissed, maxMissedBytes = Number.POSITIVE_INFINITY } = options
-  const reading: Reading = {
+  const reading: RecoveryState = {
     ...{ options, beganAt: undefined, snapshot: undefined, stop: undefined, isDiarized: false },
     ...{ numbered: 0, seen: 0, missed: [], withheld: new Map(), warnings: [] },
     chunks: createChunkReader(keepSeconds * 1000),
@@ -137,7 +137,7 @@ export async function recoverSession(
 }
 
 /** What was read of a log so far. */
-type Reading = Omit<RecoveredSession, 'chunks' | 'messages'> &
+type RecoveryState = Omit<RecoveredSession, 'chunks' | 'messages'> &
   EarlierMessages & {
     options: ReadOptions
     chunks: ReturnType<typeof createChunkReader>
@@ -148,7 +148,7 @@ type Reading = Omit<RecoveredSession, 'chunks' | 'messages'> &
 /** How each kind of record changes what is known of the session. */
 const readers: {
   [Kind in LogRecord['kind']]: (
-    reading: Reading,
+    reading: RecoveryState,
     record: Extract<LogRecord, { kind: Kind }>,
   ) => void
 } = {
@@ -209,23 +209,27 @@ const readers: {
 }
 
 function read<Kind extends LogRecord['kind']>(
-  reading: Reading,
+  reading: RecoveryState,
   record: Extract<LogRecord, { kind: Kind }>,
 ): void {
   readers[record.kind as Kind](reading, record)
 }
 
 /** Keeps a message that the client may not have. */
-function queueAgain(reading: Reading, { head, text }: LoggedMessage): void {
+function queueAgain(reading: RecoveryState, { head, text }: LoggedMessage): void {
   if (!isReliable(head) || !reading.options.routing.isForSocket(head)) return
   const number = ++reading.numbered
-  const outgoing: Outgoing = { text, sequence: number, ...(isLast(head) && { isLast: true }) }
+  const outgoing: OutgoingMessage = {
+    text,
+    sequence: number,
+    ...(isLast(head) && { isLast: true }),
+  }
   if (isSentAtEnd(head)) reading.withheld.set(head.type, outgoing)
   else reading.missed.push(outgoing)
 }
 
 /** Returns the last messages whose bytes together do not exceed the limit; at least one. */
-function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
+function newest(messages: OutgoingMessage[], maxBytes: number): OutgoingMessage[] {
   let bytes = 0
   const last = messages.findLastIndex((message) => {
     bytes += bytesOf(message)
@@ -235,7 +239,7 @@ function newest(messages: Outgoing[], maxBytes: number): Outgoing[] {
 }
 
 /** Notes what must not be sent twice; a message that holds the whole transcript is not parsed. */
-function noteSent({ sent, chunks }: Reading, { head, text }: LoggedMessage): void {
+function noteSent({ sent, chunks }: RecoveryState, { head, text }: LoggedMessage): void {
   if (isWhole(head)) {
     sent.once.set(head.type, text)
     return

@@ -3,8 +3,8 @@ import type { SpeechEngine } from '../../asr/speech-engine.ts'
 import { AppError } from '../../errors.ts'
 
 /** Where the end of a pull cannot be told. */
-const USUAL_WAIT = 30
-const LONGEST_WAIT = 300
+const DEFAULT_WAIT_SECONDS = 30
+const MAX_WAIT_SECONDS = 300
 
 /**
  * Throws `language_not_installed` when no installed model knows the languages of a session. Where
@@ -19,12 +19,12 @@ export function requireModel(speech: SpeechEngine, request: RecognitionRequest):
   const refuse = (detail: string, retryAfter: number) => {
     return new AppError('language_not_installed', detail, { retryAfter })
   }
-  if (failure) throw refuse(failure.message, LONGEST_WAIT)
+  if (failure) throw refuse(failure.message, MAX_WAIT_SECONDS)
   const { signal } = new AbortController()
   // Jobs and later sessions see how it ends.
   if (!progress) installer.install(missing, { signal }).catch(() => {})
   const percent = Math.floor(100 * (progress?.fraction ?? 0))
   const languages = request.languages.join(', ')
   const state = `${model.id} for ${languages} is being installed (${percent} %), ask again later`
-  throw refuse(state, Math.min(LONGEST_WAIT, progress?.secondsLeft ?? USUAL_WAIT))
+  throw refuse(state, Math.min(MAX_WAIT_SECONDS, progress?.secondsLeft ?? DEFAULT_WAIT_SECONDS))
 }

@@ -16,7 +16,7 @@ const types = ['named_entity_recognition', 'sentiment_analysis'] as const
 type FindingType = (typeof types)[number]
 
 /** The findings of one add-on in all utterances, each with its position and as JSON text. */
-type Gathered = {
+type CollectedFindings = {
   found: { start: number; channel: number; json: string }[]
   seconds: number
   successes: number
@@ -77,14 +77,14 @@ export async function collectAddOnResults(
   return { answers, warnings, usage: translations.usage }
 }
 
-function nothing(): Gathered {
+function nothing(): CollectedFindings {
   return { found: [], seconds: 0, successes: 0, failures: 0, error: null }
 }
 
-type Found = { start: number; end: number; speaker?: number }
+type TimedFinding = { start: number; end: number; speaker?: number }
 
 function add(
-  gathered: Gathered,
+  gathered: CollectedFindings,
   { channel, findings }: AddOnRecord,
   { type, speakerAt }: Pick<CollectOptions, 'speakerAt'> & { type: FindingType },
 ): void {
@@ -97,7 +97,7 @@ function add(
     return
   }
   gathered.successes++
-  for (const one of envelope.results as Found[]) {
+  for (const one of envelope.results as TimedFinding[]) {
     const speaker = one.speaker === undefined ? undefined : speakerAt({ ...one, channel })
     const sent = speaker === undefined ? one : { ...one, speaker }
     gathered.found.push({ start: one.start, channel, json: JSON.stringify(sent) })
@@ -105,7 +105,10 @@ function add(
 }
 
 /** An answer that lacks utterances says so; one that failed on all has its error. */
-function warningsOf(type: FindingType, { successes, failures, error }: Gathered): string[] {
+function warningsOf(
+  type: FindingType,
+  { successes, failures, error }: CollectedFindings,
+): string[] {
   if (failures === 0 || successes === 0) return []
   const why = error ? `: ${error.message}` : ''
   return [`${type} failed on ${failures} of ${failures + successes} utterances${why}`]
@@ -113,7 +116,7 @@ function warningsOf(type: FindingType, { successes, failures, error }: Gathered)
 
 async function writeAnswer(
   type: FindingType,
-  { found, seconds, successes, error }: Gathered,
+  { found, seconds, successes, error }: CollectedFindings,
   format: ResultFormat,
 ): Promise<string> {
   if (error && successes === 0)

@@ -13,7 +13,7 @@ import {
   failLiveJob,
   finishLiveJob,
   type LiveJob,
-  type Recorded,
+  type RecordedAudio,
 } from '../../storage/live/live-jobs.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { roundTo } from '../../transcript/rounding.ts'
@@ -179,7 +179,7 @@ type RecordingToKeep = {
 async function keepAudio(
   objects: Storage['objects'],
   { job, files, epoch, format, audioBytes, duration }: RecordingToKeep,
-): Promise<Recorded | undefined> {
+): Promise<RecordedAudio | undefined> {
   if (audioBytes === 0) return undefined
   const { channels } = format
   // What was heard counts as used, also if it is not kept.

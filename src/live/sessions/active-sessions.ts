@@ -77,12 +77,12 @@ export type SessionHandle = { session: LiveSession; ended: Promise<SessionEnd> }
  * The outcome of opening a session: it may have ended meanwhile, another server may run it, or a
  * retry may follow.
  */
-export type Opened = SessionHandle | 'ended' | 'elsewhere' | 'unopened'
+export type OpenResult = SessionHandle | 'ended' | 'elsewhere' | 'unopened'
 
 /** `onlyIfFree` leaves a session alone that another server runs. */
 export type OpenSessionOptions = { onlyIfFree?: boolean }
 
-type Parts = {
+type RunningSession = {
   lease: Lease
   session: LiveSession
   ending: LiveJobFinisher
@@ -103,14 +103,14 @@ export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
   readonly #sessionFiles: SessionStores
-  readonly #opened = new Map<string, Promise<Opened>>()
+  readonly #opened = new Map<string, Promise<OpenResult>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
   readonly #captions = new Map<string, CaptionFeed>()
   readonly #openFeed: OpenCallbackFeed
   readonly #unread: UnreadMessages
   readonly #leases: LiveLeases
-  #usualSeconds: number | undefined
+  #meanSeconds: number | undefined
 
   constructor(options: ActiveSessionsOptions) {
     this.#options = options
@@ -164,12 +164,12 @@ export class ActiveSessions {
    * The usual length of a session in seconds, weighted towards recent ones; undefined until one has
    * ended.
    */
-  get usualSeconds(): number | undefined {
-    return this.#usualSeconds
+  get meanSeconds(): number | undefined {
+    return this.#meanSeconds
   }
 
   /** Runs a session, unless it is already running; see `Opened`. */
-  open(job: LiveJob, options: OpenSessionOptions = {}): Promise<Opened> {
+  open(job: LiveJob, options: OpenSessionOptions = {}): Promise<OpenResult> {
     if (!this.#opened.has(job.id)) void this.#runUntilEnded(job, options)
     return this.#opened.get(job.id)!
   }
@@ -185,16 +185,16 @@ export class ActiveSessions {
   }
 
   /** Tells clients to reconnect, and leaves all sessions; what has arrived is stored. */
-  async leave(): Promise<void> {
+  async suspendAll(): Promise<void> {
     const held = await Promise.all(this.#opened.values())
     const step = Math.min(LEAVE_STEP_MS, LEAVE_MS / Math.max(1, held.length))
-    const leaving = held.map(async (one, i) => {
+    const suspending = held.map(async (one, i) => {
       if (typeof one === 'string') return
       await delay(i * step)
-      await one.session.leave()
+      await one.session.suspend()
       await one.ended
     })
-    await Promise.all(leaving)
+    await Promise.all(suspending)
   }
 
   async #runUntilEnded(job: LiveJob, { onlyIfFree = false }: OpenSessionOptions): Promise<void> {
@@ -226,7 +226,7 @@ export class ActiveSessions {
     }
   }
 
-  async #tryToStart(job: LiveJob, options: OpenSessionOptions): Promise<Opened> {
+  async #tryToStart(job: LiveJob, options: OpenSessionOptions): Promise<OpenResult> {
     try {
       return await this.#claim(job, options)
     } catch (error) {
@@ -294,8 +294,8 @@ export class ActiveSessions {
         metrics: createSessionMetrics(span, metrics),
       })
       feed?.wake()
-      const parts = { lease, session, ending, feed, text, files, held, span, unread }
-      return { session, ended: this.#runToEnd(job, parts) }
+      const components = { lease, session, ending, feed, text, files, held, span, unread }
+      return { session, ended: this.#runToEnd(job, components) }
     } catch (error) {
       held.release()
       unread.close()
@@ -340,7 +340,7 @@ export class ActiveSessions {
   /** Runs a session to its end, and cleans up after it. */
   async #runToEnd(
     job: LiveJob,
-    { lease, session, ending, feed, text, files, held, span, unread }: Parts,
+    { lease, session, ending, feed, text, files, held, span, unread }: RunningSession,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'suspended'
     this.#live.add(session)
@@ -370,7 +370,7 @@ export class ActiveSessions {
     }
     if (end === 'suspended' || end === 'lease_lost') return end
     const seconds = (wallNow() - job.createdAt) / 1000
-    this.#usualSeconds = ((this.#usualSeconds ?? seconds) * 3 + seconds) / 4
+    this.#meanSeconds = ((this.#meanSeconds ?? seconds) * 3 + seconds) / 4
     return end
   }
 }

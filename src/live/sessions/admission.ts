@@ -22,14 +22,14 @@ export type ActiveLoads = {
   size: number
   loads: Load[]
   /** The usual length of a session in seconds; undefined until one has ended. */
-  usualSeconds: number | undefined
+  meanSeconds: number | undefined
 }
 
 /**
  * The `Retry-After` seconds of a refused client while the usual length of sessions is unknown, and
  * their maximum.
  */
-const USUAL_WAIT = 10
+const DEFAULT_WAIT_SECONDS = 10
 const MAX_WAIT = 60
 /**
  * The measured number leaves a quarter of the processor free; the first session of an account may
@@ -126,9 +126,9 @@ export class Admission {
 
   /** The seconds after which a session has probably ended. */
   secondsUntilCapacity(): number {
-    const { size, usualSeconds } = this.#options.active()
-    if (usualSeconds === undefined) return USUAL_WAIT
-    const seconds = usualSeconds / Math.max(1, size)
+    const { size, meanSeconds } = this.#options.active()
+    if (meanSeconds === undefined) return DEFAULT_WAIT_SECONDS
+    const seconds = meanSeconds / Math.max(1, size)
     return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
   }
 

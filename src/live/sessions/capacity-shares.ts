@@ -34,11 +34,11 @@ export function findRefusal(options: ShareOptions): Refusal | undefined {
   const share = isAlone
     ? most
     : shareOf(most, new Set(loads.map((load) => load.account)).add(account))
-  const judged = { own, total, share }
+  const load = { own, total, share }
   const isFirst = own === 0
   const limit = isFirst && !isAlone ? most * (1 + reserve) : most
-  if (total + 1 > limit + ROUNDING) return { ...judged, reason: 'full' }
-  return !isFirst && own + 1 > share + ROUNDING ? { ...judged, reason: 'share' } : undefined
+  if (total + 1 > limit + ROUNDING) return { ...load, reason: 'full' }
+  return !isFirst && own + 1 > share + ROUNDING ? { ...load, reason: 'share' } : undefined
 }
 
 /** Returns the accounts that exceed an equal part of an overloaded machine. */

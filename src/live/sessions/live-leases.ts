@@ -16,13 +16,13 @@ const BATCH = 50
  */
 export type HeldLease = { lost: AbortSignal; end(): void; release(): void; lose(): void }
 
-type Held = { lease: Lease; lost: AbortController; isEnding: boolean }
+type LeaseEntry = { lease: Lease; lost: AbortController; isEnding: boolean }
 
 /** Renews the leases of the sessions that this process runs. */
 export class LiveLeases {
   readonly #db: Db
   readonly #log: Log
-  readonly #held = new Set<Held>()
+  readonly #held = new Set<LeaseEntry>()
   #timer: NodeJS.Timeout | undefined
 
   constructor({ db, log }: { db: Db; log: Log }) {
@@ -49,16 +49,16 @@ export class LiveLeases {
     for (let at = 0; at < held.length; at += BATCH) await this.#renewAll(held.slice(at, at + BATCH))
   }
 
-  #release(held: Held): void {
+  #release(held: LeaseEntry): void {
     this.#held.delete(held)
     if (this.#held.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 
-  async #renewAll(batch: readonly Held[]): Promise<void> {
+  async #renewAll(batch: readonly LeaseEntry[]): Promise<void> {
     try {
-      const lost: Held[] = []
+      const lost: LeaseEntry[] = []
       await inTransaction(this.#db, async (tx) => {
         for (const held of batch)
           if (!(await renewLease(tx, held.lease, { leaseMs: LEASE_MS }))) lost.push(held)
@@ -70,7 +70,7 @@ export class LiveLeases {
     }
   }
 
-  #lose(held: Held): void {
+  #lose(held: LeaseEntry): void {
     if (!this.#held.has(held)) return // Released meanwhile: the job has ended.
     this.#release(held)
     if (held.isEnding) return

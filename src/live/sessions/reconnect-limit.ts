@@ -20,7 +20,7 @@ export class ReconnectLimit {
 
   /** Returns whether one more client may connect; counts it if so. */
   take({ id, account }: { id: string; account: string }): boolean {
-    if (this.#credits.size > MANY) this.#forget()
+    if (this.#credits.size > MANY) this.#evict()
     const session = this.#creditOf(`session ${id}`, OF_SESSION)
     return session.take() && this.#creditOf(`account ${account}`, OF_ACCOUNT).take()
   }
@@ -32,7 +32,7 @@ export class ReconnectLimit {
     return credit
   }
 
-  #forget(): void {
+  #evict(): void {
     for (const [name, credit] of this.#credits) if (credit.isFull) this.#credits.delete(name)
   }
 }

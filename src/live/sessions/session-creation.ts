@@ -66,7 +66,7 @@ export class SessionCreation {
     const repeated = idempotency && (await this.findByIdempotencyKey(idempotency))
     if (repeated) return repeated
     await admission.check(account)
-    await storage.space.admit(account)
+    await storage.space.checkAccount(account)
     const session = this.#newSession(account, request)
     const maxQueued = config.live.maxPerAccount
     const { maxSecondsPerMonth } = config.jobs

@@ -83,10 +83,10 @@ async function run(
   signal.addEventListener('abort', abort, { once: true })
   const written: Buffer[] = []
   let bytes = 0
-  child.stdout!.on('data', (piece: Buffer) => {
-    bytes += piece.length
+  child.stdout!.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
     if (bytes > maxBytes) fail(new ProgramFailed('wrote too much'))
-    else written.push(piece)
+    else written.push(chunk)
   })
   child.on('error', (cause: NodeJS.ErrnoException) => {
     fail(new ProgramFailed(`cannot be started (${cause.code})`, { cause }))

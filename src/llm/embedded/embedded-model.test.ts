@@ -20,7 +20,7 @@ function open(
   }
 }
 
-test('a model that keeps writing may take longer than the wait for its next piece', async (t) => {
+test('a model that keeps writing may take longer than the wait for its next chunk', async (t) => {
   const complete = open(t, { timeout: 4, answerTimeout: 60 })
   const { text, usage } = await complete('20x300')
   assert.equal(text.split(' ').length, 20)

@@ -5,7 +5,7 @@ import { type ChatAnswer, type ChatModel, type ChatRequest, LlmFailure } from '.
 import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
 
 /** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
-const MOST_TEXT_TOKENS = 512
+const MAX_TEXT_TOKENS = 512
 
 /** A canceled task ends between two batches of its prompt; loading the model anew takes longer. */
 const CANCEL_SECONDS = 15
@@ -18,7 +18,7 @@ export type EmbeddedModelOptions = {
   missing: string
   contextTokens: number
   usesGpu: boolean
-  /** Seconds from the turn of a request until its answer begins, and between pieces of it. */
+  /** Seconds from the turn of a request until its answer begins, and between chunks of it. */
   timeout: number
   /** Seconds that a whole answer may take. */
   answerTimeout: number
@@ -111,7 +111,7 @@ function toTask(
   return {
     ...{ id, model, system, user, cacheKey },
     schema: schema?.schema,
-    maxTokens: schema ? maxTokens : Math.min(maxTokens, MOST_TEXT_TOKENS),
+    maxTokens: schema ? maxTokens : Math.min(maxTokens, MAX_TEXT_TOKENS),
   }
 }
 

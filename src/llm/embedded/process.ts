@@ -88,9 +88,9 @@ async function answer({
     const reportProgress = createProgress(id)
     let written = ''
     let kept: string | undefined
-    const onTextChunk = (piece: string) => {
+    const onTextChunk = (chunk: string) => {
       reportProgress()
-      written += piece
+      written += chunk
       if (!grammar) kept ??= beforeRepetition(written)
       if (kept !== undefined) canceling.abort(new Error('it repeats itself'))
     }

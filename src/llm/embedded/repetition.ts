@@ -3,15 +3,15 @@ const MIN_REPETITIONS = 8
 /** Letters of all repetitions together. */
 const MIN_CHARS = 240
 /** The longest text that counts as one repetition, and the shortest. */
-const MOST_UNIT = 200
-const LEAST_UNIT = 4
+const MAX_UNIT_CHARS = 200
+const MIN_UNIT_CHARS = 4
 
 /**
  * Returns the beginning of a text that ends in the same words many times over, up to and with the
  * first of them; undefined if it does not. Small models that got into such a loop never leave it.
  */
 export function beforeRepetition(text: string): string | undefined {
-  for (let unit = LEAST_UNIT; unit <= MOST_UNIT; unit++) {
+  for (let unit = MIN_UNIT_CHARS; unit <= MAX_UNIT_CHARS; unit++) {
     const start = repetitionStart(text, unit)
     const letters = text.length - start
     if (letters < MIN_CHARS || letters < unit * MIN_REPETITIONS) continue

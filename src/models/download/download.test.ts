@@ -17,7 +17,7 @@ import {
 import { createDownloadClient, type Download, downloadFile } from './download.ts'
 import { DownloadError } from './download-error.ts'
 
-const limits = { stallMs: 10_000, leastBytes: 1000, tries: 3, pauseMs: 5 }
+const limits = { stallMs: 10_000, minBytes: 1000, tries: 3, pauseMs: 5 }
 const hasty = { ...limits, stallMs: 300 }
 const folder = mkdtempSync(join(tmpdir(), 'steno-download-'))
 const path = join(folder, 'weights')

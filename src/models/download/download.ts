@@ -16,9 +16,9 @@ export type Download = {
 
 /** When a download gives up. */
 export type DownloadLimits = {
-  /** A connection that brings fewer than `leastBytes` in that time is cut. */
+  /** A connection that brings fewer than `minBytes` in that time is cut. */
   stallMs: number
-  leastBytes: number
+  minBytes: number
   /** How often in a row an attempt may bring nothing. */
   tries: number
   /** The pause before the second attempt; each further one is twice as long. */
@@ -41,7 +41,7 @@ export type DownloadOptions = {
  * per second the smallest model would take a day.
  */
 export const DOWNLOAD_LIMITS: DownloadLimits = {
-  ...{ stallMs: 30_000, leastBytes: 30_000 },
+  ...{ stallMs: 30_000, minBytes: 30_000 },
   ...{ tries: 5, pauseMs: 1000 },
 }
 
@@ -150,13 +150,12 @@ async function fetchRest(
 /**
  * Returns what takes the size of each chunk, and throws when too few bytes have come in a while.
  */
-function watchRate({ stallMs, leastBytes }: DownloadLimits): (bytes: number) => void {
+function watchRate({ stallMs, minBytes }: DownloadLimits): (bytes: number) => void {
   let [since, arrived] = [performance.now(), 0]
   return (bytes) => {
     arrived += bytes
     if (performance.now() - since < stallMs) return
-    if (arrived < leastBytes)
-      throw new DownloadError('it sent almost nothing', { isTransient: true })
+    if (arrived < minBytes) throw new DownloadError('it sent almost nothing', { isTransient: true })
     ;[since, arrived] = [performance.now(), 0]
   }
 }

@@ -81,7 +81,7 @@ const steps: InstallStep[] = []
 function options(change: Partial<PullOptions> = {}): PullOptions {
   return {
     sources: { mirror: server.url, hubEndpoint: 'https://huggingface.co', hubToken: undefined },
-    limits: { stallMs: 10_000, leastBytes: 1000, tries: 3, pauseMs: 5 },
+    limits: { stallMs: 10_000, minBytes: 1000, tries: 3, pauseMs: 5 },
     conversions: { whisper: reverse },
     signal: AbortSignal.timeout(60_000),
     onStep: (step) => void steps.push(step),

@@ -33,7 +33,7 @@ export class LookupScheduler {
       return await work()
     } finally {
       this.#count(account, -1)
-      this.#admit()
+      this.#startWaiting()
     }
   }
 
@@ -44,18 +44,18 @@ export class LookupScheduler {
     const turn: Waiter = Promise.withResolvers()
     waiting.add(turn)
     const timer = setTimeout(() => {
-      this.#forget(account, turn)
+      this.#remove(account, turn)
       turn.reject(new LookupError('EAI_AGAIN'))
     }, timeoutMs)
     await turn.promise.finally(() => clearTimeout(timer))
   }
 
   /** Starts the next lookup that may run; accounts take turns. */
-  #admit(): void {
+  #startWaiting(): void {
     for (const [account, waiting] of this.#waiting) {
       if (!this.#isFree(account)) continue
       const [turn] = waiting
-      this.#forget(account, turn!)
+      this.#remove(account, turn!)
       // The account that had its turn goes behind the others.
       if (waiting.size > 0) {
         this.#waiting.delete(account)
@@ -67,7 +67,7 @@ export class LookupScheduler {
     }
   }
 
-  #forget(account: string, turn: Waiter): void {
+  #remove(account: string, turn: Waiter): void {
     const waiting = this.#waiting.get(account)
     waiting?.delete(turn)
     if (waiting?.size === 0) this.#waiting.delete(account)

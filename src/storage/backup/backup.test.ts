@@ -123,7 +123,7 @@ test('a damaged object is copied again once it was found', async (t) => {
   })
   await writeFile(index, lines.join('\n'))
   assert.equal((await take()).copied.objects, 0)
-  assert.deepEqual([(await check()).problems.length, (await check()).forgotten], [2, 2])
+  assert.deepEqual([(await check()).problems.length, (await check()).unlisted], [2, 2])
   assert.equal((await take({ keep: 1 })).copied.objects, 2)
   assert.deepEqual(await check().then(({ problems }) => problems), [])
   assert.deepEqual(await contentOf(await restore()), await contentOf(folder))

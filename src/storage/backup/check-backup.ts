@@ -21,7 +21,7 @@ export type CheckOutcome = {
   size: number
   problems: string[]
   /** How many damaged objects the next backup copies again. */
-  forgotten: number
+  unlisted: number
 }
 
 /** How the names of objects begin, other than those of the files of one snapshot. */
@@ -68,20 +68,20 @@ export async function checkBackup(options: CheckOptions): Promise<CheckOutcome> 
     problems.push(problem)
     if (file.name.startsWith(OBJECTS)) damaged.add(file.name.slice(OBJECTS.length))
   }
-  const forgotten = await forgetObjects(backup, damaged)
-  return { snapshots: snapshots.length, files: files.size, size: total, problems, forgotten }
+  const unlisted = await unlistObjects(backup, damaged)
+  return { snapshots: snapshots.length, files: files.size, size: total, problems, unlisted }
 }
 
 /**
- * Returns how many objects were forgotten: none where nothing can be written, or a backup is
+ * Returns how many objects were unlisted: none where nothing can be written, or a backup is
  * running.
  */
-async function forgetObjects(backup: BackupFolder, damaged: ReadonlySet<string>): Promise<number> {
+async function unlistObjects(backup: BackupFolder, damaged: ReadonlySet<string>): Promise<number> {
   if (damaged.size === 0) return 0
   try {
     const lock = lockBackupFolder(backup.path)
     try {
-      await (await openObjectIndex(backup)).forget(damaged)
+      await (await openObjectIndex(backup)).remove(damaged)
       return damaged.size
     } finally {
       lock.release()

@@ -15,7 +15,7 @@ export type ObjectIndex = {
   /** Forgets all objects but these. */
   keep(ids: ReadonlySet<string>): Promise<void>
   /** Forgets these objects: the next backup copies them again. */
-  forget(ids: ReadonlySet<string>): Promise<void>
+  remove(ids: ReadonlySet<string>): Promise<void>
 }
 
 const FILE = 'copied.jsonl'
@@ -37,8 +37,8 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
   // A kill may have left half a line.
   if (text !== '' && !text.endsWith('\n')) await appendFile(file, '\n')
 
-  async function forget(isForgotten: (id: string) => boolean): Promise<void> {
-    for (const id of known.keys()) if (isForgotten(id)) known.delete(id)
+  async function removeWhere(isRemoved: (id: string) => boolean): Promise<void> {
+    for (const id of known.keys()) if (isRemoved(id)) known.delete(id)
     const lines = [...known].map(([id, content]) => formatLine(id, content))
     await writeDurably(file, lines.join(''))
   }
@@ -54,8 +54,8 @@ export async function openObjectIndex({ path, seal }: BackupFolder): Promise<Obj
       known.set(id, content)
       await appendFile(file, formatLine(id, content))
     },
-    keep: (ids) => forget((id) => !ids.has(id)),
-    forget: (ids) => forget((id) => ids.has(id)),
+    keep: (ids) => removeWhere((id) => !ids.has(id)),
+    remove: (ids) => removeWhere((id) => ids.has(id)),
   }
 }
 

@@ -3,7 +3,7 @@ import { type Db, inTransaction } from './db.ts'
 /** This many requests keep other writers waiting for some milliseconds. */
 const MAX_TOGETHER = 50
 
-type Waiting<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
+type PendingRequest<T, R> = { request: T; outcome: PromiseWithResolvers<R> }
 
 /** How requests are written together. */
 export type GroupOptions<T> = {
@@ -30,7 +30,7 @@ export function createGroupCommit<T, R>(
   write: (tx: Db, request: T) => Promise<R>,
   { orderBy, mayOverlap = () => false }: GroupOptions<T> = {},
 ): (request: T) => Promise<R> {
-  const waiting: Waiting<T, R>[] = []
+  const waiting: PendingRequest<T, R>[] = []
   let isWriting = false
 
   async function run(): Promise<void> {
@@ -39,13 +39,13 @@ export function createGroupCommit<T, R>(
     isWriting = false
   }
 
-  function inOrder(group: Waiting<T, R>[]): Waiting<T, R>[] {
+  function inOrder(group: PendingRequest<T, R>[]): PendingRequest<T, R>[] {
     if (!orderBy) return group
     const keyed = group.map((one) => ({ one, key: orderBy(one.request) }))
     return keyed.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key)).map(({ one }) => one)
   }
 
-  async function writeTogether(group: readonly Waiting<T, R>[]): Promise<void> {
+  async function writeTogether(group: readonly PendingRequest<T, R>[]): Promise<void> {
     try {
       const results = await inTransaction(db, (tx) => writeAll(tx, group))
       for (const [i, { outcome }] of group.entries()) outcome.resolve(results[i]!)
@@ -55,7 +55,7 @@ export function createGroupCommit<T, R>(
     }
   }
 
-  async function writeAll(tx: Db, group: readonly Waiting<T, R>[]): Promise<R[]> {
+  async function writeAll(tx: Db, group: readonly PendingRequest<T, R>[]): Promise<R[]> {
     const results: Promise<R>[] = []
     try {
       for (const { request } of group) {

@@ -11,7 +11,7 @@ import { type DeliveryBody, openDeliveryBody } from './delivery-body.ts'
 const params = callbackTo('https://app.example/hook')
 
 async function textOf(body: DeliveryBody | undefined): Promise<string> {
-  const bytes = Buffer.concat(await Array.fromAsync(body!.pieces()))
+  const bytes = Buffer.concat(await Array.fromAsync(body!.chunks()))
   assert.equal(bytes.length, body!.bytes)
   return bytes.toString()
 }
@@ -49,7 +49,7 @@ test('a long result is sent in chunks', async (t) => {
   const text = JSON.stringify({ ...reported, custom_metadata: { team: 'red' } })
   assert.equal(await textOf(body), text)
   assert.equal(await textOf(body), text)
-  assert.ok((await Array.fromAsync(body!.pieces())).length > 5)
+  assert.ok((await Array.fromAsync(body!.chunks())).length > 5)
 })
 
 test('a body of its own is sent as it is, from its row or its object', async (t) => {

@@ -7,7 +7,7 @@ import type { Delivery } from './deliveries.ts'
 export type DeliveryBody = {
   bytes: number
   /** Yields the body from the start, in chunks; a long body is never in memory as a whole. */
-  pieces(): AsyncGenerator<Uint8Array>
+  chunks(): AsyncGenerator<Uint8Array>
 }
 
 /**
@@ -65,10 +65,10 @@ function errorOf({ error_code, post_session_metadata }: BodyColumns) {
 
 function textBody(text: string): DeliveryBody {
   const bytes = Buffer.from(text)
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
     yield bytes
   }
-  return { bytes: bytes.length, pieces }
+  return { bytes: bytes.length, chunks }
 }
 
 type ObjectBody = { head?: string; object: string; tail?: string }
@@ -82,7 +82,7 @@ async function objectBody(
     throw error
   })
   if (!found) return undefined
-  async function* pieces(): AsyncGenerator<Uint8Array> {
+  async function* chunks(): AsyncGenerator<Uint8Array> {
     if (head) yield Buffer.from(head)
     const { body } = await db.objects.read(object)
     try {
@@ -92,5 +92,5 @@ async function objectBody(
     }
     if (tail) yield Buffer.from(tail)
   }
-  return { bytes: Buffer.byteLength(head) + found.size + Buffer.byteLength(tail), pieces }
+  return { bytes: Buffer.byteLength(head) + found.size + Buffer.byteLength(tail), chunks }
 }

@@ -85,16 +85,16 @@ export function createJobWriter(db: Db): CreateJob {
 }
 
 /** A refusal must not roll back the transaction: other creations share it. */
-type Written = CreateJobResult | { quotaError: AppError }
+type CreateOutcome = CreateJobResult | { quotaError: AppError }
 
 async function create(
   tx: Db,
   { job, options }: { job: NewJob; options: CreationOptions },
-): Promise<Written> {
+): Promise<CreateOutcome> {
   const { maxQueued, idempotency, maxSecondsPerMonth: maxSeconds } = options
   // One account's jobs are counted and dated one after the other.
   await tx.dialect.lock?.(tx, `jobs of ${job.account}`)
-  const earlier = idempotency && (await remember(tx, idempotency, job))
+  const earlier = idempotency && (await recordKey(tx, idempotency, job))
   if (earlier) return earlier
   const quotaError = maxSeconds ? await checkMonth(tx, job, { maxSeconds }) : undefined
   if (!quotaError && (await enqueueJob(tx, job, { maxQueued }))) return 'created'
@@ -124,7 +124,7 @@ async function deleteIdempotencyKey(tx: Db, { account, key }: IdempotencyKey): P
 }
 
 /** Records the key, or returns what it was used for before. Takes over an expired key. */
-async function remember(
+async function recordKey(
   tx: Db,
   { account, key, fingerprint }: IdempotencyKey,
   { id, createdAt }: NewJob,

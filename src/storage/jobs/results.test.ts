@@ -23,7 +23,7 @@ import {
 /** Yields chunks one by one, and records how far they were read. */
 function piecesOf(texts: readonly string[]) {
   const seen = { read: 0, isClosed: false }
-  async function* pieces(): AsyncGenerator<string> {
+  async function* chunks(): AsyncGenerator<string> {
     try {
       for (const text of texts) {
         seen.read++
@@ -33,10 +33,10 @@ function piecesOf(texts: readonly string[]) {
       seen.isClosed = true
     }
   }
-  return { seen, pieces: pieces() }
+  return { seen, chunks: chunks() }
 }
 
-test('a text in pieces lies in its row up to the limit, in bytes, and beyond it in an object', async (t) => {
+test('a text in chunks lies in its row up to the limit, in bytes, and beyond it in an object', async (t) => {
   const { db } = await openTestStorage(t)
   const full = 'ü'.repeat(MAX_INLINE_RESULT_BYTES / 2)
   for (const [texts, where] of [
@@ -45,8 +45,8 @@ test('a text in pieces lies in its row up to the limit, in bytes, and beyond it 
     [[full.slice(10), 'ü'.repeat(10)], 'row'],
     [[full, 'x', full], 'object'],
   ] as const) {
-    const { pieces, seen } = piecesOf(texts)
-    const stored = await storeResultText(db, pieces)
+    const { chunks, seen } = piecesOf(texts)
+    const stored = await storeResultText(db, chunks)
     assert.equal(stored.result_object === null ? 'row' : 'object', where)
     assert.equal(await readResult(db, storedResult(stored)!), texts.join(''))
     assert.deepEqual(seen, { read: texts.length, isClosed: true })
@@ -57,14 +57,14 @@ test('a text in pieces lies in its row up to the limit, in bytes, and beyond it 
 
 test('a text that cannot be written leaves nothing, and its source is closed', async (t) => {
   const { db } = await openTestStorage(t)
-  const { pieces, seen } = piecesOf(['x'.repeat(MAX_INLINE_RESULT_BYTES + 1), 'y', 'z'])
+  const { chunks, seen } = piecesOf(['x'.repeat(MAX_INLINE_RESULT_BYTES + 1), 'y', 'z'])
   const objects = {
     ...db.objects,
     async write() {
       throw new Error('no')
     },
   }
-  await assert.rejects(storeResultText({ ...db, objects }, pieces), /no/)
+  await assert.rejects(storeResultText({ ...db, objects }, chunks), /no/)
   assert.deepEqual(seen, { read: 1, isClosed: true })
   assert.deepEqual(await Array.fromAsync(db.objects.list()), [])
 })

@@ -46,11 +46,11 @@ export function storeResult(
  */
 export async function storeResultText(
   db: Db,
-  pieces: AsyncIterable<string>,
+  chunks: AsyncIterable<string>,
   { isErasable = false }: StoreOptions = {},
 ): Promise<ResultColumns> {
   const inline = isErasable && db.isShared ? -1 : MAX_INLINE_RESULT_BYTES
-  const source = pieces[Symbol.asyncIterator]()
+  const source = chunks[Symbol.asyncIterator]()
   try {
     const start: string[] = []
     for (let bytes = 0; bytes <= inline; ) {
@@ -73,8 +73,8 @@ async function writeObject(
 ): Promise<ResultColumns> {
   const id = randomUUID()
   async function* bytes(): AsyncGenerator<Uint8Array> {
-    for (const piece of start) yield Buffer.from(piece)
-    for await (const piece of rest) yield Buffer.from(piece)
+    for (const chunk of start) yield Buffer.from(chunk)
+    for await (const chunk of rest) yield Buffer.from(chunk)
   }
   const { signal } = new AbortController()
   const limits = { maxBytes: Number.POSITIVE_INFINITY, signal }

@@ -14,7 +14,7 @@ export type QueueCallbacks = (
   messages: readonly LiveCallback[],
 ) => Promise<number | undefined>
 
-type Requested = { lease: Lease; messages: readonly LiveCallback[] }
+type CallbackRequest = { lease: Lease; messages: readonly LiveCallback[] }
 
 /**
  * Creates the function that queues live callbacks. `maxQueued` messages of a job may wait before
@@ -24,7 +24,7 @@ type Requested = { lease: Lease; messages: readonly LiveCallback[] }
 export function createCallbackQueue(db: Db, { maxQueued }: { maxQueued: number }): QueueCallbacks {
   const write = createGroupCommit(
     db,
-    (tx, requested: Requested) => {
+    (tx, requested: CallbackRequest) => {
       return queueHeld(tx, requested, { maxQueued })
     },
     { orderBy: ({ lease }) => lease.id },
@@ -41,7 +41,7 @@ const CALLBACK_PARAMS = ['callback', 'callback_config']
 /** A late write by an earlier process, or one for a job that has ended, matches no job. */
 async function queueHeld(
   tx: Db,
-  { lease, messages }: Requested,
+  { lease, messages }: CallbackRequest,
   { maxQueued }: { maxQueued: number },
 ): Promise<number | undefined> {
   // Who takes the session over waits until these messages are queued.

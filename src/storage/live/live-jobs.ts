@@ -176,12 +176,12 @@ export async function findLiveOwner(db: Db, id: string): Promise<string | undefi
 const FIRST_EPOCH = 1
 
 /** What was recorded of a session, in the object of its job. */
-export type Recorded = { size: number; duration: number; channels: number }
+export type RecordedAudio = { size: number; duration: number; channels: number }
 
 /** How a session ended: its stored result, and its recording unless nothing was recorded. */
 export type LiveEnd = {
   result: ResultColumns
-  file: Recorded | undefined
+  file: RecordedAudio | undefined
   at: number
   /** What language models took. */
   llm?: LlmUsage | undefined
@@ -214,7 +214,7 @@ export function finishLiveJob(
 /** Why a session failed, and its recording unless nothing was recorded. */
 export type LiveFailure = {
   failure: JobFailure
-  file?: Recorded | undefined
+  file?: RecordedAudio | undefined
   at: number
   /** The message that notifies its callback of the end, if the callback wants it. */
   endMessage?: SessionMessage | undefined
@@ -302,7 +302,7 @@ const endColumns = [
 type EndColumn = (typeof endColumns)[number]
 
 /** What was recorded was recognized, also of a session that failed. */
-function usageOf(file: Recorded | undefined): JobUsage {
+function usageOf(file: RecordedAudio | undefined): JobUsage {
   const { duration = 0, channels = 0 } = file ?? {}
   return { audioSeconds: duration, channelSeconds: duration * channels }
 }
@@ -311,7 +311,7 @@ function usageOf(file: Recorded | undefined): JobUsage {
 async function recordEnd(
   tx: Db,
   { id, account, file_id, completed_at, lease_epoch, zero_retention }: Pick<JobRow, EndColumn>,
-  { file, at }: { file: Recorded | undefined; at: number },
+  { file, at }: { file: RecordedAudio | undefined; at: number },
 ): Promise<void> {
   await recordSessionEnd(tx, { id, at: completed_at! })
   await deleteBatches(tx, id)

@@ -15,7 +15,7 @@ export type SessionBatch = {
 }
 
 /** `taken`: another process has written a batch of this number, so it owns the session. */
-export type Stored = 'stored' | 'taken'
+export type BatchOutcome = 'stored' | 'taken'
 
 /** Stores batches of all sessions of a process. */
 export type BatchWriter = {
@@ -23,7 +23,7 @@ export type BatchWriter = {
    * Resolves when the batch is stored. After a failure it is unknown whether it is: the same batch
    * may be passed again.
    */
-  append(batch: SessionBatch): Promise<Stored>
+  append(batch: SessionBatch): Promise<BatchOutcome>
 }
 
 /** Milliseconds from one statement to the next: chunks are acknowledged after it. */
@@ -33,7 +33,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 /** Batches that are read at once. */
 const PAGE = 64
 
-type Waiting = { batch: SessionBatch; outcome: PromiseWithResolvers<Stored> }
+type PendingBatch = { batch: SessionBatch; outcome: PromiseWithResolvers<BatchOutcome> }
 
 /**
  * Creates the writer of a process. Batches that arrive within `intervalMs` are stored with one
@@ -43,7 +43,7 @@ export function createBatchWriter(
   db: Db,
   { intervalMs = INTERVAL_MS }: { intervalMs?: number } = {},
 ): BatchWriter {
-  const waiting: Waiting[] = []
+  const waiting: PendingBatch[] = []
   let isRunning = false
 
   async function run(): Promise<void> {
@@ -65,7 +65,7 @@ export function createBatchWriter(
     isRunning = false
   }
 
-  function takeGroup(): Waiting[] {
+  function takeGroup(): PendingBatch[] {
     let bytes = 0
     let count = 0
     for (const { batch } of waiting) {
@@ -78,7 +78,7 @@ export function createBatchWriter(
 
   return {
     append(batch) {
-      const outcome = Promise.withResolvers<Stored>()
+      const outcome = Promise.withResolvers<BatchOutcome>()
       waiting.push({ batch, outcome })
       if (!isRunning) void run()
       return outcome.promise
@@ -87,7 +87,7 @@ export function createBatchWriter(
 }
 
 /** Stores batches of different sessions; those whose number is taken change nothing. */
-async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<Stored[]> {
+async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<BatchOutcome[]> {
   const rows = batches.map(({ jobId, seq, writer, audio, log }) => {
     return { job_id: jobId, seq, writer, audio: asBuffer(audio), log: asBuffer(log) }
   })
@@ -98,7 +98,7 @@ async function storeBatches(db: Db, batches: readonly SessionBatch[]): Promise<S
     .returning('job_id')
     .execute()
   const ids = new Set(written.map(({ job_id }) => job_id))
-  const outcomes: Stored[] = []
+  const outcomes: BatchOutcome[] = []
   for (const batch of batches) {
     outcomes.push(ids.has(batch.jobId) || (await isOwn(db, batch)) ? 'stored' : 'taken')
   }

@@ -10,11 +10,11 @@ import {
   removeDiskSessionStore,
 } from './disk-session-store.ts'
 import {
+  type BatchOutcome,
   type BatchWriter,
   deleteBatches,
   readBatches,
   type SessionBatch,
-  type Stored,
 } from './session-batches.ts'
 import type { StoredSizes } from './session-store.ts'
 
@@ -171,7 +171,7 @@ function sharedStore(session: SharedSessionOptions, { local, next }: Copy): Disk
 }
 
 /** What was written to the copy and is not in the database yet. */
-type Pending = { audio: Uint8Array[]; lines: string[] }
+type PendingWrites = { audio: Uint8Array[]; lines: string[] }
 
 /** Writes to the copy, and with each sync stores what was written as a batch of the database. */
 class BatchSync {
@@ -181,7 +181,7 @@ class BatchSync {
   readonly #local: DiskSessionStore
   readonly #closing = new AbortController()
   #seq: number
-  #pending: Pending = { audio: [], lines: [] }
+  #pending: PendingWrites = { audio: [], lines: [] }
   #lastWrite: Promise<void> = Promise.resolve()
   #nextSync: Promise<StoredSizes> | undefined
   #lastSync: Promise<unknown> = Promise.resolve()
@@ -238,7 +238,7 @@ class BatchSync {
     return { ...this.stored }
   }
 
-  async #store({ audio, lines }: Pending): Promise<void> {
+  async #store({ audio, lines }: PendingWrites): Promise<void> {
     const { writer, onTaken } = this.#session
     const written = { audio: Buffer.concat(audio), log: textOf(lines) }
     const batch = { ...batchOf(this.#session, this.#seq), ...written }
@@ -283,7 +283,7 @@ async function storeBatch(
   writer: BatchWriter,
   batch: SessionBatch,
   closing: AbortSignal,
-): Promise<Stored> {
+): Promise<BatchOutcome> {
   for (;;) {
     try {
       return await writer.append(batch)

@@ -15,7 +15,7 @@ export type ObjectMove = {
 }
 
 /** An object of the folder. */
-type Found = { id: string; size: number }
+type FoundObject = { id: string; size: number }
 
 /** Requests at a time. */
 const AT_ONCE = 4
@@ -61,23 +61,23 @@ export async function countDifferences(move: ObjectMove): Promise<number> {
   return differing
 }
 
-async function listFound(folder: string): Promise<Found[]> {
-  const found: Found[] = []
+async function listFound(folder: string): Promise<FoundObject[]> {
+  const found: FoundObject[] = []
   for await (const ids of listDiskObjects(folder)) {
     for (const id of ids) found.push({ id, size: (await stat(objectPath(folder, id))).size })
   }
   return found
 }
 
-function sizeOf(found: readonly Found[]): number {
+function sizeOf(found: readonly FoundObject[]): number {
   return found.reduce((sum, { size }) => sum + size, 0)
 }
 
 /** Works on some objects at a time, and counts their bytes. */
 async function eachInTurn(
-  found: readonly Found[],
+  found: readonly FoundObject[],
   { signal, onCount }: ObjectMove,
-  work: (object: Found) => Promise<void>,
+  work: (object: FoundObject) => Promise<void>,
 ): Promise<void> {
   const total = sizeOf(found)
   const rest = found.values()

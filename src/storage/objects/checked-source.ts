@@ -8,7 +8,7 @@ import type { WriteOptions } from './objects.ts'
  */
 export async function* checkedSource(
   source: AsyncIterable<Uint8Array>,
-  { maxBytes, signal, admit }: WriteOptions,
+  { maxBytes, signal, reserve }: WriteOptions,
 ): AsyncGenerator<Uint8Array, undefined> {
   const stop = () => destroy(source)
   signal.addEventListener('abort', stop, { once: true })
@@ -21,7 +21,7 @@ export async function* checkedSource(
       if (size > maxBytes) {
         throw new AppError('media_too_large', `more than ${maxBytes} bytes (STENO_MAX_FILE_BYTES)`)
       }
-      await admit?.(bytes.byteLength)
+      await reserve?.(bytes.byteLength)
       yield bytes
     }
     signal.throwIfAborted()

@@ -5,7 +5,7 @@ export type WriteOptions = {
   maxBytes: number
   signal: AbortSignal
   /** Called before this many bytes are written; if it fails, so does the write. */
-  admit?: ((bytes: number) => Promise<void>) | undefined
+  reserve?: ((bytes: number) => Promise<void>) | undefined
   /** The epoch of the lease under which this is written, where several attempts write one id. */
   epoch?: number | undefined
   /** The caller will need the object as a local file next. */

@@ -109,12 +109,12 @@ async function selectMatchingJobs(
   return rows.map(({ id }) => id)
 }
 
-type Found = { found: FoundUtterances }
+type SearchMatches = { found: FoundUtterances }
 
 async function selectIds(
   db: Db,
   filter: SearchFilter,
-  { found, offset, limit }: Found & Part,
+  { found, offset, limit }: SearchMatches & Part,
 ): Promise<number[]> {
   const rows = await withPlan(db, async (database) => {
     const selected = await sql<{ id: number }>`select u.id from ${matching(filter, found)}

@@ -22,23 +22,23 @@ async function openSpace(t: TestContext, settings: SpaceSettings = {}) {
 
 test('below the reserve nothing new is taken, and there is a word when to ask again', async (t) => {
   const { disk, space } = await openSpace(t)
-  await space.admit('a')
+  await space.checkAccount('a')
   await space.check()
   disk.free = 5 * MB
-  await space.admit('a')
+  await space.checkAccount('a')
   disk.free = 5 * MB - 1
   const message = /4999999 bytes are free, 5000000 stay reserved \(STENO_MIN_FREE_BYTES\)$/
-  await assert.rejects(space.admit('a'), { code: 'storage_low', message, retryAfter: 60 })
+  await assert.rejects(space.checkAccount('a'), { code: 'storage_low', message, retryAfter: 60 })
   await assert.rejects(space.check(), { code: 'storage_low' })
   assert.equal((await space.state()).isLow, true)
 })
 
 test('the reserve is what the operator says, and a gigabyte at most by itself', async (t) => {
   const set = await openSpace(t, { minFreeBytes: 60 * MB })
-  await assert.rejects(set.space.admit('a'), { code: 'storage_low' })
+  await assert.rejects(set.space.checkAccount('a'), { code: 'storage_low' })
   const none = await openSpace(t, { minFreeBytes: 0 })
   none.disk.free = 0
-  await none.space.admit('a')
+  await none.space.checkAccount('a')
   const usual = await openSpace(t)
   usual.disk.size = 1e15
   assert.equal((await usual.space.state()).reserve, 1e9)
@@ -47,40 +47,40 @@ test('the reserve is what the operator says, and a gigabyte at most by itself', 
 test('a disk that the system tells nothing about has no reserve to fall below', async (t) => {
   const { disk, space } = await openSpace(t, { accounts: ['a', 'b'] })
   Object.assign(disk, { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY })
-  await space.admit('a')
+  await space.checkAccount('a')
   await space.reserveBytes(1e15)
 })
 
 test('an account may hold so many bytes as are set, and can see how many it holds', async (t) => {
   const { space, store } = await openSpace(t, { accountMaxBytes: 10 * MB })
   await store('a', 10 * MB - 1)
-  await space.admit('a')
-  await assert.rejects(space.admit('a', 2), { code: 'quota_exceeded', status: 402 })
+  await space.checkAccount('a')
+  await assert.rejects(space.checkAccount('a', 2), { code: 'quota_exceeded', status: 402 })
   await store('a', 1)
   const message =
     /^QuotaExceeded: .+ it holds 10000000 of 10000000 bytes \(STENO_ACCOUNT_MAX_BYTES\)/
-  await assert.rejects(space.admit('a'), { code: 'quota_exceeded', message })
-  await space.admit('b')
+  await assert.rejects(space.checkAccount('a'), { code: 'quota_exceeded', message })
+  await space.checkAccount('b')
 })
 
 test('of several accounts none may hold more than half of what there is', async (t) => {
   const { space, store, disk } = await openSpace(t, { accounts: ['a', 'b'] })
   await store('a', 40 * MB)
   // (40 held + 50 free - 5 reserved) / 2
-  await space.admit('a', 2 * MB)
-  await assert.rejects(space.admit('a', 3 * MB), { code: 'quota_exceeded' })
+  await space.checkAccount('a', 2 * MB)
+  await assert.rejects(space.checkAccount('a', 3 * MB), { code: 'quota_exceeded' })
   disk.free = 30 * MB
-  await assert.rejects(space.admit('a'), { code: 'quota_exceeded' })
-  await space.admit('b', 30 * MB)
+  await assert.rejects(space.checkAccount('a'), { code: 'quota_exceeded' })
+  await space.checkAccount('b', 30 * MB)
 })
 
 test('a single account has the disk for itself, and 0 lifts the limit', async (t) => {
   const single = await openSpace(t, { accounts: ['a'] })
   await single.store('a', 90 * MB)
-  await single.space.admit('a', 90 * MB)
+  await single.space.checkAccount('a', 90 * MB)
   const lifted = await openSpace(t, { accounts: ['a', 'b'], accountMaxBytes: 0 })
   await lifted.store('a', 90 * MB)
-  await lifted.space.admit('a', 90 * MB)
+  await lifted.space.checkAccount('a', 90 * MB)
 })
 
 test('bytes that are being written count at once, and no more when that has ended', async (t) => {
@@ -91,7 +91,7 @@ test('bytes that are being written count at once, and no more when that has ende
   await assert.rejects(second.add(2 * MB), { code: 'quota_exceeded' })
   second[Symbol.dispose]()
   first[Symbol.dispose]()
-  await space.admit('a', 3 * MB)
+  await space.checkAccount('a', 3 * MB)
 })
 
 test('a stream is stopped when the disk gets low while it comes', async (t) => {

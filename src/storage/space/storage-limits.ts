@@ -22,7 +22,8 @@ export type IntakeKind = 'new' | 'accepted'
 /** Bytes being written for an account; they count as stored until it is closed. */
 export type SpaceIntake = Disposable & {
   /**
-   * Counts bytes about to be written. Fails like `admit`, or for accepted work with `storage_full`.
+   * Counts bytes about to be written. Fails like `checkAccount`, or for accepted work with
+   * `storage_full`.
    */
   add(bytes: number): Promise<void>
 }
@@ -74,7 +75,7 @@ export class StorageLimits {
    * Fails unless an account may start something new that stores `bytes`: with `storage_low` below
    * the reserve, with `quota_exceeded` beyond the account's share.
    */
-  async admit(account: string, bytes = 0): Promise<void> {
+  async checkAccount(account: string, bytes = 0): Promise<void> {
     const { free, reserve, isLow } = await this.#measure()
     if (isLow) {
       const detail = `${free} bytes are free, ${reserve} stay reserved (STENO_MIN_FREE_BYTES)`
@@ -118,7 +119,7 @@ export class StorageLimits {
       this.#count(account, bytes)
       if (checkedAt > 0 && counted - checkedAt < this.#step) return
       checkedAt = counted
-      await (kind === 'new' ? this.admit(account) : this.#admitAccepted(account, bytes))
+      await (kind === 'new' ? this.checkAccount(account) : this.#checkAccepted(account, bytes))
     }
     return { add, [Symbol.dispose]: () => this.#count(account, -counted) }
   }
@@ -160,7 +161,7 @@ export class StorageLimits {
     return { free, reserve, isLow: free < reserve }
   }
 
-  async #admitAccepted(account: string, bytes: number): Promise<void> {
+  async #checkAccepted(account: string, bytes: number): Promise<void> {
     await this.#checkCapacity(bytes)
     await this.checkQuota(account)
   }

@@ -41,12 +41,12 @@ export function moderate(transcript: Transcript): Moderation {
   return writeModeration(sentences)
 }
 
-type Judged = Pick<ModerationItem, 'text' | 'start' | 'end' | 'channel'> & {
+type CategorizedSentence = Pick<ModerationItem, 'text' | 'start' | 'end' | 'channel'> & {
   categories: readonly ModerationCategory[]
 }
 
 /** Returns the results about sentences with their categories: an item for each category of each. */
-export function writeModeration(sentences: readonly Judged[]): Moderation {
+export function writeModeration(sentences: readonly CategorizedSentence[]): Moderation {
   const items = sentences.flatMap(({ text, start, end, channel, categories }) => {
     const times = { start: roundTo(start, 3), end: roundTo(end, 3) }
     return categories.map((category) => ({ text, category, ...times, channel }))

@@ -1,10 +1,10 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
-import { type Judgment, judge } from './sentiment/judge.ts'
+import { classifySentiment, type Sentiment } from './sentiment/classify-sentiment.ts'
 
 /** The sentiment of one sentence. Times are seconds. */
-export type SentenceSentiment = Judgment & {
+export type SentenceSentiment = Sentiment & {
   text: string
   start: number
   end: number
@@ -21,12 +21,12 @@ export const languages: readonly string[] = ['en']
  */
 export function sentiment(transcript: Transcript): SentenceSentiment[] {
   return cutSentences(transcript).map(({ text, start, end, language, channel, speaker }) => {
-    const judgment: Judgment = languages.includes(language)
-      ? judge(text)
+    const rated: Sentiment = languages.includes(language)
+      ? classifySentiment(text)
       : { sentiment: 'unknown', emotion: 'neutral' }
     return {
       text,
-      ...judgment,
+      ...rated,
       start: roundTo(start, 3),
       end: roundTo(end, 3),
       channel,

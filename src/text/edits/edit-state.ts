@@ -7,7 +7,7 @@ export type Replacement = { from: number; to: number; words: readonly string[] }
 export type Assignment = { from: number; to: number; speaker: number }
 
 /** Whom a name is for: a speaker, or without diarization, a channel. */
-export type Named = { speaker: number } | { channel: number }
+export type SpeakerOrChannel = { speaker: number } | { channel: number }
 
 /**
  * A correction as it is stored. Indexes count from 0 in the machine's transcript, which never
@@ -17,7 +17,7 @@ export type Change =
   | { kind: 'words'; utterance: number; from: number; to: number; replaced: readonly Replacement[] }
   | ({ kind: 'speaker'; utterance: number } & Assignment)
   | { kind: 'join'; speaker: number; into: number }
-  | ({ kind: 'name'; name: string } & Named)
+  | ({ kind: 'name'; name: string } & SpeakerOrChannel)
 
 /** What all corrections of a transcript add up to. */
 export type EditState = {

@@ -2,7 +2,7 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyChange, type Change, createEditState, type EditState } from './edit-state.ts'
 import { hashWords, textOf } from './machine-words.ts'
-import { type EditOperation, EditProblem, planEdits } from './plan-edits.ts'
+import { EditError, type EditOperation, planEdits } from './plan-edits.ts'
 
 /** The JSON text of a result, the stored corrections of its transcript, and what is to be added. */
 export type EditTask = {
@@ -16,9 +16,9 @@ export type EditTask = {
  * The JSON text of all corrections (`effective`), and of the new ones to store (`changes`); or why
  * an operation is refused.
  */
-export type Edited =
+export type EditResult =
   | { effective: string; changes: string | undefined }
-  | { problem: { code: EditProblem['code']; detail: string } }
+  | { problem: { code: EditError['code']; detail: string } }
 
 /** Changes that were stored together, and the hash of the words that they are for. */
 type StoredChanges = { words: string; changes: Change[] }
@@ -34,19 +34,19 @@ type EffectiveEdits = {
 }
 
 /** Adds corrections to those that are stored, and describes them all. */
-export function editTranscript({ result, stored, operations }: EditTask): Edited {
+export function editTranscript({ result, stored, operations }: EditTask): EditResult {
   const { utterances } = (JSON.parse(result) as Result).transcription
   const { state, isIgnored } = readEdits(utterances, stored)
   if (!operations) return { effective: describe(utterances, state, isIgnored), changes: undefined }
   try {
-    if (isIgnored) throw new EditProblem('words_changed', 'the transcript was made anew; restore 0')
+    if (isIgnored) throw new EditError('words_changed', 'the transcript was made anew; restore 0')
     const changes: StoredChanges = {
       words: hashWords(utterances),
       changes: planEdits(utterances, state, operations),
     }
     return { effective: describe(utterances, state, false), changes: JSON.stringify(changes) }
   } catch (error) {
-    if (!(error instanceof EditProblem)) throw error
+    if (!(error instanceof EditError)) throw error
     return { problem: { code: error.code, detail: error.message } }
   }
 }

@@ -1,5 +1,11 @@
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
-import { applyChange, type Change, type EditState, type Named, speakerAt } from './edit-state.ts'
+import {
+  applyChange,
+  type Change,
+  type EditState,
+  type SpeakerOrChannel,
+  speakerAt,
+} from './edit-state.ts'
 import { cleanText, textOf } from './machine-words.ts'
 import { replaceWords } from './replace-words.ts'
 
@@ -15,13 +21,13 @@ export type EditOperation =
   | ({ op: 'delete_words' } & WordRange)
   | ({ op: 'set_speaker'; speaker: number } & WordRange)
   | { op: 'join_speakers'; speaker: number; into: number }
-  | ({ op: 'name_speaker'; name: string } & Named)
+  | ({ op: 'name_speaker'; name: string } & SpeakerOrChannel)
 
 /** Why an operation is refused: `words_changed` if the words are not those that it expects. */
-export class EditProblem extends Error {
+export class EditError extends Error {
   readonly code: 'words_changed' | 'edit_refused'
 
-  constructor(code: EditProblem['code'], message: string) {
+  constructor(code: EditError['code'], message: string) {
     super(message)
     this.code = code
   }
@@ -29,7 +35,7 @@ export class EditProblem extends Error {
 
 /**
  * Turns operations into changes, one after the other, and adds them to `state`. Throws
- * `EditProblem` for the first that cannot be applied; its message quotes no words.
+ * `EditError` for the first that cannot be applied; its message quotes no words.
  */
 export function planEdits(
   utterances: readonly UtteranceView[],
@@ -38,13 +44,13 @@ export function planEdits(
 ): Change[] {
   return operations.map((operation, i) => {
     const refuse = (why: string): never => {
-      throw new EditProblem('edit_refused', `operations.${i}: ${why}`)
+      throw new EditError('edit_refused', `operations.${i}: ${why}`)
     }
     const change = planEdit(utterances, state, operation, {
       refuse,
       onOtherWords: () => {
         const where = `operations.${i}: other words stand there than expected`
-        throw new EditProblem('words_changed', where)
+        throw new EditError('words_changed', where)
       },
     })
     applyChange(state, change)

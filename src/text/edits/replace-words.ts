@@ -6,7 +6,7 @@ import { matchWords } from './match-words.ts'
 import { timeFor } from './spread-times.ts'
 
 type Range = { from: number; to: number }
-type Stretch = Range & { words: string[] }
+type ChangedRange = Range & { words: string[] }
 
 /**
  * Finds what must be replaced so that the words of a range read as `text`. Words that stay keep
@@ -24,26 +24,26 @@ export function replaceWords(
   const found = isSpaced
     ? compareSpaced(words, cleaned)
     : compareBlankless(words, cleaned, utterance)
-  const stretches = withNeighbors(found, words).map(({ from, to, words: now }) => {
+  const changes = withNeighbors(found, words).map(({ from, to, words: now }) => {
     return { from: range.from + from, to: range.from + to, words: now }
   })
-  if (stretches.every((one) => isLongEnough(utterance, one))) {
-    return stretches.flatMap((one) => oneByOne(utterance, one))
+  if (changes.every((one) => isLongEnough(utterance, one))) {
+    return changes.flatMap((one) => oneByOne(utterance, one))
   }
   const all = { ...range, words: isSpaced ? split(cleaned) : segment(cleaned, utterance.language) }
   return isLongEnough(utterance, all) ? [all] : undefined
 }
 
-function oneByOne(utterance: UtteranceView, stretch: Stretch): Stretch[] {
-  const { from, to, words } = stretch
-  if (words.length !== to - from) return [stretch]
+function oneByOne(utterance: UtteranceView, change: ChangedRange): ChangedRange[] {
+  const { from, to, words } = change
+  if (words.length !== to - from) return [change]
   const single = words.map((word, i) => ({ from: from + i, to: from + i + 1, words: [word] }))
-  return single.every((one) => isLongEnough(utterance, one)) ? single : [stretch]
+  return single.every((one) => isLongEnough(utterance, one)) ? single : [change]
 }
 
-function isLongEnough(utterance: UtteranceView, stretch: Stretch): boolean {
-  const { start, end } = timeFor(utterance.words, stretch)
-  return end - start >= stretch.words.length
+function isLongEnough(utterance: UtteranceView, change: ChangedRange): boolean {
+  const { start, end } = timeFor(utterance.words, change)
+  return end - start >= change.words.length
 }
 
 function split(text: string): string[] {
@@ -51,17 +51,17 @@ function split(text: string): string[] {
 }
 
 /** A word of the machine may hold blanks, such as `10 000`: it stays if all its parts do. */
-function compareSpaced(words: readonly string[], text: string): Stretch[] {
+function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
   const parts = words.map((word) => split(cleanText(word)))
   const starts: number[] = []
   for (let i = 0, at = 0; i < parts.length; at += parts[i++]!.length) starts.push(at)
   const now = split(text)
   const places = new Map(matchWords(parts.flat(), now).map((old, k) => [old, k]))
-  const stretches: Stretch[] = []
+  const changes: ChangedRange[] = []
   let from = 0
   let begin = 0
   const close = (to: number, end: number) => {
-    if (to > from || end > begin) stretches.push({ from, to, words: now.slice(begin, end) })
+    if (to > from || end > begin) changes.push({ from, to, words: now.slice(begin, end) })
   }
   for (const [i, own] of parts.entries()) {
     const first = places.get(starts[i]!)
@@ -75,7 +75,7 @@ function compareSpaced(words: readonly string[], text: string): Stretch[] {
     begin = first + own.length
   }
   close(parts.length, now.length)
-  return stretches
+  return changes
 }
 
 /** Words are cut differently by everyone: only those at both ends are compared. */
@@ -83,7 +83,7 @@ function compareBlankless(
   words: readonly string[],
   text: string,
   { language }: Pick<UtteranceView, 'language'>,
-): Stretch[] {
+): ChangedRange[] {
   let [from, begin] = [0, 0]
   while (from < words.length && words[from] && text.startsWith(words[from]!, begin)) {
     begin += words[from++]!.length
@@ -114,15 +114,15 @@ function segmenterOf(language: string): Intl.Segmenter {
 }
 
 /** What is only inserted has no time: it shares that of the word before it, or of the first one. */
-function withNeighbors(stretches: readonly Stretch[], words: readonly string[]): Stretch[] {
-  const wide: Stretch[] = []
-  for (const stretch of stretches) {
-    const { from, to } = stretch
+function withNeighbors(changes: readonly ChangedRange[], words: readonly string[]): ChangedRange[] {
+  const wide: ChangedRange[] = []
+  for (const change of changes) {
+    const { from, to } = change
     const last = wide.at(-1)
-    if (from < to) wide.push(stretch)
-    else if (from === 0) wide.push({ from, to: 1, words: [...stretch.words, words[0]!] })
-    else if (last && last.to === from) last.words = [...last.words, ...stretch.words]
-    else wide.push({ from: from - 1, to, words: [words[from - 1]!, ...stretch.words] })
+    if (from < to) wide.push(change)
+    else if (from === 0) wide.push({ from, to: 1, words: [...change.words, words[0]!] })
+    else if (last && last.to === from) last.words = [...last.words, ...change.words]
+    else wide.push({ from: from - 1, to, words: [words[from - 1]!, ...change.words] })
   }
   return wide
 }

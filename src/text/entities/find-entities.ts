@@ -16,7 +16,7 @@ import { findMedical } from './names/medical-words.ts'
 import { findNames } from './names/names.ts'
 import { findPlaces, joinAddresses } from './names/places.ts'
 import { resolveOverlaps } from './overlaps.ts'
-import { piecesOf } from './pieces.ts'
+import { tokenizeWords } from './word-tokens.ts'
 
 /** The input of the search: a text, and what others said in between where that is known. */
 export type Readable = Pick<Document, 'text'> & Partial<Pick<Document, 'interjections'>>
@@ -38,7 +38,7 @@ export function findEntities(document: Readable, wanted?: ReadonlySet<EntityType
 export function findCandidates(document: Readable): Entity[] {
   const { text, own } = withQuestions(foldDigits(document.text), document.interjections ?? [])
   const lexemes = lexemesOf(text)
-  const pieces = piecesOf(text)
+  const tokens = tokenizeWords(text)
   const found = [
     ...classifyRuns(text, digitRuns(lexemes)),
     ...findCodes(text, lexemes),
@@ -47,9 +47,9 @@ export function findCandidates(document: Readable): Entity[] {
     ...findAmounts(text),
     ...findDates(text),
     ...findPlaces(text),
-    ...findListed(text, pieces),
-    ...findMedical(pieces),
-    ...findNames(text, pieces),
+    ...findListed(text, tokens),
+    ...findMedical(tokens),
+    ...findNames(text, tokens),
   ]
     .flatMap(own)
     .map((entity) => trimmed(document.text, entity))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { breakPenalty } from './breaks.ts'
-import { splitPieces } from './caption-pieces.ts'
+import { splitChunks } from './caption-chunks.ts'
 
 /**
  * Returns the price of a break after the first of two words, with seconds of silence between them.
@@ -11,7 +11,7 @@ function price(text: string, { pause = 0, language = 'en' } = {}): number {
     { text, start: 0, end: 1, confidence: 1 },
     { text: 'next', start: 1 + pause, end: 3 + pause, confidence: 1 },
   ]
-  const [last, next] = splitPieces({ channel: 0, language, words })
+  const [last, next] = splitChunks({ channel: 0, language, words })
   return breakPenalty(last!, next)
 }
 
@@ -37,5 +37,5 @@ test('a pause betters the price by its seconds, down to nothing', () => {
 
 test('to end with the last word costs nothing', () => {
   const words = [{ text: 'the', start: 0, end: 1, confidence: 1 }]
-  assert.equal(breakPenalty(splitPieces({ channel: 0, language: 'en', words })[0]!, undefined), 0)
+  assert.equal(breakPenalty(splitChunks({ channel: 0, language: 'en', words })[0]!, undefined), 0)
 })

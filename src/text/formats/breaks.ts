@@ -24,13 +24,13 @@ export function leansOnNext(word: string, language: string): boolean {
  * comma, 0.8 elsewhere, 1.2 after a word that leans on the next one. A pause lowers it by its
  * seconds.
  */
-export function breakPenalty(last: Piece, next: Piece | undefined): number {
+export function breakPenalty(last: Chunk, next: Chunk | undefined): number {
   if (!next || /[.!?…。！？؟।]["'”’)」』]?$/.test(last.text)) return 0
   const pause = Math.max(0, next.start - last.end) / 1000
   return Math.max(0, wordPrice(last) - pause)
 }
 
-function wordPrice({ text, leans }: Piece): number {
+function wordPrice({ text, leans }: Chunk): number {
   if (/[,;:–—，、；：،؛]$/.test(text)) return 0.3
   return leans ? 1.2 : 0.8
 }
@@ -38,7 +38,7 @@ function wordPrice({ text, leans }: Piece): number {
 /**
  * The unit that a caption never breaks: a word with its punctuation. Times are whole milliseconds.
  */
-export type Piece = {
+export type Chunk = {
   text: string
   /** The separator before it in a row, unless it opens the row. */
   blank: '' | ' '

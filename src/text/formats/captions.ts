@@ -1,6 +1,6 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { breakPenalty, type Piece } from './breaks.ts'
-import { splitPieces } from './caption-pieces.ts'
+import { breakPenalty, type Chunk } from './breaks.ts'
+import { splitChunks } from './caption-chunks.ts'
 import { breakLines } from './line-breaking.ts'
 import { spaceCaptions } from './timing.ts'
 
@@ -70,10 +70,10 @@ export function cutCaptions(
  * Thirty seconds, the longest that a request may set, at ten words a second. This bounds the
  * search.
  */
-const MAX_PIECES = 300
+const MAX_CHUNKS = 300
 
 /**
- * The cheapest way to caption the pieces before an index: its price, and where its last caption
+ * The cheapest way to caption the chunks before an index: its price, and where its last caption
  * opens.
  */
 type Plan = { price: number; opens: number }
@@ -84,33 +84,33 @@ type Plan = { price: number; opens: number }
  */
 function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
   const width = limits.maxCharactersPerRow
-  const pieces = splitPieces(utterance, limits.splitWords ? width : undefined)
+  const chunks = splitChunks(utterance, limits.splitWords ? width : undefined)
   const plans: Plan[] = [{ price: 0, opens: 0 }]
-  for (let end = 1; end <= pieces.length; end++) {
+  for (let end = 1; end <= chunks.length; end++) {
     let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
-    for (const { opens, columns } of captionsBefore(end, { pieces, limits })) {
+    for (const { opens, columns } of captionsBefore(end, { chunks, limits })) {
       const fill = columns / (width * limits.maxRows)
-      const broken = breakPenalty(pieces[end - 1]!, pieces[end])
+      const broken = breakPenalty(chunks[end - 1]!, chunks[end])
       const price = plans[opens]!.price + 1 + broken + 0.5 * fill ** 2
       if (price < best.price) best = { price, opens }
     }
     plans.push(best)
   }
   return readPlan(plans).map(({ opens, end }) => {
-    const own = pieces.slice(opens, end)
+    const own = chunks.slice(opens, end)
     return { start: own[0]!.start, end: own.at(-1)!.end, rows: breakLines(own, width) }
   })
 }
 
 /**
- * Yields every caption that may end before piece `end`, the shortest first: where it opens, and the
+ * Yields every caption that may end before chunk `end`, the shortest first: where it opens, and the
  * columns of its text.
  */
 function* captionsBefore(
   end: number,
-  { pieces, limits }: { pieces: readonly Piece[]; limits: CaptionLimits },
+  { chunks, limits }: { chunks: readonly Chunk[]; limits: CaptionLimits },
 ): Generator<{ opens: number; columns: number }> {
-  const last = pieces[end - 1]!
+  const last = chunks[end - 1]!
   const width = limits.maxCharactersPerRow
   let columns = last.columns
   yield { opens: end - 1, columns }
@@ -118,18 +118,18 @@ function* captionsBefore(
   // broken limit ends the search.
   let rows = 1
   let row = last.columns
-  const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_PIECES)
+  const first = last.columns > width ? end - 1 : Math.max(0, end - MAX_CHUNKS)
   for (let opens = end - 2; opens >= first; opens--) {
-    const piece = pieces[opens]!
-    const blank = pieces[opens + 1]!.blank.length
-    columns += piece.columns + blank
-    row += piece.columns + blank
+    const chunk = chunks[opens]!
+    const blank = chunks[opens + 1]!.blank.length
+    columns += chunk.columns + blank
+    row += chunk.columns + blank
     if (row > width) {
-      row = piece.columns
+      row = chunk.columns
       rows++
     }
-    if (rows > limits.maxRows || piece.columns > width) return
-    if (last.end - piece.start > toMilliseconds(limits.maxDuration)) return
+    if (rows > limits.maxRows || chunk.columns > width) return
+    if (last.end - chunk.start > toMilliseconds(limits.maxDuration)) return
     yield { opens, columns }
   }
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import type { Piece } from './breaks.ts'
+import type { Chunk } from './breaks.ts'
 import { breakLines } from './line-breaking.ts'
 
 /** Lays the words of a text, a second each, into rows. */
 function lay(text: string, width: number): string[] {
-  const pieces = text.split(' ').map((text, i): Piece => {
+  const chunks = text.split(' ').map((text, i): Chunk => {
     const start = i * 1000
     return {
       text,
@@ -16,7 +16,7 @@ function lay(text: string, width: number): string[] {
       end: start + 1000,
     }
   })
-  return breakLines(pieces, width)
+  return breakLines(chunks, width)
 }
 
 test('text that fits has one row', () => {

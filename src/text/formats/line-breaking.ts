@@ -1,24 +1,24 @@
-import { breakPenalty, type Piece } from './breaks.ts'
+import { breakPenalty, type Chunk } from './breaks.ts'
 
 /** A break after a comma is worth rows that differ by a fifth of their width. */
 const BREAK_WEIGHT = 0.1
 
-/** The cheapest way to lay the pieces before an index: its price, and where its last row opens. */
+/** The cheapest way to lay the chunks before an index: its price, and where its last row opens. */
 type Plan = { price: number; opens: number }
 
 /**
- * Lays pieces into rows of at most `width` columns: as few rows as possible, of about the same
- * length, broken after punctuation where possible. A wider piece has a row of its own. Minimizes
+ * Lays chunks into rows of at most `width` columns: as few rows as possible, of about the same
+ * length, broken after punctuation where possible. A wider chunk has a row of its own. Minimizes
  * squares as in Knuth and Plass, "Breaking paragraphs into lines" (1981).
  */
-export function breakLines(pieces: readonly Piece[], width: number): string[] {
-  const count = countRows(pieces, width)
-  const columns = sumColumns(pieces)
+export function breakLines(chunks: readonly Chunk[], width: number): string[] {
+  const count = countRows(chunks, width)
+  const columns = sumColumns(chunks)
   const layers: Plan[][] = [[{ price: 0, opens: 0 }]]
   for (let row = 0; row < count; row++) {
     const before = layers[row]!
     const plans: Plan[] = []
-    for (let end = 1; end <= pieces.length; end++) {
+    for (let end = 1; end <= chunks.length; end++) {
       let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
       for (let opens = end - 1; opens >= 0; opens--) {
         const own = columns(opens, end)
@@ -26,7 +26,7 @@ export function breakLines(pieces: readonly Piece[], width: number): string[] {
         const price =
           (before[opens]?.price ?? Number.POSITIVE_INFINITY) +
           (own / width) ** 2 +
-          BREAK_WEIGHT * breakPenalty(pieces[end - 1]!, pieces[end])
+          BREAK_WEIGHT * breakPenalty(chunks[end - 1]!, chunks[end])
         // At the same price the lower row is the longer one: it is nearer to the edge of the
         // picture.
         if (price <= best.price) best = { price, opens }
@@ -36,33 +36,33 @@ export function breakLines(pieces: readonly Piece[], width: number): string[] {
     layers.push(plans)
   }
   const rows: string[] = []
-  for (let end = pieces.length; end > 0; ) {
+  for (let end = chunks.length; end > 0; ) {
     const { opens } = layers[count - rows.length]![end]!
-    rows.unshift(joinPieces(pieces.slice(opens, end)))
+    rows.unshift(joinChunks(chunks.slice(opens, end)))
     end = opens
   }
   return rows
 }
 
-function countRows(pieces: readonly Piece[], width: number): number {
+function countRows(chunks: readonly Chunk[], width: number): number {
   let rows = 0
   let columns = Number.POSITIVE_INFINITY
-  for (const piece of pieces) {
-    columns += piece.blank.length + piece.columns
+  for (const chunk of chunks) {
+    columns += chunk.blank.length + chunk.columns
     if (columns <= width) continue
     rows++
-    columns = piece.columns
+    columns = chunk.columns
   }
   return rows
 }
 
-/** Returns a function that gives the columns of a row of the pieces from one index to another. */
-function sumColumns(pieces: readonly Piece[]): (opens: number, end: number) => number {
+/** Returns a function that gives the columns of a row of the chunks from one index to another. */
+function sumColumns(chunks: readonly Chunk[]): (opens: number, end: number) => number {
   const sums = [0]
-  for (const { blank, columns } of pieces) sums.push(sums.at(-1)! + blank.length + columns)
-  return (opens, end) => sums[end]! - sums[opens]! - pieces[opens]!.blank.length
+  for (const { blank, columns } of chunks) sums.push(sums.at(-1)! + blank.length + columns)
+  return (opens, end) => sums[end]! - sums[opens]! - chunks[opens]!.blank.length
 }
 
-function joinPieces(pieces: readonly Piece[]): string {
-  return pieces.map(({ blank, text }, i) => (i === 0 ? text : blank + text)).join('')
+function joinChunks(chunks: readonly Chunk[]): string {
+  return chunks.map(({ blank, text }, i) => (i === 0 ? text : blank + text)).join('')
 }

@@ -87,7 +87,7 @@ export class LiveText {
     let thread = isLarge(params) ? this.#own.take(account) : this.#shared
     const setApart = () => {
       if (thread !== this.#shared || isClosed) return
-      thread.forget(id)
+      thread.drop(id)
       thread = this.#own.take(account)
     }
     let isClosed = false
@@ -107,7 +107,7 @@ export class LiveText {
       text.close()
       // The session may have been moved to its own thread while a task of it waited in the shared
       // one.
-      this.#shared.forget(id)
+      this.#shared.drop(id)
       await this.#own.release(account, thread)
     }
     return { ...text, close }

@@ -106,8 +106,8 @@ export function openSessionText(
     warnings: () => [...warnings.values()].flat(),
     close() {
       closing.abort()
-      threads.finals().forget(id)
-      threads.summaries.forget(id)
+      threads.finals().drop(id)
+      threads.summaries.drop(id)
     },
   }
 }

@@ -5,7 +5,7 @@ import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
-import type { Replacing } from '../words/text-growth.ts'
+import type { SessionReplacer } from '../words/text-growth.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */
@@ -31,7 +31,7 @@ export function prepareTransform(name: TransformStep, params: Params): PreparedT
   }
 }
 
-function replacingOf(name: TransformStep, params: Params): Replacing | undefined {
+function replacingOf(name: TransformStep, params: Params): SessionReplacer | undefined {
   const config = params[`${name}_config`]
   if (!config) return undefined
   return name === 'custom_vocabulary'

@@ -59,7 +59,7 @@ export type TextThreadOptions = {
   entry?: URL | undefined
 }
 
-type Waiting = TaskOptions & { task: Task; settle: (outcome: TaskOutcome) => void }
+type PendingTask = TaskOptions & { task: Task; settle: (outcome: TaskOutcome) => void }
 
 /** Holds the word lists, and the largest vocabulary several times over. */
 const MAX_HEAP_MB = 512
@@ -73,8 +73,8 @@ export class TextThread {
   readonly #worker: SupervisedWorker<FromThread>
   /** Sessions open in the worker, and the steps that it has run for them. */
   readonly #known = new Map<string, Set<string>>()
-  readonly #turns = new ThreadScheduler<Waiting>(() => performance.now())
-  #current: Waiting | undefined
+  readonly #turns = new ThreadScheduler<PendingTask>(() => performance.now())
+  #current: PendingTask | undefined
   #isClosed = false
 
   constructor(options: TextThreadOptions) {
@@ -107,7 +107,7 @@ export class TextThread {
       signal.removeEventListener('abort', onAbort)
       resolve(outcome)
     }
-    const waiting: Waiting = { ...options, task, settle }
+    const waiting: PendingTask = { ...options, task, settle }
     signal.addEventListener('abort', onAbort, { once: true })
     this.#turns.add(waiting)
     this.#next()
@@ -115,7 +115,7 @@ export class TextThread {
   }
 
   /** Drops the state of a session that has ended. */
-  forget(session: string): void {
+  drop(session: string): void {
     if (this.#known.delete(session)) this.#post({ kind: 'close', session })
   }
 
@@ -144,7 +144,7 @@ export class TextThread {
     void ended.then((outcome) => this.#end(current, outcome, timeout))
   }
 
-  #end(current: Waiting, outcome: Outcome<FromThread>, timeout: number): void {
+  #end(current: PendingTask, outcome: Outcome<FromThread>, timeout: number): void {
     const { session, account, task } = current
     this.#current = undefined
     if ('answer' in outcome) {
@@ -156,7 +156,8 @@ export class TextThread {
       const isHung = outcome.lost.how === 'hung'
       if (isHung) this.#turns.charge(account, timeout * 1000)
       // Tasks for the same step of the same session would crash the next worker likewise.
-      const alike = (other: Waiting) => other.session === session && other.task.name === task.name
+      const alike = (other: PendingTask) =>
+        other.session === session && other.task.name === task.name
       for (const { settle } of [current, ...this.#turns.removeAll(account, alike)]) {
         settle({ kind: isHung ? 'hung' : 'crashed' })
       }

@@ -61,7 +61,7 @@ export class ThreadScheduler<T extends Claim> {
     let best: { account: string; key: number; served: number } | undefined
     for (const [account, ranks] of this.#waiting) {
       const rank = firstRank(ranks)
-      const key = this.#usedBy(account) > SHARE ? LOWEST_RANK + rank : rank
+      const key = this.#usedBy(account) > SHARE ? OVER_SHARE_PENALTY + rank : rank
       const served = this.#served.get(account) ?? 0
       const isBefore = !best || key < best.key || (key === best.key && served < best.served)
       if (isBefore) best = { account, key, served }
@@ -104,7 +104,7 @@ export class ThreadScheduler<T extends Claim> {
 }
 
 /** Greater than every rank. */
-const LOWEST_RANK = 100
+const OVER_SHARE_PENALTY = 100
 
 function firstRank(ranks: readonly (readonly unknown[])[]): number {
   return ranks.findIndex((row) => row !== undefined && row.length > 0)

@@ -115,7 +115,7 @@ test('what a speaker dictates goes on behind what another one on the channel say
   assert.deepEqual(redacted(lines), ['My card number is [CREDIT_CARD_1]', 'Lovely weather.'])
 })
 
-test('what to silence is reported in seconds, by channel, a stretch for each utterance', () => {
+test('what to silence is reported in seconds, by channel, a span for each utterance', () => {
   const { redacted } = redact(say(...dictated, '1: My name is Lena.'))
   assert.deepEqual(redacted, [
     { channel: 0, start: 1.5, end: 2.4 },

@@ -37,9 +37,9 @@ const cues: readonly { types: readonly EntityType[]; words: RegExp }[] = [
   { types: ['SSN'], words: /\b(?:social|ssn)\b/i },
   { types: ['PHONE_NUMBER'], words: /\bphone\b|\b(?:phone|cell|mobile|fax) number\b/i },
 ]
-const FEWEST_NEAR_CUE = 4
+const MIN_DIGITS_NEAR_CUE = 4
 /** Digits with commas as in an amount are not an amount when there are so many. */
-const FEWEST_GROUPED = 10
+const MIN_GROUPED_DIGITS = 10
 
 /** What people say between two parts of a number. */
 const fillers =
@@ -108,7 +108,7 @@ function isMeasure(type: EntityType): boolean {
 }
 
 function isAmount(text: string, run: DigitRun): boolean {
-  return isGrouped(text, run) && (run.digits.length < FEWEST_GROUPED || isRound(run.digits))
+  return isGrouped(text, run) && (run.digits.length < MIN_GROUPED_DIGITS || isRound(run.digits))
 }
 
 function chainsOf(text: string, runs: readonly DigitRun[]): DigitRun[][] {
@@ -128,7 +128,7 @@ function typeOf(
 ): EntityType | undefined {
   // The count from one to ten is nobody's number.
   if (digits.startsWith('12345678910')) return undefined
-  if (digits.length >= FEWEST_NEAR_CUE) {
+  if (digits.length >= MIN_DIGITS_NEAR_CUE) {
     for (const { types, words } of cues) {
       const type = words.test(left) ? types.find((one) => wanted.has(one)) : undefined
       if (type) return type

@@ -9,7 +9,7 @@ import {
 } from './masked-text.ts'
 
 /** A word as it is written, and the words that it replaces. */
-type Written = { text: string; from: Word[]; utterance: number }
+type MarkedWord = { text: string; from: Word[]; utterance: number }
 
 /**
  * Returns the utterances with a marker for each entity. The words of an entity become one, in place
@@ -17,9 +17,9 @@ type Written = { text: string; from: Word[]; utterance: number }
  * Utterances with nothing left are dropped.
  */
 export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => string): Utterance[] {
-  const marked = new Map<number, Written>()
+  const marked = new Map<number, MarkedWord>()
   const written = masked.utterances.map(({ words }, utterance) => {
-    const line: Written[] = []
+    const line: MarkedWord[] = []
     for (const [word, own] of words.entries()) {
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
       const earlier = marked.get(runs[0]?.mask ?? UNMASKED)

@@ -1,9 +1,9 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
-import type { Edited, EditTask } from '../edits/edit-task.ts'
+import type { EditResult, EditTask } from '../edits/edit-task.ts'
 import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
 import type { Merge } from './merge-answers.ts'
-import type { Retried, Retry } from './steps/retry-add-on.ts'
+import type { Retry, RetryResult } from './steps/retry-add-on.ts'
 import { AccountScheduler } from './threads/account-scheduler.ts'
 import type { Answers, ResultText, Task } from './threads/result-task.ts'
 import {
@@ -81,7 +81,7 @@ export class ResultBuilder {
   }
 
   /** Retries a failed add-on. Rejects as `build` does. */
-  retry(retry: Retry, options: ResultTaskOptions): Promise<Retried> {
+  retry(retry: Retry, options: ResultTaskOptions): Promise<RetryResult> {
     const words = Math.ceil(retry.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'retry', retry }, { ...options, words })
   }
@@ -99,7 +99,7 @@ export class ResultBuilder {
   }
 
   /** Adds corrections to those of a stored result, and describes them. Rejects as `build` does. */
-  edit(edit: EditTask, options: ResultTaskOptions): Promise<Edited> {
+  edit(edit: EditTask, options: ResultTaskOptions): Promise<EditResult> {
     const words = Math.ceil(edit.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'edit', edit }, { ...options, words })
   }

@@ -19,12 +19,14 @@ import { languagesBySpeech } from './transcript-result.ts'
 export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptFormat
 
 /** The format of a transcript: a file, or the answer of OpenAI's API. */
-export type TranscriptFormat = FileFormat | ({ format: 'openai' } & OpenAiFormat & Translated)
+export type TranscriptFormat =
+  | FileFormat
+  | ({ format: 'openai' } & OpenAiFormat & TranslationChoice)
 
 /** A translation instead of the words as they were spoken, by its language. */
-type Translated = { translation?: string | undefined }
+type TranslationChoice = { translation?: string | undefined }
 
-type FileFormat = Translated & {
+type FileFormat = TranslationChoice & {
   format: 'txt' | 'srt' | 'vtt' | 'json' | 'csv' | 'docx'
   /** Names speakers, or else channels, where there are several. */
   speakers: boolean
@@ -89,7 +91,7 @@ function correct(transcription: Transcription, edits: readonly string[]): Transc
 
 function wordsOf(
   { transcription, translation }: Result,
-  { translation: target }: Translated,
+  { translation: target }: TranslationChoice,
 ): Transcription | { problem: string } {
   // What is in the language already needs no model.
   const isDone = transcription.utterances.every(({ language }) => language === target)

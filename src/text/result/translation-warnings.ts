@@ -4,7 +4,7 @@ import type { Envelope } from './steps/envelope.ts'
 const START = 'translation into '
 const END = ' came back as they were'
 /** Shorter utterances, such as names, may be the same in both languages. */
-const LEAST_WORDS = 4
+const MIN_WORDS = 4
 
 type Target = { languages: string[]; utterances: UtteranceView[] }
 
@@ -20,7 +20,7 @@ export function renewTranslationWarnings(
   const own = targets.flatMap(({ languages: [target], utterances }) => {
     const copies = utterances.filter(({ text }) => {
       const language = languages.get(text.trim())
-      const isLong = text.trim().split(/\s+/).length >= LEAST_WORDS
+      const isLong = text.trim().split(/\s+/).length >= MIN_WORDS
       return isLong && language !== undefined && language !== target
     })
     if (copies.length === 0) return []

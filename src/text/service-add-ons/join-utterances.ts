@@ -3,7 +3,7 @@ import type { Utterance } from '../../transcript/transcript.ts'
 /** Marks that end a sentence, with what may follow them. */
 const SENTENCE_END = /[.!?…。！？।؟]["'”’»」』)\]]*$/u
 /** A longer pause, in seconds, ends a sentence whatever its words say. */
-const LONGEST_PAUSE = 2
+const MAX_PAUSE_SECONDS = 2
 /** A sentence that never ends is cut here. */
 const MAX_WORDS = 60
 
@@ -30,7 +30,7 @@ function goesOn(last: Utterance, next: Utterance): boolean {
     last.speaker === next.speaker &&
     last.language === next.language &&
     first.start >= end.end &&
-    first.start - end.end <= LONGEST_PAUSE &&
+    first.start - end.end <= MAX_PAUSE_SECONDS &&
     last.words.length + next.words.length <= MAX_WORDS
   )
 }

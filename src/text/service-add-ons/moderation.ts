@@ -18,7 +18,7 @@ const meanings: Record<ModerationCategory, string> = {
   self_harm: 'somebody hurts or kills themselves, or wants to',
 }
 /** Sentences of one request. */
-const MOST_SENTENCES = 200
+const MAX_SENTENCES = 200
 
 type Flag = { sentence: number; category: ModerationCategory }
 
@@ -58,8 +58,8 @@ export const moderation: ServiceAddOn = {
 
 function partsOf(transcript: Transcript) {
   const sentences = cutSentences(transcript)
-  const count = Math.ceil(sentences.length / MOST_SENTENCES)
+  const count = Math.ceil(sentences.length / MAX_SENTENCES)
   return Array.from({ length: count }, (_, i) => {
-    return sentences.slice(i * MOST_SENTENCES, (i + 1) * MOST_SENTENCES)
+    return sentences.slice(i * MAX_SENTENCES, (i + 1) * MAX_SENTENCES)
   })
 }

@@ -16,7 +16,7 @@ import type { ServiceRequest } from './service-add-on.ts'
 
 const name = 'name_consistency'
 /** Groups of spellings in one request. */
-const MOST_GROUPS = 100
+const MAX_GROUPS = 100
 
 /**
  * Gives each name one spelling: by its sound in English and, where there is a language model, by
@@ -33,9 +33,9 @@ export const nameConsistency: Transform = {
     if (params.pii_redaction === true) return []
     const { utterances } = makeNamesConsistent(transcript).transcript
     const groups = findLookAlikes(utterances).map(({ spellings }) => spellings)
-    const count = Math.ceil(groups.length / MOST_GROUPS)
+    const count = Math.ceil(groups.length / MAX_GROUPS)
     return Array.from({ length: count }, (_, i): ServiceRequest => {
-      const some = groups.slice(i * MOST_GROUPS, (i + 1) * MOST_GROUPS)
+      const some = groups.slice(i * MAX_GROUPS, (i + 1) * MAX_GROUPS)
       return { service: 'language model', model: 'configured', task: 'names', groups: some }
     })
   },
@@ -77,13 +77,13 @@ function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failur
   }
 }
 
-type Named = { transcript: Transcript; changes: NameChange[] }
+type RenamedTranscript = { transcript: Transcript; changes: NameChange[] }
 
 /** Writes the spellings that a model chose, as far as it had the choice. */
 function applyAnswers(
-  { transcript, changes }: Named,
+  { transcript, changes }: RenamedTranscript,
   answered: ServiceResponses | undefined,
-): Named {
+): RenamedTranscript {
   const answers = answered && 'answers' in answered ? answered.answers.map(readAnswer) : []
   const chosen = answers.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }

@@ -95,5 +95,5 @@ export type ServiceCallOptions = {
    * Makes a part of the answer, or returns what was stored for an equal part before: a service that
    * asks another program several times pays for nothing twice.
    */
-  remember: <T>(part: object, make: () => Promise<T>) => Promise<T>
+  memoize: <T>(part: object, make: () => Promise<T>) => Promise<T>
 }

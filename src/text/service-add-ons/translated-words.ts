@@ -12,7 +12,7 @@ export function spreadWords(text: string, original: readonly Word[], language: s
   const [first, last] = [original[0], original.at(-1)]
   if (!first || !last) return { words: [], shown: [] }
   const span = { start: first.start, end: last.end, confidence: meanConfidence(original) }
-  const words = spreadOver(span, piecesOf(text, language))
+  const words = spreadOver(span, tokenize(text, language))
   return { words, shown: words }
 }
 
@@ -24,17 +24,17 @@ export function spreadWords(text: string, original: readonly Word[], language: s
 export function followWords(text: string, original: readonly Word[], language: string): TimedWords {
   if (original.length === 0) return { words: [], shown: [] }
   const ends = shareEnds(original.map((word) => word.text))
-  const pieces = piecesOf(text, language)
-  const pieceEnds = shareEnds(pieces)
+  const tokens = tokenize(text, language)
+  const tokenEnds = shareEnds(tokens)
   /** The words of the translation that begin at an original word, by its index. */
   const parts = new Map<number, string[]>()
   let at = 0
-  for (const [i, piece] of pieces.entries()) {
-    const middle = ((pieceEnds[i - 1] ?? 0) + pieceEnds[i]!) / 2
+  for (const [i, token] of tokens.entries()) {
+    const middle = ((tokenEnds[i - 1] ?? 0) + tokenEnds[i]!) / 2
     while (at < original.length - 1 && ends[at]! <= middle) at++
     // The first word begins with the utterance.
     const from = parts.size === 0 ? 0 : at
-    parts.set(from, [...(parts.get(from) ?? []), piece])
+    parts.set(from, [...(parts.get(from) ?? []), token])
   }
   const starts = [...parts.keys()]
   const words: Word[] = []
@@ -71,11 +71,11 @@ function meanConfidence(words: readonly Word[]): number {
   return words.reduce((sum, word) => sum + word.confidence, 0) / words.length
 }
 
-function piecesOf(text: string, language: string): string[] {
-  const pieces = text.split(/\s+/).filter((piece) => piece !== '')
-  if (separatorOf(language) === ' ') return pieces
+function tokenize(text: string, language: string): string[] {
+  const tokens = text.split(/\s+/).filter((token) => token !== '')
+  if (separatorOf(language) === ' ') return tokens
   const words = new Intl.Segmenter(language, { granularity: 'word' })
-  return pieces.flatMap((piece) => wordsIn(piece, words))
+  return tokens.flatMap((token) => wordsIn(token, words))
 }
 
 /**

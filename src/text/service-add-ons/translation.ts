@@ -29,8 +29,8 @@ type TranslationConfig = {
 type Params = Readonly<Record<string, unknown>>
 
 /** Texts that one request holds: an answer of a small model gets out of step with longer lists. */
-const MOST_TEXTS = 20
-const MOST_CHARACTERS = 2000
+const MAX_TEXTS = 20
+const MAX_CHARACTERS = 2000
 /** Texts of the request before, for what the first ones refer to. */
 const BEFORE = 3
 
@@ -51,7 +51,7 @@ export type AudioSpans = { channel: number; spans: [start: number, end: number][
 /**
  * Seconds of the longest span; the models that listen take half a minute, and what is around it.
  */
-const MOST_SECONDS = 27
+const MAX_SECONDS = 27
 
 /**
  * Translates every utterance into each target language. What is in that language
@@ -115,7 +115,7 @@ function groupsOf(utterances: readonly Utterance[], target: string): Group[] {
     }
     const text = texts[i]!
     const isFull =
-      last && (last.texts.length === MOST_TEXTS || length + text.length > MOST_CHARACTERS)
+      last && (last.texts.length === MAX_TEXTS || length + text.length > MAX_CHARACTERS)
     if (!last || isFull) {
       const before = texts.slice(Math.max(0, i - BEFORE), i)
       last = { from: i, texts: [], languages: [], spoken: [], before }
@@ -135,7 +135,7 @@ function spansOf({ words }: Utterance): [number, number][] {
   const spans: [number, number][] = []
   for (const { start, end } of words) {
     const last = spans.at(-1)
-    if (last && end - last[0] <= MOST_SECONDS) last[1] = Math.max(last[1], end)
+    if (last && end - last[0] <= MAX_SECONDS) last[1] = Math.max(last[1], end)
     else spans.push([start, end])
   }
   return spans
@@ -168,14 +168,14 @@ function toRequest(
 }
 
 /** Longer keys of a spelling are sentences rather than terms. */
-const MOST_TERM_LETTERS = 50
+const MAX_TERM_LETTERS = 50
 
 /** Returns what `custom_spelling` wants to be written in one way, as far as some texts have it. */
 function termsOf(texts: readonly string[], params: Params): { terms?: string[] } {
   if (params.custom_spelling !== true) return {}
   const { spelling_dictionary: wanted } = params.custom_spelling_config as CustomSpellingConfig
   const terms = Object.keys(wanted).filter((term) => {
-    const isTerm = /[\p{L}\p{N}]/u.test(term) && term.length <= MOST_TERM_LETTERS
+    const isTerm = /[\p{L}\p{N}]/u.test(term) && term.length <= MAX_TERM_LETTERS
     return isTerm && texts.some((text) => text.includes(term))
   })
   return terms.length > 0 ? { terms } : {}

@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, MAX_REPLACEMENT, type Replacing, warningsOf } from '../words/text-growth.ts'
+import { Growth, MAX_REPLACEMENT, type SessionReplacer, warningsOf } from '../words/text-growth.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import { foldCase, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
 
@@ -13,7 +13,7 @@ export type CustomSpellingConfig = {
 type Node = { next: Map<string, Node>; key?: string }
 
 /** A parsed dictionary. */
-type Dictionary = { root: Node; longestStep: number }
+type Dictionary = { root: Node; maxStep: number }
 
 /** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
 type Match = { to: number; key: string; before: string; after: string }
@@ -39,7 +39,7 @@ export function applySpelling(transcript: Transcript, config: CustomSpellingConf
  * Prepares the same for transcripts that come one by one: the dictionary is parsed once, and their
  * growth is bounded together.
  */
-export function createSpelling(config: CustomSpellingConfig): Replacing {
+export function createSpelling(config: CustomSpellingConfig): SessionReplacer {
   const dictionaries = new Map<string, Dictionary>()
   const growth = new Growth()
   const tooLong = Object.entries(config.spelling_dictionary).filter(isTooLong).length
@@ -70,7 +70,7 @@ function readDictionary(
   separator: string,
 ): Dictionary {
   const root: Node = { next: new Map() }
-  let longestStep = 0
+  let maxStep = 0
   for (const [key, variants] of Object.entries(spelling_dictionary)) {
     const written = key.trim()
     if (written === '' || written.length > MAX_REPLACEMENT) continue
@@ -79,7 +79,7 @@ function readDictionary(
       if (steps.length === 0) continue
       let node = root
       for (const step of steps) {
-        longestStep = Math.max(longestStep, step.length)
+        maxStep = Math.max(maxStep, step.length)
         const next = node.next.get(step) ?? { next: new Map() }
         node.next.set(step, next)
         node = next
@@ -87,7 +87,7 @@ function readDictionary(
       node.key ??= written
     }
   }
-  return { root, longestStep }
+  return { root, maxStep }
 }
 
 /** Returns the steps of a variant; none when it is longer than any utterance. */
@@ -132,7 +132,7 @@ function replace(
   const previous = /[\p{L}\p{N}]/u.test(match.key) ? undefined : spelled.at(-1)
   const before = previous ? [previous, ...replaced] : replaced
   const text = previous ? attached(previous, match) : withPunctuation(match.key, match)
-  if (!growth.admits(before, text)) return false
+  if (!growth.allows(before, text)) return false
   if (previous) spelled.pop()
   spelled.push(replaceWords(before, text))
   return true
@@ -207,7 +207,7 @@ function walk(
   { dictionary, separator }: { dictionary: Dictionary; separator: string },
 ): Node | undefined {
   // Where characters are steps, the tree bounds the search.
-  if (separator !== '' && text.length > COMPOSED * dictionary.longestStep) return undefined
+  if (separator !== '' && text.length > COMPOSED * dictionary.maxStep) return undefined
   let node: Node | undefined = from
   for (const step of stepsOf(foldCase(text), separator)) {
     node = node.next.get(step)

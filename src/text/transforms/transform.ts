@@ -18,14 +18,14 @@ export type Transform = {
   /** Returns what to ask a service before the step; only called where there is one for it. */
   prepare?(transcript: Transcript, params: Params): ServiceRequest[]
   /** `answered`: the answers to what `prepare` returned, where there is a service. */
-  apply(transcript: Transcript, params: Params, answered?: ServiceResponses): Transformed
+  apply(transcript: Transcript, params: Params, answered?: ServiceResponses): TransformResult
 }
 
 /**
  * A changed transcript, the report of the changes, and the audio spans to silence, where there are
  * any.
  */
-export type Transformed = {
+export type TransformResult = {
   transcript: Transcript
   made?: AddOnOutput
   redacted?: RedactedSpan[]

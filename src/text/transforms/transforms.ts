@@ -9,7 +9,7 @@ import {
   languages as numberLanguages,
 } from '../words/numbers/number-style.ts'
 import { enhancePunctuation } from '../words/sentences/punctuation.ts'
-import type { Replacing } from '../words/text-growth.ts'
+import type { SessionReplacer } from '../words/text-growth.ts'
 import { languages as fillerLanguages, removeFillers } from './fillers.ts'
 import { maskProfanity, languages as profanityLanguages } from './profanity.ts'
 import { type CustomSpellingConfig, createSpelling } from './spelling.ts'
@@ -58,7 +58,7 @@ export const transforms: readonly Transform[] = [
  * Creates a transform whose configuration lies beside its switch. Without a configuration it does
  * nothing.
  */
-function withConfig<C>(name: string, create: (config: C) => Replacing): Transform {
+function withConfig<C>(name: string, create: (config: C) => SessionReplacer): Transform {
   return {
     name,
     languages: 'all',

@@ -1,5 +1,5 @@
 import { endsOf, type Index, type Pattern } from './entries.ts'
-import { editDistance, leastCosts, MIN_SKIP, PHONES, phoneDistance } from './phone-distance.ts'
+import { editDistance, MIN_SKIP, minCosts, PHONES, phoneDistance } from './phone-distance.ts'
 
 /** The greatest distance of the last phone from that of the entry. */
 const LAST_DISTANCE = 0.6
@@ -31,7 +31,7 @@ export function findClosestEntry(
 ): ClosestEntry | undefined {
   const { phones, words, factor } = recognized
   const [first, last] = [phones[0]!, phones.at(-1)!]
-  const query = { phones, words, factor, least: leastCosts(phones) }
+  const query = { phones, words, factor, least: minCosts(phones) }
   const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
   let best: ClosestEntry | undefined
   for (const end of LASTS[last]!) {

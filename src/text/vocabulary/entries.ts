@@ -120,7 +120,7 @@ function hasSigns(text: string): boolean {
   return /[^\p{L}\p{M}\p{N}\s.,'’-]|^\.|[.,]$/u.test(text.trim())
 }
 
-type Saying = {
+type PronunciationVariant = {
   value: string
   words: number
   intensity: number
@@ -130,7 +130,7 @@ type Saying = {
   order: number
 }
 
-function patternOf(text: string, saying: Saying): Pattern | undefined {
+function patternOf(text: string, saying: PronunciationVariant): Pattern | undefined {
   const { value, words, intensity, spoken, language, order } = saying
   if (!hasSounds(spoken) || !hasSounds(language)) return undefined
   const phones = phonesOf(text, spoken)

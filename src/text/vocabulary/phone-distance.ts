@@ -94,7 +94,7 @@ let [above, row] = [new Float64Array(64), new Float64Array(64)]
  * Returns the minimum cost of each recognized phone when `phones` were spoken: as the closest of
  * them, or as none. This gives a lower bound of the distance to `phones` at a fraction of its cost.
  */
-export function leastCosts(phones: readonly number[]): Float64Array {
+export function minCosts(phones: readonly number[]): Float64Array {
   const least = SKIP.slice()
   for (const phone of phones) {
     for (let recognized = 0; recognized < PHONES; recognized++) {
@@ -110,7 +110,7 @@ const ROUNDING = 1e-9
 
 /**
  * Returns the weighted edit distance of two rows of phones; Infinity as soon as it is above
- * `limit`. `least` are the `leastCosts` of `b`, where they are known. Only the band of the table is
+ * `limit`. `least` are the `minCosts` of `b`, where they are known. Only the band of the table is
  * filled through which a path can go with so many phones left out on both sides of a cell (Ukkonen,
  * 1985).
  */

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, type Replacing, warningsOf } from '../words/text-growth.ts'
+import { Growth, type SessionReplacer, warningsOf } from '../words/text-growth.ts'
 import {
   foldCase,
   partsOf,
@@ -23,7 +23,11 @@ import { hasSounds, phonesOf } from './phones.ts'
 const MAX_PAUSE = 0.6
 
 /** One word with all properties that are compared. */
-type Recognized = RecognizedWord & { parts: WordParts; letters: string; phones: readonly number[] }
+type PreparedWord = RecognizedWord & {
+  parts: WordParts
+  letters: string
+  phones: readonly number[]
+}
 
 /**
  * Words from `from` to `to` (exclusive) that may be `value`; the lower the score, the closer the
@@ -48,7 +52,7 @@ export function applyVocabulary(
  * Prepares the same for transcripts that come one by one: once for each language that has phones
  * and once for all others. The growth of the transcripts is bounded together.
  */
-export function createVocabulary(config: CustomVocabularyConfig): Replacing {
+export function createVocabulary(config: CustomVocabularyConfig): SessionReplacer {
   const indexes = new Map<string, Index>()
   const growth = new Growth()
   const tooLong = countTooLong(config)
@@ -60,7 +64,7 @@ export function createVocabulary(config: CustomVocabularyConfig): Replacing {
   }
   return {
     apply(transcript) {
-      const readings = new Map<string, Recognized>()
+      const readings = new Map<string, PreparedWord>()
       const utterances = transcript.utterances.map((utterance) => {
         const { language, words } = utterance
         const recognized = words.map((word) => read(word, { language, readings }))
@@ -76,8 +80,8 @@ export function createVocabulary(config: CustomVocabularyConfig): Replacing {
 /** Returns a word with its phones, which are cached because words repeat. */
 function read(
   { text, confidence }: Word,
-  { language, readings }: { language: string; readings: Map<string, Recognized> },
-): Recognized {
+  { language, readings }: { language: string; readings: Map<string, PreparedWord> },
+): PreparedWord {
   const name = `${language} ${text}`
   let recognized = readings.get(name)
   if (!recognized) {
@@ -98,15 +102,15 @@ function read(
 }
 
 /** Anything longer is no word, and can match an entry only to the letter. */
-const LONGEST_WORD = 100
+const MAX_WORD_CHARS = 100
 
 function hasPhones(core: string, language: string): boolean {
-  return core.length <= LONGEST_WORD && hasSounds(language)
+  return core.length <= MAX_WORD_CHARS && hasSounds(language)
 }
 
 function candidates(
   { words, language }: Utterance,
-  recognized: Recognized[],
+  recognized: PreparedWord[],
   index: Index,
 ): Candidate[] {
   const found: Candidate[] = []
@@ -137,7 +141,7 @@ function candidates(
 /** Returns whether the word at `i` continues the one before it, without punctuation or a pause. */
 function isOnePhrase(
   words: readonly Word[],
-  recognized: readonly Recognized[],
+  recognized: readonly PreparedWord[],
   i: number,
 ): boolean {
   const { after, possessive } = recognized[i - 1]!.parts
@@ -167,7 +171,7 @@ function chooseBest(found: Candidate[]): Candidate[] {
 
 function replace(
   words: readonly Word[],
-  recognized: readonly Recognized[],
+  recognized: readonly PreparedWord[],
   { chosen, growth }: { chosen: readonly Candidate[]; growth: Growth },
 ): Word[] {
   const replaced: Word[] = []
@@ -178,7 +182,7 @@ function replace(
     const { possessive, after } = recognized[to - 1]!.parts
     const own = words.slice(from, to)
     const text = withPunctuation(value, { before, after: possessive + after })
-    if (!growth.admits(own, text)) continue
+    if (!growth.allows(own, text)) continue
     replaced.push(...words.slice(at, from), replaceWords(own, text))
     at = to
   }

@@ -2,10 +2,10 @@
  * Nobody writes so many combining marks on one letter (Unicode Standard Annex 15, stream-safe
  * text).
  */
-const MOST_MARKS = 30
+const MAX_MARKS = 30
 
-const MANY_MARKS = new RegExp(`\\p{M}{${MOST_MARKS + 1}}`, 'u')
-const BEHIND_MANY = new RegExp(`(?<=\\p{M}{${MOST_MARKS}})(?=\\p{M})`, 'u')
+const MANY_MARKS = new RegExp(`\\p{M}{${MAX_MARKS + 1}}`, 'u')
+const BEHIND_MANY = new RegExp(`(?<=\\p{M}{${MAX_MARKS}})(?=\\p{M})`, 'u')
 
 /**
  * Normalizes a text. Longer rows of combining marks keep their order: to sort such a row takes

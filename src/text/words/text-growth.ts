@@ -16,7 +16,7 @@ const MAX_PER_UTTERANCE = 2000
 const MAX_IN_ALL = 65_536
 
 /** A spelling, or a vocabulary, for the transcripts of one session, which come one by one. */
-export type Replacing = {
+export type SessionReplacer = {
   apply(transcript: Transcript): Transcript
   /** Returns the warnings for the customer: what has been left out of all transcripts so far. */
   warnings(): string[]
@@ -45,7 +45,7 @@ export class Growth {
   }
 
   /** Returns whether `text` may replace `words`, and counts it when it may. */
-  admits(words: readonly { text: string }[], text: string): boolean {
+  allows(words: readonly { text: string }[], text: string): boolean {
     const added = Math.max(0, text.length - lengthOf(words))
     if (
       added > 0 &&

@@ -58,7 +58,7 @@ test('names of one account that do not resolve hold up no fetch, job or callback
   t.after(() => sender.close())
   const url = `http://good.example:${new URL(receiver.url).port}/`
   const delivery = { id: 'a', account: OTHER, method: 'POST', url } as const
-  const body = { bytes: 0, pieces: async function* () {} }
+  const body = { bytes: 0, chunks: async function* () {} }
   const { status } = await sender.send({ delivery, body, secrets: [], signal })
   assert.equal(status, 200)
 

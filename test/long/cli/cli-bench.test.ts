@@ -4,7 +4,7 @@ import test, { after, before } from 'node:test'
 import { runHere } from '../../support/cli/run-here.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
-/** Four seconds: two stretches of speech with a pause between them. */
+/** Four seconds: two spans of speech with a pause between them. */
 const SPEECH = join(import.meta.dirname, '../../fixtures/speech.wav')
 
 let server: TestServer

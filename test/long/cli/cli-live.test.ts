@@ -10,7 +10,7 @@ import { type CuttingProxy, startProxy } from '../../support/net/cutting-proxy.t
 import { call } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
 
-/** Four seconds: two stretches of speech with a pause between them. */
+/** Four seconds: two spans of speech with a pause between them. */
 const SPEECH = join(import.meta.dirname, '../../fixtures/speech.wav')
 const TWO_CHANNELS = join(import.meta.dirname, '../../fixtures/two-channels.wav')
 const HEADER_BYTES = 44

@@ -128,8 +128,8 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
 })
 
 /** Waits until it holds; false when that takes longer than it may. */
-async function until(holds: () => Promise<boolean>, mostMs = TIMEOUT_MS): Promise<boolean> {
-  const late = performance.now() + mostMs
+async function until(holds: () => Promise<boolean>, timeoutMs = TIMEOUT_MS): Promise<boolean> {
+  const late = performance.now() + timeoutMs
   while (performance.now() < late) {
     if (await holds()) return true
     await delay(10)

@@ -33,7 +33,7 @@ function open(t: TestContext, changes: Partial<EmbeddedModelOptions> = {}) {
   })
   t.after(() => model.close())
   const { signal } = new AbortController()
-  const options: AskOptions = { model, remember: (_part, make) => make(), signal }
+  const options: AskOptions = { model, memoize: (_part, make) => make(), signal }
   return options
 }
 

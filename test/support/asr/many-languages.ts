@@ -59,8 +59,8 @@ export async function createTonesEngine(
 }
 
 /** Returns a recording of tones, one channel as a WAV file. */
-export function speakWav(stretches: readonly Spoken[]): Uint8Array<ArrayBuffer> {
-  const samples = speak(stretches)
+export function speakWav(spans: readonly Spoken[]): Uint8Array<ArrayBuffer> {
+  const samples = speak(spans)
   const header = wavHeader({ encoding: 's16', sampleRate: 16_000, channels: 1 }, samples.byteLength)
   return new Uint8Array(Buffer.concat([header, samples]))
 }

@@ -15,9 +15,9 @@ const pitches: Readonly<Record<string, number>> = { en: 200, fr: 300, de: 400, e
 /** A stretch of speech, or of silence without a language; in seconds. */
 export type Spoken = { language?: string; seconds: number }
 
-/** Returns the samples of some stretches, 16-bit at 16 kHz. */
-export function speak(stretches: readonly Spoken[]): Buffer {
-  const parts = stretches.map(({ language, seconds }) => {
+/** Returns the samples of some spans, 16-bit at 16 kHz. */
+export function speak(spans: readonly Spoken[]): Buffer {
+  const parts = spans.map(({ language, seconds }) => {
     const samples = new Int16Array(Math.round(seconds * SAMPLE_RATE))
     const step = language ? (2 * Math.PI * pitches[language]!) / SAMPLE_RATE : 0
     return Buffer.from(samples.map((_, i) => 8000 * Math.sin(step * i)).buffer)

@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import type { MediaTools } from '../../../src/jobs/pipeline/pipeline-tools.ts'
+import type { MediaDeps } from '../../../src/jobs/pipeline/pipeline-deps.ts'
 
 export type FakeRecording = {
   seconds: number
@@ -23,7 +23,7 @@ export async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 /** Creates media tools that need no decoder; `onDecode` may fail or delay a decoding. */
 export function createFakeMedia(
   onDecode: (folder: string) => Promise<void> | void = () => {},
-): MediaTools {
+): MediaDeps {
   return {
     async probe(file) {
       const { seconds, channels = 1 } = await read(file)

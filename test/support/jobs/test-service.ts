@@ -4,7 +4,7 @@ import type { SpeechEngine } from '../../../src/asr/speech-engine.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
 import { Jobs } from '../../../src/jobs/jobs.ts'
-import type { MediaTools } from '../../../src/jobs/pipeline/pipeline-tools.ts'
+import type { MediaDeps } from '../../../src/jobs/pipeline/pipeline-deps.ts'
 import type { Resolve } from '../../../src/net/dns/resolver.ts'
 import { createLog } from '../../../src/observability/log.ts'
 import { findJob, type Job } from '../../../src/storage/jobs/jobs.ts'
@@ -22,7 +22,7 @@ import { resultOf } from './test-jobs.ts'
 
 export type ServiceOptions = {
   speech?: SpeechEngine
-  media?: MediaTools
+  media?: MediaDeps
   env?: Record<string, string>
   graceMs?: number
   disk?: MeasureDisk

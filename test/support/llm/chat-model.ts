@@ -15,6 +15,6 @@ export async function openChatModel(
   const client = createServiceClient({ url, apiKey: 'secret', pauseMs: 1 })
   const model = createChatClient({ client, model: 'tiny', contextTokens, timeout, answerTimeout })
   t.after(() => model.close())
-  const remember = <T>(_part: object, make: () => Promise<T>) => make()
-  return { calls, options: { model, remember, signal: new AbortController().signal } }
+  const memoize = <T>(_part: object, make: () => Promise<T>) => make()
+  return { calls, options: { model, memoize, signal: new AbortController().signal } }
 }

@@ -16,7 +16,7 @@ export type ChatCall = {
 
 /**
  * How the provider answers: a text, which is streamed where that is asked for, a status, or what a
- * broken one does. `body` is the JSON of a provider that does not stream. `pieces` are written as
+ * broken one does. `body` is the JSON of a provider that does not stream. `chunks` are written as
  * they are, the next one when the last one was sent; `ending` is what follows them, by default the
  * end.
  */
@@ -29,7 +29,7 @@ export type ChatReply =
   | Streamed
 
 type Streamed = {
-  pieces: Iterable<string> | AsyncIterable<string>
+  chunks: Iterable<string> | AsyncIterable<string>
   type?: string
   ending?: 'end' | 'stall' | 'break'
 }
@@ -47,7 +47,7 @@ export function eventOf(fields: object | string): string {
 }
 
 /**
- * Returns the events of an answer, as most providers send them: in small pieces, tokens at the end.
+ * Returns the events of an answer, as most providers send them: in small chunks, tokens at the end.
  */
 export function eventsOf(content: string): string[] {
   const third = Math.ceil(content.length / 3)
@@ -80,11 +80,11 @@ export async function startChatProvider(
     if (answer === 'stall') return
     if (typeof answer === 'object' && 'cut' in answer) {
       const begun = [deltaOf('The beginning')]
-      await stream(response, body.stream ? { pieces: begun, ending: 'break' } : broken)
-    } else if (typeof answer === 'object' && 'pieces' in answer) {
+      await stream(response, body.stream ? { chunks: begun, ending: 'break' } : broken)
+    } else if (typeof answer === 'object' && 'chunks' in answer) {
       await stream(response, answer)
     } else if (typeof answer === 'string' && body.stream) {
-      await stream(response, { pieces: eventsOf(answer) })
+      await stream(response, { chunks: eventsOf(answer) })
     } else {
       const given = typeof answer === 'number' ? { status: answer, body: '{"error":{}}' } : answer
       const content = typeof given === 'object' ? given.body : completionOf(given)
@@ -104,18 +104,18 @@ export async function startChatProvider(
   }
 }
 
-const broken: Streamed = { pieces: ['{"choices":'], type: 'application/json', ending: 'break' }
+const broken: Streamed = { chunks: ['{"choices":'], type: 'application/json', ending: 'break' }
 
 function completionOf(content: string): string {
   return JSON.stringify({ choices: [{ message: { role: 'assistant', content } }], usage: USAGE })
 }
 
-async function stream(response: ServerResponse, { pieces, type, ending }: Streamed): Promise<void> {
+async function stream(response: ServerResponse, { chunks, type, ending }: Streamed): Promise<void> {
   response.writeHead(200, { 'content-type': type ?? 'text/event-stream' })
   const left = new Promise((resolve) => response.once('close', resolve))
-  for await (const piece of pieces) {
+  for await (const chunk of chunks) {
     if (response.closed) return
-    await Promise.race([left, new Promise((resolve) => response.write(piece, resolve))])
+    await Promise.race([left, new Promise((resolve) => response.write(chunk, resolve))])
     // Its client is in the same process.
     await setImmediate()
   }

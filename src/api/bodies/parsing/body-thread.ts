@@ -22,7 +22,7 @@ const TIMEOUT_MS = 15_000
 /** A megabyte of JSON may become a hundred megabytes of small values. */
 const MAX_HEAP_MB = 256
 
-type Waiting = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
+type PendingTask = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
 
 /**
  * A thread that reads one body at a time, in order of arrival; it starts with the first one. A body
@@ -31,9 +31,9 @@ type Waiting = { task: BodyTask; outcome: PromiseWithResolvers<unknown> }
  */
 export class BodyThread {
   readonly #options: BodyThreadOptions
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: PendingTask[] = []
   readonly #worker: SupervisedWorker<FromThread>
-  #current: Waiting | undefined
+  #current: PendingTask | undefined
 
   constructor(options: BodyThreadOptions) {
     this.#options = options
@@ -81,7 +81,7 @@ export class BodyThread {
     void ended.then((outcome) => this.#end(current, outcome))
   }
 
-  #end(current: Waiting, ended: Outcome<FromThread>): void {
+  #end(current: PendingTask, ended: Outcome<FromThread>): void {
     // It was refused when the thread was closed.
     if (this.#current !== current) return
     this.#current = undefined

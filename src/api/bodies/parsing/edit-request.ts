@@ -1,10 +1,10 @@
 import type { EditOperation } from '../../../text/edits/plan-edits.ts'
 import { EditRequest, type editKinds } from '../../schemas/transcripts/transcript-edits.ts'
 import {
-  type Problem,
-  problemsError,
-  type ReadOptions,
-  readFields,
+  type FieldError,
+  type ValidationOptions,
+  validateFields,
+  validationError,
 } from '../validation/validate-fields.ts'
 
 /** The corrections that a request asks for: operations, or a version to bring back. */
@@ -29,11 +29,11 @@ const fields: Record<
 }
 
 /** Reads corrections; rejects with `request_invalid`. */
-export function readEditRequest(body: unknown, options: ReadOptions): RequestedEdits {
-  const { value, problems } = readFields(EditRequest, body, options)
+export function readEditRequest(body: unknown, options: ValidationOptions): RequestedEdits {
+  const { value, errors } = validateFields(EditRequest, body, options)
   const operations = value.operations ?? []
-  const error = problemsError(problems.length > 0 ? problems : operations.flatMap(checkFields))
-  if (error) throw error
+  const invalid = validationError(errors.length > 0 ? errors : operations.flatMap(checkFields))
+  if (invalid) throw invalid
   const { base_version: baseVersion } = value
   const [first] = operations
   if (first?.op !== 'restore') return { baseVersion, operations: operations as EditOperation[] }
@@ -42,19 +42,19 @@ export function readEditRequest(body: unknown, options: ReadOptions): RequestedE
 
 type Operation = { op: (typeof editKinds)[number] } & Record<string, unknown>
 
-function checkFields(operation: Operation, i: number, all: readonly Operation[]): Problem[] {
+function checkFields(operation: Operation, i: number, all: readonly Operation[]): FieldError[] {
   const { op, ...given } = operation
   const { needs, takes } = fields[op]
-  const problem = (name: string, rule: string) => ({ path: ['operations', String(i), name], rule })
+  const error = (name: string, rule: string) => ({ path: ['operations', String(i), name], rule })
   const missing = needs.filter((name) => given[name] === undefined)
   const foreign = Object.keys(given).filter((name) => ![...needs, ...takes].includes(name))
-  const problems = [
-    ...missing.map((name) => problem(name, 'is required')),
-    ...foreign.map((name) => problem(name, `must not be given with ${op}`)),
+  const errors = [
+    ...missing.map((name) => error(name, 'is required')),
+    ...foreign.map((name) => error(name, `must not be given with ${op}`)),
   ]
   if (op === 'name_speaker' && (given.speaker === undefined) === (given.channel === undefined)) {
-    problems.push(problem('speaker', 'or channel must be given, and not both'))
+    errors.push(error('speaker', 'or channel must be given, and not both'))
   }
-  if (op === 'restore' && all.length > 1) problems.push(problem('op', 'must be the only operation'))
-  return problems
+  if (op === 'restore' && all.length > 1) errors.push(error('op', 'must be the only operation'))
+  return errors
 }

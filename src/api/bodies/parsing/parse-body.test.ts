@@ -12,9 +12,9 @@ function read(body: unknown, wantsFingerprint = false) {
   return parseBody({ kind: 'pre-recorded', bytes, wantsFingerprint })
 }
 
-/** Returns the problems of a body. */
+/** Returns the errors of a body. */
 function lines(fields: Record<string, unknown>): string[] {
-  return read({ audio_url, ...fields }).problems.lines
+  return read({ audio_url, ...fields }).errors.lines
 }
 
 const term = 'x'.repeat(300)
@@ -32,8 +32,8 @@ test('the largest vocabulary and the largest spelling dictionary are taken, whol
     custom_spelling: true,
     custom_spelling_config: spelling(['a', 'b']),
   }
-  const { problems, params, paramsText } = read({ audio_url, ...fields })
-  assert.deepEqual(problems, { lines: [], cut: false })
+  const { errors, params, paramsText } = read({ audio_url, ...fields })
+  assert.deepEqual(errors, { lines: [], cut: false })
   const all = JSON.parse(paramsText)
   assert.deepEqual(all.custom_vocabulary_config.vocabulary, fields.custom_vocabulary)
   assert.deepEqual(all.custom_spelling_config, fields.custom_spelling_config)

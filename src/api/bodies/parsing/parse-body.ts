@@ -22,12 +22,12 @@ import {
 } from '../validation/cross-field-rules.ts'
 import { inFieldOrder } from '../validation/field-order.ts'
 import {
-  formatProblem,
-  linesError,
-  linesOf,
-  type Problem,
-  type ProblemLines,
-  readFields,
+  type ErrorLines,
+  errorLines,
+  errorOfLines,
+  type FieldError,
+  formatFieldError,
+  validateFields,
 } from '../validation/validate-fields.ts'
 import { type RequestedEdits, readEditRequest } from './edit-request.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -44,7 +44,7 @@ export type BodySettings = Pick<Config, 'models' | 'requests'>
  */
 export type ParsedJobRequest = {
   /** Problems with single fields, and missing ones; the rest is complete only without any. */
-  problems: ProblemLines
+  errors: ErrorLines
   /** Unknown fields that were dropped. */
   ignored: readonly string[]
   /** Fields that contradict each other. */
@@ -101,32 +101,30 @@ export function createBodyParser(settings: BodySettings): ParseBody {
   const preRecorded = preRecordedRequest(settings)
   const live = liveRequest(settings)
   const plain = (schema: TSchema) => (body: unknown) => {
-    const { value, problems } = readFields(schema, body, settings.requests)
-    const error = linesError(linesOf(problems))
+    const { value, errors } = validateFields(schema, body, settings.requests)
+    const error = errorOfLines(errorLines(errors))
     if (error) throw error
     return value as BodyOutcomes[BodyKind]
   }
   const readers: Record<BodyKind, Reader> = {
     'pre-recorded': (body, task) => {
-      const { value, problems, ignored } = readFields(preRecorded, body, settings.requests)
-      const all = addMissing(problems, findMissing(value, settings.requests))
+      const { value, errors, ignored } = validateFields(preRecorded, body, settings.requests)
+      const all = addMissing(errors, findMissing(value, settings.requests))
       return finish(task, body, {
         ignored,
-        problems: inFieldOrder(preRecorded, all),
+        errors: inFieldOrder(preRecorded, all),
         contradictions: () => findContradictions(value, settings.models),
-        audioUrl: problems.some(({ path }) => path[0] === 'audio_url')
-          ? undefined
-          : value.audio_url,
+        audioUrl: errors.some(({ path }) => path[0] === 'audio_url') ? undefined : value.audio_url,
         params: () => toRequestParams(value, settings.models),
         customMetadata: value.custom_metadata,
       })
     },
     live: (body, task) => {
-      const { value, problems, ignored } = readFields(live, body, settings.requests)
-      const all = addMissing(problems, findMissingLive(value, settings.requests))
+      const { value, errors, ignored } = validateFields(live, body, settings.requests)
+      const all = addMissing(errors, findMissingLive(value, settings.requests))
       return finish(task, body, {
         ignored,
-        problems: inFieldOrder(live, all),
+        errors: inFieldOrder(live, all),
         contradictions: () => findLiveContradictions(value),
         audioUrl: undefined,
         params: () => toLiveParams(value, settings.models),
@@ -146,31 +144,31 @@ export function createBodyParser(settings: BodySettings): ParseBody {
   return (task) => readers[task.kind](parseJson(task.bytes), task) as never
 }
 
-type Judged = {
+type Validated = {
   ignored: readonly string[]
-  problems: readonly Problem[]
-  contradictions: () => readonly Problem[]
+  errors: readonly FieldError[]
+  contradictions: () => readonly FieldError[]
   audioUrl: string | undefined
   params: () => Record<string, unknown>
   customMetadata: Record<string, unknown> | undefined
 }
 
-/** With problems, nothing more can be built from it. */
+/** With errors, nothing more can be built from it. */
 function finish(
   { kind, wantsFingerprint }: BodyTask,
   body: unknown,
-  judged: Judged,
+  validated: Validated,
 ): ParsedJobRequest {
-  const { ignored, problems, contradictions, audioUrl, params, customMetadata = null } = judged
+  const { ignored, errors, contradictions, audioUrl, params, customMetadata = null } = validated
   const fingerprint = wantsFingerprint ? fingerprintOf(kind, body) : undefined
-  const creation = { problems: linesOf(problems), ignored, audioUrl, fingerprint }
-  if (problems.length > 0) {
+  const creation = { errors: errorLines(errors), ignored, audioUrl, fingerprint }
+  if (errors.length > 0) {
     return { ...creation, contradictions: [], params: {}, paramsText: '{}', customMetadata: null }
   }
   const all = params()
   return {
     ...creation,
-    contradictions: contradictions().map(formatProblem),
+    contradictions: contradictions().map(formatFieldError),
     params: truncateLists(all) as Record<string, unknown>,
     paramsText: JSON.stringify(all),
     customMetadata,

@@ -1,6 +1,6 @@
 import { AppError } from '../../../errors.ts'
 import { MAX_METADATA_KEY_CHARS, MAX_METADATA_KEYS } from '../../schemas/common/limits.ts'
-import { isObject, problemsError } from '../validation/validate-fields.ts'
+import { isObject, validationError } from '../validation/validate-fields.ts'
 
 /** What a client states about a session, as JSON text. */
 export type PostSessionMetadata = { text: string }
@@ -11,7 +11,7 @@ export function readMetadata(body: unknown): PostSessionMetadata {
   const { post_session_metadata: given, ...rest } = body
   const metadata = given ?? rest
   const rule = isObject(metadata) ? brokenRule(Object.keys(metadata)) : 'must be an object'
-  if (rule) throw problemsError([{ path: ['post_session_metadata'], rule }])
+  if (rule) throw validationError([{ path: ['post_session_metadata'], rule }])
   return { text: JSON.stringify(metadata) }
 }
 

@@ -2,13 +2,13 @@ import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** The number of chunks allowed for any body: some clients send small ones byte by byte. */
-const FREE_PIECES = 1000
+const FREE_CHUNKS = 1000
 
 /**
  * The average size in bytes that further chunks must have: each costs as much as a kilobyte of a
  * large one.
  */
-const MIN_PIECE_BYTES = 64
+const MIN_CHUNK_BYTES = 64
 
 /**
  * Returns a request class that refuses bodies in too many small chunks: a megabyte in chunks of one
@@ -17,23 +17,23 @@ const MIN_PIECE_BYTES = 64
  */
 export function limitChunks(refuse: (socket: Socket) => void): typeof IncomingMessage {
   return class ChunkLimitedRequest extends IncomingMessage {
-    #pieces = 0
+    #chunks = 0
     #bytes = 0
     #isRefused = false
 
-    override push(piece: Uint8Array | null, encoding?: BufferEncoding): boolean {
+    override push(chunk: Uint8Array | null, encoding?: BufferEncoding): boolean {
       if (this.#isRefused) return false
-      if (piece) {
-        this.#pieces++
-        this.#bytes += piece.byteLength
-        if (this.#bytes < (this.#pieces - FREE_PIECES) * MIN_PIECE_BYTES) {
+      if (chunk) {
+        this.#chunks++
+        this.#bytes += chunk.byteLength
+        if (this.#bytes < (this.#chunks - FREE_CHUNKS) * MIN_CHUNK_BYTES) {
           this.#isRefused = true
           refuse(this.socket)
           this.socket.destroySoon()
           return false
         }
       }
-      return super.push(piece, encoding)
+      return super.push(chunk, encoding)
     }
   }
 }

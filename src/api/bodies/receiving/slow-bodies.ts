@@ -25,7 +25,7 @@ export type BodyWatch<T extends SlowBody = IncomingMessage> = {
   tick(): void
 }
 
-type Watched = { isKnown: () => boolean; bytes: number; waited: number }
+type WatchedBody = { isKnown: () => boolean; bytes: number; waited: number }
 
 /**
  * Creates a watch that cuts off bodies which arrive too slowly. Each has a timeout in seconds,
@@ -33,9 +33,9 @@ type Watched = { isKnown: () => boolean; bytes: number; waited: number }
  * the server does not read, because it has yet to store what arrived, do not count.
  */
 export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): BodyWatch<T> {
-  const watched = new Map<T, Watched>()
+  const watched = new Map<T, WatchedBody>()
 
-  function pass(body: T, state: Watched): boolean {
+  function pass(body: T, state: WatchedBody): boolean {
     const { bytesRead } = body.socket
     const earned = (bytesRead - state.bytes) / MIN_BYTES_PER_SECOND
     state.bytes = bytesRead

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../../../config/config.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
-import { readFields } from '../validation/validate-fields.ts'
+import { validateFields } from '../validation/validate-fields.ts'
 import { toRequestParams } from './pre-recorded-params.ts'
 
 const config = readConfig({ STENO_MODEL_ALIASES: 'nova=stt-1', STENO_DEFAULT_LLM_MODEL: 'small' })
@@ -10,8 +10,8 @@ const schema = preRecordedRequest(config)
 const audio_url = 'https://a.example/b.mp3'
 
 function params(fields: Record<string, unknown>): Record<string, unknown> {
-  const { value, problems } = readFields(schema, { audio_url, ...fields }, config.requests)
-  assert.deepEqual(problems, [])
+  const { value, errors } = validateFields(schema, { audio_url, ...fields }, config.requests)
+  assert.deepEqual(errors, [])
   return toRequestParams(value, config.models)
 }
 
@@ -83,7 +83,7 @@ test('a configuration that was given shows with its defaults, also without its s
 test('the model shows as the client named it, or under the configured label', () => {
   assert.equal(params({ model: 'nova' }).model, 'nova')
   assert.equal(params({ model: null }).model, 'stt-1')
-  const { value } = readFields(schema, { audio_url }, config.requests)
+  const { value } = validateFields(schema, { audio_url }, config.requests)
   assert.equal(toRequestParams(value, { defaultLabel: 'nova-2' }).model, 'nova-2')
 })
 
@@ -176,8 +176,8 @@ for (const [title, older, modern] of legacy) {
 test('older fields are known fields where unknown ones are refused', () => {
   for (const [title, older] of legacy) {
     const given = { audio_url, diarization_config: { enhanced: true }, ...older }
-    const { problems } = readFields(schema, given, { unknownFields: 'reject' })
-    assert.deepEqual(problems, [], title)
+    const { errors } = validateFields(schema, given, { unknownFields: 'reject' })
+    assert.deepEqual(errors, [], title)
   }
 })
 

@@ -1,11 +1,11 @@
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { SubmitRequest } from '../../../jobs/job-service.ts'
 import type { LiveRequest } from '../../../live/request/live-request.ts'
 import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { ParsedJobRequest } from '../parsing/parse-body.ts'
-import { formatProblem, linesError, type Problem } from '../validation/validate-fields.ts'
+import { errorOfLines, type FieldError, formatFieldError } from '../validation/validate-fields.ts'
 
 /** The account that submits, and the base URLs. */
 export type Submitter = {
@@ -15,7 +15,7 @@ export type Submitter = {
 }
 
 /**
- * Turns a creation whose body was read into a submission: reports problems with it and with the
+ * Turns a creation whose body was read into a submission: reports errors with it and with the
  * upload that it names together; then contradictions.
  */
 export async function toSubmission(
@@ -23,14 +23,14 @@ export async function toSubmission(
   { account, bases }: Submitter,
   { storage }: Pick<App, 'storage'>,
 ): Promise<SubmitRequest> {
-  const { audioUrl, problems } = creation
+  const { audioUrl, errors } = creation
   const audio = audioUrl === undefined ? {} : await findAudio(audioUrl)
   // The URL is the first field of all.
-  if (audio.problem) problems.lines.unshift(formatProblem(audio.problem))
+  if (audio.problem) errors.lines.unshift(formatFieldError(audio.problem))
   const request = toLiveSubmission(creation)
   return { ...request, fileId: audio.fileId ?? null, source: audio.fileId ? null : audioUrl! }
 
-  async function findAudio(audioUrl: string): Promise<{ fileId?: string; problem?: Problem }> {
+  async function findAudio(audioUrl: string): Promise<{ fileId?: string; problem?: FieldError }> {
     const id = fileIdOf(audioUrl, bases)
     const fileId = id ?? uploadIdIn(audioUrl)
     if (fileId && (await findRecording(storage.db, { id: fileId, account }))) return { fileId }
@@ -42,13 +42,13 @@ export async function toSubmission(
 
 /** Does the same for a live session, which names no recording. */
 export function toLiveSubmission({
-  problems,
+  errors,
   contradictions,
   params,
   paramsText,
   customMetadata,
 }: ParsedJobRequest): LiveRequest {
-  const invalid = linesError(problems)
+  const invalid = errorOfLines(errors)
   if (invalid) throw invalid
   if (contradictions.length > 0) {
     const detail = contradictions.join('; ')

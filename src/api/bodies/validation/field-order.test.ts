@@ -9,7 +9,7 @@ const schema = Type.Object({
   last: Type.String(),
 })
 
-test('problems stand in the order of the fields, those of one field as they were found', () => {
+test('errors stand in the order of the fields, those of one field as they were found', () => {
   const given = [
     'unknown one',
     'last',
@@ -22,9 +22,9 @@ test('problems stand in the order of the fields, those of one field as they were
     'first',
     'other two',
   ]
-  const problems = given.map((text) => ({ path: text.split(' ')[0]!.split('.'), rule: text }))
+  const errors = given.map((text) => ({ path: text.split(' ')[0]!.split('.'), rule: text }))
   assert.deepEqual(
-    inFieldOrder(schema, problems).map(({ rule }) => rule),
+    inFieldOrder(schema, errors).map(({ rule }) => rule),
     [
       'first',
       'first.a',

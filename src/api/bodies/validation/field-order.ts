@@ -1,15 +1,15 @@
 import type { TSchema } from 'typebox'
-import type { Problem } from './validate-fields.ts'
+import type { FieldError } from './validate-fields.ts'
 
 type Fields = { properties?: Record<string, Fields> }
 
 /**
- * Sorts problems in the order of the schema's fields at every depth; those of one
+ * Sorts errors in the order of the schema's fields at every depth; those of one
  * field keep their order, unknown fields come last.
  */
-export function inFieldOrder(schema: TSchema, problems: readonly Problem[]): Problem[] {
-  const placed = problems.map((problem) => ({ problem, places: placesOf(schema, problem.path) }))
-  return placed.sort((a, b) => compare(a.places, b.places)).map(({ problem }) => problem)
+export function inFieldOrder(schema: TSchema, errors: readonly FieldError[]): FieldError[] {
+  const placed = errors.map((error) => ({ error, places: placesOf(schema, error.path) }))
+  return placed.sort((a, b) => compare(a.places, b.places)).map(({ error }) => error)
 }
 
 /** Returns the position of each part of a path, as far as the schema names fields. */

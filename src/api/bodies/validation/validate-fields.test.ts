@@ -6,18 +6,18 @@ import { Compile } from 'typebox/compile'
 import { rounds } from '../../../../test/support/rounds.ts'
 import { readConfig } from '../../../config/config.ts'
 import { preRecordedRequest } from '../../schemas/jobs/pre-recorded-request.ts'
-import { formatProblem, problemsError, readFields } from './validate-fields.ts'
+import { formatFieldError, validateFields, validationError } from './validate-fields.ts'
 
 function lines(
   schema: TSchema,
   value: unknown,
   unknownFields: 'ignore' | 'reject' = 'ignore',
 ): string[] {
-  return readFields(schema, value, { unknownFields }).problems.map(formatProblem)
+  return validateFields(schema, value, { unknownFields }).errors.map(formatFieldError)
 }
 
 function read(schema: TSchema, value: unknown): unknown {
-  return readFields(schema, value, { unknownFields: 'ignore' }).value
+  return validateFields(schema, value, { unknownFields: 'ignore' }).value
 }
 
 test('a reader names each field at fault by its dotted path, in the order of the schema', () => {
@@ -164,14 +164,14 @@ test('a key of the client cannot break the grammar of a line', () => {
 
 test('a million wrong items make a thousand lines', () => {
   const schema = Type.Object({ list: Type.Array(Type.String()) })
-  const { problems } = readFields(
+  const { errors } = validateFields(
     schema,
     { list: Array(1_000_000).fill(1) },
     { unknownFields: 'ignore' },
   )
-  const error = problemsError(problems)
+  const error = validationError(errors)
   assert.equal(error?.validationErrors?.length, 1000)
-  assert.match(error.message, /first 1000 problems/)
+  assert.match(error.message, /first 1000 errors/)
 })
 
 test('a walk ends with the problem after the last one that is shown', () => {
@@ -183,8 +183,8 @@ test('a walk ends with the problem after the last one that is shown', () => {
       return Reflect.get(target, key, receiver)
     },
   })
-  const { problems } = readFields(schema, { list, rest: {} }, { unknownFields: 'ignore' })
-  assert.equal(problems.length, 1001)
+  const { errors } = validateFields(schema, { list, rest: {} }, { unknownFields: 'ignore' })
+  assert.equal(errors.length, 1001)
   assert.equal(looked.length, 1001)
 })
 
@@ -207,15 +207,15 @@ test('a list, a map and its keys are judged by their bounds before what they hol
 test('lines that list many words are shown as far as they fit', () => {
   const words = Array.from({ length: 100 }, (_, i) => `word${i}`)
   const schema = Type.Object({ list: Type.Array(Type.Enum(words)) })
-  const { problems } = readFields(
+  const { errors } = validateFields(
     schema,
     { list: Array(1000).fill('x') },
     { unknownFields: 'ignore' },
   )
-  const { validationErrors = [], message } = problemsError(problems)!
+  const { validationErrors = [], message } = validationError(errors)!
   const characters = validationErrors.join('').length
   assert.ok(characters > 60_000 && characters <= 65_536, `${characters}`)
-  assert.match(message, new RegExp(`first ${validationErrors.length} problems`))
+  assert.match(message, new RegExp(`first ${validationErrors.length} errors`))
 })
 
 test('what is no object at all is an unreadable body', () => {
@@ -249,9 +249,9 @@ test('a reader finds no problem exactly when TypeBox accepts the body', () => {
   const audio_url = 'https://a.example/x.wav'
   fc.assert(
     fc.property(bodies, (fields) => {
-      const problems = lines(body, { audio_url, ...fields })
+      const errors = lines(body, { audio_url, ...fields })
       const filled = validator.Default({ audio_url, ...structuredClone(fields) })
-      assert.equal(problems.length === 0, validator.Check(filled))
+      assert.equal(errors.length === 0, validator.Check(filled))
     }),
     { numRuns: rounds(500) },
   )

@@ -5,11 +5,11 @@ import { parseDateTime } from '../../lists/date-time.ts'
 import { isCursor } from '../../lists/list-query.ts'
 import { canonicalLanguage } from '../../schemas/models/language-codes.ts'
 
-/** A problem with a request: the field, as path from the top, and what it must be. */
-export type Problem = { path: readonly string[]; rule: string }
+/** A validation error: the field, as path from the top, and what it must be. */
+export type FieldError = { path: readonly string[]; rule: string }
 
 /** How unknown fields are handled. */
-export type ReadOptions = Pick<Config['requests'], 'unknownFields'>
+export type ValidationOptions = Pick<Config['requests'], 'unknownFields'>
 
 /** The JSON Schema keywords that our schemas use. */
 type Rules = {
@@ -32,14 +32,14 @@ type Rules = {
   maxLength?: number
 }
 
-type Reading = ReadOptions & { problems: Problem[]; ignored: string[] }
+type ValidationContext = ValidationOptions & { errors: FieldError[]; ignored: string[] }
 
 /**
- * The position of a value: a link for each part of its path, which is joined only for a problem.
+ * The position of a value: a link for each part of its path, which is joined only for an error.
  */
 type FieldPath = { name: string | number; within: FieldPath | undefined }
 
-/** No client fixes more at once; reading a body with more problems stops there. */
+/** No client fixes more at once; reading a body with more errors stops there. */
 const MAX_LINES = 1000
 /**
  * A line may name a hundred allowed values: a thousand such lines must not produce a response of
@@ -62,61 +62,61 @@ function isLabel(text: string): boolean {
 }
 
 /**
- * Reads `value` by `schema` and records every problem, in the order of the schema's fields. One
+ * Reads `value` by `schema` and records every error, in the order of the schema's fields. One
  * walk does what the contract requires of input (1.3, 1.6): null means absent, defaults are filled
  * in, language aliases are rewritten, nothing is coerced, unknown fields are dropped and named in
- * `ignored`, or recorded as problems.
- * The value has the schema's type when no problem was recorded.
+ * `ignored`, or recorded as errors.
+ * The value has the schema's type when no error was recorded.
  */
-export function readFields<T extends TSchema>(
+export function validateFields<T extends TSchema>(
   schema: T,
   value: unknown,
-  options: ReadOptions,
-): { value: Static<T>; problems: Problem[]; ignored: string[] } {
-  const { problems, ignored, ...reading }: Reading = { ...options, problems: [], ignored: [] }
+  options: ValidationOptions,
+): { value: Static<T>; errors: FieldError[]; ignored: string[] } {
+  const { errors, ignored, ...context }: ValidationContext = { ...options, errors: [], ignored: [] }
   if (!isObject(value)) throw new AppError('body_unreadable', 'it must be a JSON object')
   try {
     return {
-      value: walk(schema, value, undefined, { ...reading, problems, ignored }) as Static<T>,
-      problems,
+      value: walk(schema, value, undefined, { ...context, errors, ignored }) as Static<T>,
+      errors,
       ignored,
     }
   } catch (error) {
     if (error !== enough) throw error
-    return { value: {} as Static<T>, problems, ignored }
+    return { value: {} as Static<T>, errors, ignored }
   }
 }
 
 /** Lines for people, and whether there were more. */
-export type ProblemLines = { lines: string[]; cut: boolean }
+export type ErrorLines = { lines: string[]; cut: boolean }
 
-/** Returns the lines that are shown of some problems: those that fit. */
-export function linesOf(problems: readonly Problem[]): ProblemLines {
+/** Returns the lines that are shown of some errors: those that fit. */
+export function errorLines(errors: readonly FieldError[]): ErrorLines {
   const lines: string[] = []
   let characters = 0
-  for (const problem of problems.slice(0, MAX_LINES)) {
-    const line = formatProblem(problem)
+  for (const error of errors.slice(0, MAX_LINES)) {
+    const line = formatFieldError(error)
     characters += line.length
     if (characters > MAX_LINE_CHARS) break
     lines.push(line)
   }
-  return { lines, cut: lines.length < problems.length }
+  return { lines, cut: lines.length < errors.length }
 }
 
-/** Returns the 400 that lists problems, or undefined when there are none. */
-export function linesError({ lines, cut }: ProblemLines): AppError | undefined {
+/** Returns the 400 that lists errors, or undefined when there are none. */
+export function errorOfLines({ lines, cut }: ErrorLines): AppError | undefined {
   if (lines.length === 0) return undefined
-  const detail = cut ? `the first ${lines.length} problems are listed` : undefined
+  const detail = cut ? `the first ${lines.length} errors are listed` : undefined
   return new AppError('request_invalid', detail, { validationErrors: lines })
 }
 
-/** Does the same for problems that are not lines yet. */
-export function problemsError(problems: readonly Problem[]): AppError | undefined {
-  return linesError(linesOf(problems))
+/** Does the same for errors that are not lines yet. */
+export function validationError(errors: readonly FieldError[]): AppError | undefined {
+  return errorOfLines(errorLines(errors))
 }
 
 /** Returns a line of the documented grammar: letters, digits, `_` and `.`; a space; the rule. */
-export function formatProblem({ path, rule }: Problem): string {
+export function formatFieldError({ path, rule }: FieldError): string {
   return `${nameOf(path)} ${rule}`
 }
 
@@ -125,32 +125,41 @@ function nameOf(path: readonly string[]): string {
   return path.map((segment) => segment.slice(0, MAX_SEGMENT).replace(/\W/g, '_')).join('.')
 }
 
-function walk(rules: Rules, value: unknown, at: FieldPath | undefined, reading: Reading): unknown {
-  const note = (rule: string) => noteProblem(reading, at, rule)
+function walk(
+  rules: Rules,
+  value: unknown,
+  at: FieldPath | undefined,
+  context: ValidationContext,
+): unknown {
+  const note = (rule: string) => addError(context, at, rule)
   if (rules.anyOf) {
     const branch = rules.anyOf.find((one) => isOfType(value, typeOf(one)))
-    if (branch) return walk(branch, value, at, reading)
+    if (branch) return walk(branch, value, at, context)
     return note(`must be ${rules.anyOf.map((one) => describe(typeOf(one))).join(' or ')}`)
   }
   if (!isOfType(value, typeOf(rules))) return note(mustBe(rules))
   if (typeof value === 'string') return readText(rules, value, note)
   if (typeof value === 'number') return readNumber(rules, value, note)
-  if (Array.isArray(value)) return readArray(rules, value, at, reading, note)
-  if (isObject(value)) return readObject(rules, value, at, reading)
+  if (Array.isArray(value)) return readArray(rules, value, at, context, note)
+  if (isObject(value)) return readObject(rules, value, at, context)
   return value
 }
 
 type Note = (rule: string) => undefined
 
 /** Thrown where a walk ends early. */
-const enough = Symbol('enough problems')
+const enough = Symbol('enough errors')
 
 /**
  * Problems beyond the limit are never shown; one more proves that they exist, and ends the walk.
  */
-function noteProblem({ problems }: Reading, at: FieldPath | undefined, rule: string): undefined {
-  problems.push({ path: pathOf(at), rule })
-  if (problems.length > MAX_LINES) throw enough
+function addError(
+  { errors }: ValidationContext,
+  at: FieldPath | undefined,
+  rule: string,
+): undefined {
+  errors.push({ path: pathOf(at), rule })
+  if (errors.length > MAX_LINES) throw enough
 }
 
 function pathOf(at: FieldPath | undefined): string[] {
@@ -183,12 +192,12 @@ function readArray(
   { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Rules,
   value: readonly unknown[],
   at: FieldPath | undefined,
-  reading: Reading,
+  context: ValidationContext,
   note: Note,
 ): unknown {
   if (value.length < minItems) note(`must hold at least ${minItems} item${minItems > 1 ? 's' : ''}`)
   if (value.length > maxItems) return note(`must not hold more than ${maxItems} items`)
-  return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, reading)) : value
+  return items ? value.map((item, i) => walk(items, item, { name: i, within: at }, context)) : value
 }
 
 /** Reads an object with arbitrary keys. Their number is checked before any of them is read. */
@@ -196,20 +205,20 @@ function readRecord(
   { patternProperties, maxProperties = Number.POSITIVE_INFINITY, propertyNames = {} }: Rules,
   value: Record<string, unknown>,
   at: FieldPath | undefined,
-  reading: Reading,
+  context: ValidationContext,
 ): unknown {
   const [free = {}] = Object.values(patternProperties!)
   const { maxLength = Number.POSITIVE_INFINITY } = propertyNames
   const names = Object.keys(value)
   if (names.length > maxProperties) {
-    return noteProblem(reading, at, `must not hold more than ${maxProperties} keys`)
+    return addError(context, at, `must not hold more than ${maxProperties} keys`)
   }
   const entries = names.map((name) => {
     const place = { name, within: at }
-    if (name.length <= maxLength) return [name, walk(free, value[name], place, reading)]
+    if (name.length <= maxLength) return [name, walk(free, value[name], place, context)]
     return [
       name,
-      noteProblem(reading, place, `must not be a key of more than ${maxLength} characters`),
+      addError(context, place, `must not be a key of more than ${maxLength} characters`),
     ]
   })
   return Object.fromEntries(entries)
@@ -219,21 +228,21 @@ function readObject(
   rules: Rules,
   value: Record<string, unknown>,
   at: FieldPath | undefined,
-  reading: Reading,
+  context: ValidationContext,
 ): unknown {
   const { properties, required = [], patternProperties } = rules
-  if (patternProperties) return readRecord(rules, value, at, reading)
+  if (patternProperties) return readRecord(rules, value, at, context)
   if (!properties) return value
   const result: Record<string, unknown> = {}
   for (const name of Object.keys(properties)) {
     const rules = properties[name]!
     const given = Object.hasOwn(value, name) ? value[name] : undefined
     const place = { name, within: at }
-    if (given !== undefined && given !== null) result[name] = walk(rules, given, place, reading)
+    if (given !== undefined && given !== null) result[name] = walk(rules, given, place, context)
     else if ('default' in rules) result[name] = copyOf(rules.default)
-    else if (required.includes(name)) noteProblem(reading, place, 'is required')
+    else if (required.includes(name)) addError(context, place, 'is required')
   }
-  noteUnknown(reading, { value, properties, at })
+  noteUnknown(context, { value, properties, at })
   return result
 }
 
@@ -246,7 +255,7 @@ function copyOf(value: unknown): unknown {
 const MAX_IGNORED = 10
 
 function noteUnknown(
-  reading: Reading,
+  context: ValidationContext,
   {
     value,
     properties,
@@ -256,10 +265,10 @@ function noteUnknown(
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) continue
     const place = { name, within: at }
-    if (reading.unknownFields === 'reject') {
-      noteProblem(reading, place, 'must not be given: unknown field')
-    } else if (reading.ignored.length < MAX_IGNORED) {
-      reading.ignored.push(nameOf(pathOf(place)))
+    if (context.unknownFields === 'reject') {
+      addError(context, place, 'must not be given: unknown field')
+    } else if (context.ignored.length < MAX_IGNORED) {
+      context.ignored.push(nameOf(pathOf(place)))
     }
   }
 }

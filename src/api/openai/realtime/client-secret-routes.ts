@@ -6,8 +6,8 @@ import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
 import {
   clientSecretOperation,
+  DEFAULT_SECONDS,
   transcriptionSessionOperation,
-  USUAL_SECONDS,
 } from '../../schemas/openai/openai-realtime.ts'
 import type { ClientSecret, ClientSecrets } from './client-secrets.ts'
 import {
@@ -51,7 +51,7 @@ export function clientSecretRoutes({
     const create = { schema: clientSecretOperation }
     http.post('/v1/realtime/client_secrets', create, async (request, reply) => {
       const { expires_after, session = {} } = await bodies.read('client-secret', request)
-      const { seconds } = expires_after ?? { seconds: USUAL_SECONDS }
+      const { seconds } = expires_after ?? { seconds: DEFAULT_SECONDS }
       const { secret, view } = await make(request, { session, seconds, dialect: 'ga' })
       reply.header('cache-control', 'no-store')
       return { value: secret.value, expires_at: inSeconds(secret), session: { ...view } }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { countSignIns, findSignIn, insertSignIn } from '../../../storage/accounts/sign-ins.ts'
 import { sha256 } from '../../auth/auth.ts'

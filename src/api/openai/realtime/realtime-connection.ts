@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../../errors.ts'
-import type { Connection, Outgoing } from '../../../live/connection.ts'
+import type { Connection, OutgoingMessage } from '../../../live/connection.ts'
 import { hasManyValues } from '../../../live/input/client-frames.ts'
 import type { ServerMessage } from '../../../live/messages/server-messages.ts'
 import type { SocketConnection } from '../../sockets/serve-connection.ts'
@@ -59,7 +59,7 @@ export class RealtimeConnection implements SocketConnection {
   #turns: Turns | undefined
   /** Sessions that end one after the other, so that events of turns stay in order. */
   #ending: Promise<unknown> = Promise.resolve()
-  #waiting: Outgoing[] = []
+  #waiting: OutgoingMessage[] = []
   #wake: (() => void) | undefined
   #free: PromiseWithResolvers<void> | undefined
   #closeCode: number | undefined
@@ -239,7 +239,7 @@ export class RealtimeConnection implements SocketConnection {
     this.#wake?.()
   }
 
-  async *messages(): AsyncGenerator<Outgoing> {
+  async *messages(): AsyncGenerator<OutgoingMessage> {
     for (;;) {
       const message = this.#waiting.shift()
       if (message) {

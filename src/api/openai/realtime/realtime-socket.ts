@@ -1,11 +1,11 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { Connection } from '../../../live/connection.ts'
 import type { FrameScheduler } from '../../../live/input/frame-scheduler.ts'
-import type { AdmittedKey, AdmittedRequest, Authenticator } from '../../auth/authenticator.ts'
+import type { AuthenticatedKey, Authenticator, AuthRequest } from '../../auth/authenticator.ts'
 import { clientAddressOf } from '../../auth/client-address.ts'
 import { requireScope } from '../../auth/scopes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
@@ -25,14 +25,14 @@ const BETA_PROTOCOL = 'openai-beta.realtime-v1'
 const MAX_SOCKETS = 200
 
 /** What the sockets use beside the app. */
-export type RealtimeParts = {
+export type RealtimeDeps = {
   bodies: BodyReader
-  admission: Authenticator
+  authenticator: Authenticator
   clientSecrets: ClientSecrets
   scheduler: FrameScheduler
 }
 
-type RealtimeServerParts = Pick<App, 'config' | 'live' | 'log'> & RealtimeParts
+type RealtimeServerDeps = Pick<App, 'config' | 'live' | 'log'> & RealtimeDeps
 
 /** Returns whether `createRealtimeSocketServer` handles a request. */
 export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boolean {
@@ -41,7 +41,7 @@ export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boole
 }
 
 /** Serves OpenAI's realtime transcription over WebSocket, with live sessions of this server. */
-export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeServerParts): void {
+export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeServerDeps): void {
   const { config, live, log, scheduler } = app
   const { maxFrameBytes } = config.live
   const sockets = createSocketServer({
@@ -107,9 +107,9 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
 
 /** Opens the live session behind a socket, and connects to it. */
 async function openSession(
-  { live, log, bodies }: RealtimeServerParts,
+  { live, log, bodies }: RealtimeServerDeps,
   body: object,
-  { account, hash, id }: AdmittedKey,
+  { account, hash, id }: AuthenticatedKey,
   ids: { requestId: string; address: string },
 ): Promise<Connection> {
   const bytes = Buffer.from(JSON.stringify(body))
@@ -123,13 +123,13 @@ async function openSession(
 
 /** Finds the key of a request, or that of a client secret with the settings of its session. */
 async function findKey(
-  asked: AdmittedRequest,
-  { admission, clientSecrets }: Pick<RealtimeParts, 'admission' | 'clientSecrets'>,
-): Promise<AdmittedKey & { settings?: RealtimeSettings }> {
+  asked: AuthRequest,
+  { authenticator, clientSecrets }: Pick<RealtimeDeps, 'authenticator' | 'clientSecrets'>,
+): Promise<AuthenticatedKey & { settings?: RealtimeSettings }> {
   const secret = /^Bearer +(\S+)$/i.exec(asked.headers.authorization ?? '')?.[1]
-  if (!secret || !isClientSecret(secret)) return admission.admit(asked)
+  if (!secret || !isClientSecret(secret)) return authenticator.authenticate(asked)
   let settings: RealtimeSettings | undefined
-  const key = await admission.identify(asked, async () => {
+  const key = await authenticator.identify(asked, async () => {
     const holder = await clientSecrets.find(secret)
     settings = holder.settings
     return holder.keyHash

@@ -21,7 +21,7 @@ export type RealtimeSettings = {
 
 /** OpenAI's own default is 200 ms, which cuts sentences. */
 const SILENCE_MS = 500
-const [LEAST_SILENCE_MS, MOST_SILENCE_MS] = [10, 10_000]
+const [MIN_SILENCE_MS, MAX_SILENCE_MS] = [10, 10_000]
 
 /** The settings of a client that configures nothing. */
 export const defaultSettings: RealtimeSettings = {
@@ -80,7 +80,7 @@ function readSilence(detection: unknown, before: number | null): number | null {
   if (detection === null) return null
   const { silence_duration_ms: silence } = asFields(detection)
   if (typeof silence !== 'number') return before ?? SILENCE_MS
-  return Math.min(MOST_SILENCE_MS, Math.max(LEAST_SILENCE_MS, silence))
+  return Math.min(MAX_SILENCE_MS, Math.max(MIN_SILENCE_MS, silence))
 }
 
 function ownModel(name: string): string | undefined {
@@ -88,7 +88,7 @@ function ownModel(name: string): string | undefined {
 }
 
 /** Seconds after which a turn ends in any case. */
-const MOST_TURN_SECONDS = 30
+const MAX_TURN_SECONDS = 30
 
 /** Returns the body of a live session with these settings. */
 export function toLiveBody({ format, model, language, prompt, silenceMs }: RealtimeSettings) {
@@ -109,7 +109,7 @@ export function toLiveBody({ format, model, language, prompt, silenceMs }: Realt
       },
     }),
     endpointing: (silenceMs ?? SILENCE_MS) / 1000,
-    maximum_duration_without_endpointing: MOST_TURN_SECONDS,
+    maximum_duration_without_endpointing: MAX_TURN_SECONDS,
     messages_config: {
       receive_partial_transcripts: true,
       receive_final_transcripts: true,

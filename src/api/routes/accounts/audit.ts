@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { listAudit, type StoredAuditEntry } from '../../../storage/accounts/audit-log.ts'
 import { pageUrls } from '../../lists/job-list.ts'
 import { periodOf } from '../../lists/list-query.ts'

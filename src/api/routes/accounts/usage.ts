@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { readMonthUsage } from '../../../storage/accounts/usage/month-quota.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
 import { toSubmission } from '../../bodies/submission/to-submission.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { type ListedJob, listJobs } from '../../../storage/jobs/job-lists.ts'
 import {
@@ -45,21 +45,21 @@ export type JobRouteOptions = {
 }
 
 /** What all routes of a kind of jobs need. */
-type RouteTools = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
+type RouteDeps = JobRouteOptions & Pick<App, 'config' | 'storage' | 'jobs'>
 
 /** List, get, delete and file, which are the same for every kind of job. */
 export function jobRoutes(
   { config, storage, jobs }: Pick<App, 'config' | 'storage' | 'jobs'>,
   options: JobRouteOptions,
 ): FastifyPluginAsyncTypebox {
-  const tools = { ...options, config, storage, jobs }
+  const deps = { ...options, config, storage, jobs }
   return async (http) => {
     ignoreBodies(http)
-    await addRoutes(http, listRoute(tools), getRoute(tools), deleteRoute(tools), fileRoute(tools))
+    await addRoutes(http, listRoute(deps), getRoute(deps), deleteRoute(deps), fileRoute(deps))
   }
 }
 
-function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+function listRoute({ config, storage, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
   const turns = createListScheduler()
   const schema = {
     ...jobOperations(kind).list,
@@ -105,7 +105,7 @@ function listRoute({ config, storage, path, kind }: RouteTools): FastifyPluginAs
   }
 }
 
-function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+function getRoute({ storage, jobs, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
     ...jobOperations(kind).get,
     params: IdParams,
@@ -135,7 +135,7 @@ function getRoute({ storage, jobs, path, kind }: RouteTools): FastifyPluginAsync
   }
 }
 
-function deleteRoute({ config, jobs, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+function deleteRoute({ config, jobs, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
   const schema = { ...jobOperations(kind).remove, params: IdParams, response: deletionResponses }
   return async (http) => {
     http.delete(
@@ -153,7 +153,7 @@ function deleteRoute({ config, jobs, path, kind }: RouteTools): FastifyPluginAsy
   }
 }
 
-function fileRoute({ storage, path, kind }: RouteTools): FastifyPluginAsyncTypebox {
+function fileRoute({ storage, path, kind }: RouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
     ...jobOperations(kind).file,
     params: IdParams,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { JobId } from '../../../storage/jobs/jobs.ts'
 import { findJobState, type JobState } from '../../../storage/jobs/queue/progress.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { jobRoutes } from '../jobs/job-routes.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { downloadBytes, readCatalog } from '../../../models/catalog.ts'
 import { embeddedModelList } from '../../../models/embedded-models.ts'
 import { readStoredModels, readStoredRecord } from '../../../models/install/installed-models.ts'

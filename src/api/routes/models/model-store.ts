@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { ListedModel } from '../../../models/model-store.ts'
 import type { PullState } from '../../../models/pull-queue.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { toDateTime } from '../../lists/date-time.ts'
 import { INTERVAL_MS, LoadHistory, type LoadPoint } from '../../metrics/load-history.ts'
 import { LoadReport } from '../../schemas/operations/load.ts'

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { sha256 } from '../../auth/auth.ts'
-import { createScrape, type ScrapeParts } from '../../metrics/scrape.ts'
+import { createScrape, type ScrapeDeps } from '../../metrics/scrape.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
 import { Type } from '../../schemas/common/type.ts'
 
@@ -13,11 +13,11 @@ import { Type } from '../../schemas/common/type.ts'
  */
 export function metricsRoutes({
   config,
-  ...parts
-}: Pick<App, 'config'> & ScrapeParts): FastifyPluginAsyncTypebox {
+  ...deps
+}: Pick<App, 'config'> & ScrapeDeps): FastifyPluginAsyncTypebox {
   const { token } = config.metrics
-  const scrape = createScrape(parts)
-  const { contentType } = parts.metrics.registry
+  const scrape = createScrape(deps)
+  const { contentType } = deps.metrics.registry
   const expected = token === undefined ? undefined : sha256(token)
   return async (http) => {
     const metrics = {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { listNodes, type Node } from '../../../storage/nodes/nodes.ts'
 import { NodeList, type NodeView } from '../../schemas/operations/node.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { sendAboutPage } from './dashboard/about-page.ts'
 import { readAsset } from './dashboard/files.ts'

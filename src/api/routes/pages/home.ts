@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import type { Config } from '../../../config/config.ts'
 import { commandName } from '../../../config/installation.ts'
 import { readVersion } from '../../../config/version.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { type HighlightedHit, searchJobs } from '../../../jobs/search.ts'
 import { pageUrls } from '../../lists/job-list.ts'
 import { checkMetadataLength, periodOf } from '../../lists/list-query.ts'

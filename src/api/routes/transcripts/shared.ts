@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findJob, type Job } from '../../../storage/jobs/jobs.ts'
@@ -33,7 +33,7 @@ const open = { tags: ['Server'], security: [], params: SecretParams }
 const form = { format: 'json', words: true, speakers: true } as const
 
 /** What the routes of links need, and how they find the job of a link. */
-type SharedTools = Pick<App, 'config' | 'storage' | 'jobs'> & {
+type RouteDeps = Pick<App, 'config' | 'storage' | 'jobs'> & {
   findShared(secret: string): Promise<{ share: Share; job: Job }>
 }
 
@@ -42,7 +42,7 @@ export function sharedRoutes(
   app: Pick<App, 'config' | 'storage' | 'jobs'>,
   captions: CaptionStreams,
 ): FastifyPluginAsyncTypebox {
-  const tools = { ...app, findShared: createFindShared(app) }
+  const deps = { ...app, findShared: createFindShared(app) }
   return async (http) => {
     ignoreBodies(http)
     http.addHook('onRequest', async (_request, reply) => {
@@ -52,7 +52,7 @@ export function sharedRoutes(
       reply.header('x-content-type-options', 'nosniff')
       reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
     })
-    await addRoutes(http, viewRoute(tools), captionsRoute(tools, captions), fileRoute(tools))
+    await addRoutes(http, viewRoute(deps), captionsRoute(deps, captions), fileRoute(deps))
   }
 }
 
@@ -60,7 +60,7 @@ export function sharedRoutes(
 function createFindShared({
   config,
   storage: { db },
-}: Pick<App, 'config' | 'storage'>): SharedTools['findShared'] {
+}: Pick<App, 'config' | 'storage'>): RouteDeps['findShared'] {
   const takeToken = config.http.rateLimit && createRateLimit(config.http.rateLimit)
   return async (secret) => {
     const hash = sha256(secret).toString('hex')
@@ -76,7 +76,7 @@ function createFindShared({
   }
 }
 
-function viewRoute({ storage, jobs, findShared }: SharedTools): FastifyPluginAsyncTypebox {
+function viewRoute({ storage, jobs, findShared }: RouteDeps): FastifyPluginAsyncTypebox {
   const inTurn = limitConcurrency()
   const schema = {
     ...open,
@@ -120,7 +120,7 @@ function viewRoute({ storage, jobs, findShared }: SharedTools): FastifyPluginAsy
 }
 
 function captionsRoute(
-  { storage: { db }, findShared }: SharedTools,
+  { storage: { db }, findShared }: RouteDeps,
   captions: CaptionStreams,
 ): FastifyPluginAsyncTypebox {
   const schema = {
@@ -141,7 +141,7 @@ function captionsRoute(
   }
 }
 
-function fileRoute({ storage, findShared }: SharedTools): FastifyPluginAsyncTypebox {
+function fileRoute({ storage, findShared }: RouteDeps): FastifyPluginAsyncTypebox {
   const schema = {
     ...open,
     operationId: 'getSharedFile',

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findJob, type JobId, type JobKind } from '../../../storage/jobs/jobs.ts'

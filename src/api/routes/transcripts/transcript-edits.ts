@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import type { JobKind } from '../../../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../../../storage/jobs/transcript-edits.ts'
 import { keyNameOf } from '../../auth/auth.ts'

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { findJob, type JobKind } from '../../../storage/jobs/jobs.ts'
 import { ignoreBodies } from '../../bodies/receiving/json-body.ts'
 import { limitConcurrency } from '../../middleware/limit-concurrency.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { Db } from '../../../storage/database/db.ts'
 import {

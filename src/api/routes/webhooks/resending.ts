@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { AppError } from '../../../errors.ts'
 import { findDelivery } from '../../../storage/deliveries/delivery-log.ts'
@@ -16,17 +16,17 @@ import { DeliveryView } from '../../schemas/webhooks/delivery.ts'
 import { deliveryOperations } from '../../schemas/webhooks/delivery-operations.ts'
 import { ResendRequest, Resent } from '../../schemas/webhooks/resend-request.ts'
 
-type Parts = Pick<App, 'storage' | 'delivery'> & { bodies: BodyReader }
+type Deps = Pick<App, 'storage' | 'delivery'> & { bodies: BodyReader }
 
 /** Notifies receivers again: of one event, or of all that they missed. */
-export function resendingRoutes(app: Parts): FastifyPluginAsyncTypebox {
+export function resendingRoutes(app: Deps): FastifyPluginAsyncTypebox {
   return async (http) => {
     await addRoutes(http, resendFailedRoute(app))
     await http.register(resendRoute(app))
   }
 }
 
-function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginAsyncTypebox {
+function resendFailedRoute({ bodies, storage, delivery }: Deps): FastifyPluginAsyncTypebox {
   const inTurn = limitConcurrency()
   return async (http) => {
     http.post(
@@ -51,7 +51,7 @@ function resendFailedRoute({ bodies, storage, delivery }: Parts): FastifyPluginA
   }
 }
 
-function resendRoute({ storage: { db }, delivery }: Parts): FastifyPluginAsyncTypebox {
+function resendRoute({ storage: { db }, delivery }: Deps): FastifyPluginAsyncTypebox {
   return async (http) => {
     ignoreBodies(http)
     http.post(

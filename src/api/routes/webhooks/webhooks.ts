@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import type { App } from '../../../app/server-parts.ts'
+import type { App } from '../../../app/app-type.ts'
 import { wallNow } from '../../../clock.ts'
 import { sendTestEvent } from '../../../delivery/send-test-event.ts'
 import { AppError } from '../../../errors.ts'
@@ -33,17 +33,17 @@ const MAX_WEBHOOKS = 50
 
 const path = '/v2/endpoints'
 
-type Parts = Pick<App, 'config' | 'storage'> & { bodies: BodyReader }
+type Deps = Pick<App, 'config' | 'storage'> & { bodies: BodyReader }
 
 /** Makes, tests and removes webhooks. Our extension of the API. */
-export function webhookRoutes(app: Parts): FastifyPluginAsyncTypebox {
+export function webhookRoutes(app: Deps): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(creationRoute(app))
     await http.register(changeRoutes(app))
   }
 }
 
-function creationRoute({ config, storage: { db }, bodies }: Parts): FastifyPluginAsyncTypebox {
+function creationRoute({ config, storage: { db }, bodies }: Deps): FastifyPluginAsyncTypebox {
   const inTurn = limitConcurrency()
   return async (http) => {
     acceptJson(http, { maxBytes: MAX_BODY_BYTES })
@@ -73,7 +73,7 @@ function creationRoute({ config, storage: { db }, bodies }: Parts): FastifyPlugi
   }
 }
 
-function changeRoutes({ config, storage: { db } }: Parts): FastifyPluginAsyncTypebox {
+function changeRoutes({ config, storage: { db } }: Deps): FastifyPluginAsyncTypebox {
   return async (http) => {
     ignoreBodies(http)
 

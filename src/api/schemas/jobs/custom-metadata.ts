@@ -2,7 +2,7 @@ import type { Config } from '../../../config/config.ts'
 import { FreeObject } from '../common/values.ts'
 
 /** A key with its value takes at least five characters: `"":1,`. */
-const LEAST_CHARS = 5
+const MIN_CHARS = 5
 
 /**
  * Defines what a client gets back with its job. The number of keys is limited by the total of
@@ -11,7 +11,7 @@ const LEAST_CHARS = 5
 export function CustomMetadata({ maxMetadataChars }: Pick<Config['requests'], 'maxMetadataChars'>) {
   const description = `Given back with the job; ${maxMetadataChars} characters as JSON at most`
   return FreeObject(description, {
-    maxProperties: Math.ceil(maxMetadataChars / LEAST_CHARS),
+    maxProperties: Math.ceil(maxMetadataChars / MIN_CHARS),
     propertyNames: { maxLength: maxMetadataChars },
   })
 }

@@ -4,9 +4,9 @@ import { FreeObject, OneOf } from '../common/values.ts'
 
 /** Objects that this server reads only in part. */
 const BOUNDS = { maxProperties: 50, propertyNames: { maxLength: 100 } }
-const [LEAST_SECONDS, MOST_SECONDS] = [10, 7200]
+const [MIN_SECONDS, MAX_SECONDS] = [10, 7200]
 /** How long a client secret works when a request does not say. */
-export const USUAL_SECONDS = 600
+export const DEFAULT_SECONDS = 600
 
 /** How long a client secret works, and how its session is set. */
 export const ClientSecretRequest = Type.Object(
@@ -15,7 +15,7 @@ export const ClientSecretRequest = Type.Object(
       Type.Object({
         anchor: Type.Optional(OneOf('created_at')),
         seconds: Type.Integer({
-          ...{ minimum: LEAST_SECONDS, maximum: MOST_SECONDS, default: USUAL_SECONDS },
+          ...{ minimum: MIN_SECONDS, maximum: MAX_SECONDS, default: DEFAULT_SECONDS },
           description: 'Seconds for which the secret opens sockets',
         }),
       }),
@@ -28,7 +28,7 @@ export const ClientSecretRequest = Type.Object(
     title: 'OpenAiClientSecretRequest',
     examples: [
       {
-        expires_after: { anchor: 'created_at', seconds: USUAL_SECONDS },
+        expires_after: { anchor: 'created_at', seconds: DEFAULT_SECONDS },
         session: { type: 'transcription', audio: { input: { transcription: { language: 'en' } } } },
       },
     ],

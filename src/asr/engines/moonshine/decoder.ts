@@ -45,7 +45,7 @@ export type Decoding = {
 export type DecodeBounds = { maxTokens: number; minTokens: number; bias?: VocabularyBias }
 
 /** An encoded piece to decode, and a draft of its text, which may be empty. */
-export type EncodedPiece = {
+export type EncodedChunk = {
   states: Float32Array
   bounds: DecodeBounds
   draft: readonly number[]
@@ -65,7 +65,7 @@ export type MoonshineDecoder = {
    * reads several tokens of the draft per call and keeps those that the model would have written
    * itself: the text is the same at less cost.
    */
-  decode(pieces: readonly EncodedPiece[], signal: AbortSignal): Promise<Decoding[]>
+  decode(pieces: readonly EncodedChunk[], signal: AbortSignal): Promise<Decoding[]>
   close(): Promise<void>
 }
 
@@ -102,7 +102,7 @@ const MAX_REWINDS = 6
  */
 async function decodeAll(
   graphs: Graphs,
-  pieces: readonly EncodedPiece[],
+  pieces: readonly EncodedChunk[],
   signal: AbortSignal,
 ): Promise<Decoding[]> {
   const memory = graphs.memories.pop() ?? new DecoderMemory(graphs.dimensions)
@@ -141,7 +141,7 @@ type Graphs = {
 }
 
 /** One piece during decoding. */
-type Row = EncodedPiece & {
+type Row = EncodedChunk & {
   decoding: Decoding
   open: boolean
   biased: BiasedText | undefined
@@ -152,7 +152,7 @@ type Row = EncodedPiece & {
 /** Opens the row of a piece, which has read nothing. */
 function openRow(
   { dimensions }: Graphs,
-  piece: EncodedPiece,
+  piece: EncodedChunk,
   barred: ReadonlySet<number> = new Set(),
 ): Row {
   const { states, bounds } = piece

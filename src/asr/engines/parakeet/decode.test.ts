@@ -125,8 +125,8 @@ describe('Parakeet with random weights', () => {
   })
 })
 
-const cubes = ['▁the', '▁cube', '▁Kub', 'ern', 'etes', 's', '<blk>'].map((piece) => {
-  return piece === '<blk>' ? '' : piece
+const cubes = ['▁the', '▁cube', '▁Kub', 'ern', 'etes', 's', '<blk>'].map((chunk) => {
+  return chunk === '<blk>' ? '' : chunk
 })
 
 /** A network whose frames hold the scores themselves; each lasts one frame, or none with `stay`. */
@@ -136,7 +136,7 @@ async function decodeScores(
 ) {
   const blank = cubes.length - 1
   const data = frames.flatMap(({ stay, ...scores }) => {
-    const logits = cubes.map((piece) => scores[piece === '' ? 'blank' : piece] ?? -20)
+    const logits = cubes.map((chunk) => scores[chunk === '' ? 'blank' : chunk] ?? -20)
     return [...logits, stay ? 1 : 0, stay ? 0 : 1]
   })
   const state = [new Float32Array(1), new Float32Array(1)] as const
@@ -146,9 +146,9 @@ async function decodeScores(
     step: async (inputs) => inputs.map(({ frame }) => ({ scores: frame, state })),
   }
   const size = blank + 3
-  const piece = { data: Float32Array.from(data), frames: frames.length, size }
+  const chunk = { data: Float32Array.from(data), frames: frames.length, size }
   const bias = createBias(preparePieces(cubes), vocabulary, 1.5)
-  const [tokens] = await decodePieces(network, [piece], { bias, signal })
+  const [tokens] = await decodePieces(network, [chunk], { bias, signal })
   return tokens!.map(({ token, frame }) => `${cubes[token]} ${frame}`)
 }
 

@@ -3,11 +3,11 @@ import {
   followBias,
   type VocabularyBias,
 } from '../../recognition/vocabulary-bias.ts'
-import type { EncodedPiece, ParakeetNetwork, TextState } from './network.ts'
+import type { EncodedChunk, ParakeetNetwork, TextState } from './network.ts'
 
 /** More tokens than this in one frame are a loop: the decoder goes on to the next frame. */
-const MOST_IN_FRAME = 10
-/** After this many rewinds of one piece, it is decoded without the list of words. */
+const MAX_TOKENS_PER_FRAME = 10
+/** After this many rewinds of one chunk, it is decoded without the list of words. */
 const MAX_TAKEN_BACK = 6
 
 /** A token with the encoder frame where it begins, and how many frames it lasts. */
@@ -30,7 +30,7 @@ type Place = {
 
 /** A text, the place before each of its tokens, and what the model itself would have written. */
 type Row = Place & {
-  piece: EncodedPiece
+  chunk: EncodedChunk
   tokens: TimedToken[]
   before: Place[]
   own: number[]
@@ -39,23 +39,23 @@ type Row = Place & {
 }
 
 /**
- * Decodes pieces together, greedily: in each frame the likeliest token, then on by the likeliest
+ * Decodes chunks together, greedily: in each frame the likeliest token, then on by the likeliest
  * duration (token-and-duration transducer, arXiv 2304.06795). `bias` prefers listed words; a blank
  * stays a blank.
  */
 export async function decodePieces(
   network: Pick<ParakeetNetwork, 'blank' | 'initialState' | 'step'>,
-  pieces: readonly EncodedPiece[],
+  chunks: readonly EncodedChunk[],
   { bias, signal }: { bias: VocabularyBias | undefined; signal: AbortSignal },
 ): Promise<TimedToken[][]> {
-  const rows = pieces.map((piece): Row => {
+  const rows = chunks.map((chunk): Row => {
     const barred = new Set<number>()
     const start = { frame: 0, inFrame: 0, last: network.blank, state: network.initialState }
     const biased = bias && followBias(bias, barred)
-    return { ...start, piece, tokens: [], before: [], own: [], barred, biased }
+    return { ...start, chunk, tokens: [], before: [], own: [], barred, biased }
   })
   const isOpen = (row: Row) => {
-    if (row.frame < row.piece.frames) return true
+    if (row.frame < row.chunk.frames) return true
     const rewindTo = row.biased?.write('end')
     if (rewindTo === undefined || !bias) return false
     rewind(row, rewindTo, bias)
@@ -64,9 +64,9 @@ export async function decodePieces(
   for (let open = rows.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
     signal.throwIfAborted()
     const outputs = await network.step(
-      open.map(({ piece, frame, last, state }) => {
-        const from = frame * piece.size
-        return { frame: piece.data.subarray(from, from + piece.size), token: last, state }
+      open.map(({ chunk, frame, last, state }) => {
+        const from = frame * chunk.size
+        return { frame: chunk.data.subarray(from, from + chunk.size), token: last, state }
       }),
     )
     for (const [i, { scores, state }] of outputs.entries())
@@ -101,7 +101,7 @@ function advance(row: Row, { scores, state, blank, bias }: Output): void {
       return
     }
   }
-  if (frames > 0 || token === blank || row.inFrame >= MOST_IN_FRAME) {
+  if (frames > 0 || token === blank || row.inFrame >= MAX_TOKENS_PER_FRAME) {
     row.frame += Math.max(1, frames)
     row.inFrame = 0
   }

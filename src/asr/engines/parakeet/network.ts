@@ -12,8 +12,8 @@ import {
 } from '../../onnx/onnx-runtime.ts'
 import type { ParakeetFeatures } from './features.ts'
 
-/** An encoded piece: `frames` rows of `size` floats, one per 80 ms. */
-export type EncodedPiece = { data: Float32Array; frames: number; size: number }
+/** An encoded chunk: `frames` rows of `size` floats, one per 80 ms. */
+export type EncodedChunk = { data: Float32Array; frames: number; size: number }
 
 /** The state of the prediction network after some tokens, of one text. Never changed. */
 export type TextState = readonly [Float32Array, Float32Array]
@@ -32,7 +32,7 @@ export type ParakeetNetwork = {
   readonly blank: number
   readonly mels: number
   readonly initialState: TextState
-  encode(features: ParakeetFeatures): Promise<EncodedPiece>
+  encode(features: ParakeetFeatures): Promise<EncodedChunk>
   /** Advances several texts by one step; they do not affect each other. */
   step(inputs: readonly JointInput[]): Promise<JointOutput[]>
   close(): Promise<void>
@@ -113,7 +113,7 @@ function readPieces(text: string): { pieces: string[]; blank: number } {
   return { pieces: known, blank: known.length - 1 }
 }
 
-async function encode(encoder: Session, { data, frames }: ParakeetFeatures): Promise<EncodedPiece> {
+async function encode(encoder: Session, { data, frames }: ParakeetFeatures): Promise<EncodedChunk> {
   const [audio = '', length = ''] = encoder.inputNames
   const [states = '', lengths = ''] = encoder.outputNames
   const outputs = await encoder.run({

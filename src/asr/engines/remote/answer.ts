@@ -2,7 +2,7 @@ import type { Word } from '../../../transcript/transcript.ts'
 import { dropRepeatedPhrases } from '../../recognition/word-lengths.ts'
 import { placeWords, spreadWords, type TimedText } from './word-times.ts'
 
-/** What a server recognized in one piece of audio. */
+/** What a server recognized in one segment of audio. */
 export type RemoteAnswer = {
   /** Times in seconds from the start of the audio; in order, apart, inside it. */
   words: Word[]
@@ -14,18 +14,18 @@ export type RemoteAnswer = {
 }
 
 /** What words have where the server does not say how sure it is. */
-const USUAL_CONFIDENCE = 0.8
+const DEFAULT_CONFIDENCE = 0.8
 /**
  * Text of a segment with this little chance of speech and of its words is invented
  * (openai/whisper).
  */
 const NO_SPEECH = 0.6
-const LEAST_LOG_PROBABILITY = -1
+const MIN_LOG_PROBABILITY = -1
 /** More words than this in a second are a loop of the model: nobody speaks so fast. */
-const MOST_WORDS_PER_SECOND = 25
+const MAX_WORDS_PER_SECOND = 25
 
 type Fields = Record<string, unknown>
-type Piece = TimedText & { confidence: number; isInvented: boolean; words: TimedWord[] }
+type ResponseSegment = TimedText & { confidence: number; isInvented: boolean; words: TimedWord[] }
 type TimedWord = TimedText & { confidence: number | undefined }
 
 /**
@@ -35,15 +35,15 @@ type TimedWord = TimedText & { confidence: number | undefined }
 export function readAnswer(body: string, seconds: number): RemoteAnswer | undefined {
   const answer = parse(body)
   if (!answer || typeof answer.text !== 'string') return undefined
-  const pieces = readPieces(answer.segments, seconds)
+  const segments = readSegments(answer.segments, seconds)
   const listed = readWords(answer.words)
-  const timed = listed.length > 0 ? listed : pieces.flatMap(({ words }) => words)
-  const spoken = pieces.filter(({ isInvented }) => !isInvented)
-  const text = pieces.length > 0 ? spoken.map((piece) => piece.text).join(' ') : answer.text
-  const count = Math.max(timed.length, pieces.length, text.split(/\s+/).length)
-  const isLoop = count > 10 + MOST_WORDS_PER_SECOND * seconds
+  const timed = listed.length > 0 ? listed : segments.flatMap(({ words }) => words)
+  const spoken = segments.filter(({ isInvented }) => !isInvented)
+  const text = segments.length > 0 ? spoken.map((segment) => segment.text).join(' ') : answer.text
+  const count = Math.max(timed.length, segments.length, text.split(/\s+/).length)
+  const isLoop = count > 10 + MAX_WORDS_PER_SECOND * seconds
   const hasText = /[\p{L}\p{N}]/u.test(text)
-  const within = isLoop ? [] : timed.filter((word) => !isInInvented(word, pieces))
+  const within = isLoop ? [] : timed.filter((word) => !isInInvented(word, segments))
   return {
     words: hasText && !isLoop ? placeAll(within, { spoken, text, seconds }) : [],
     language: typeof answer.language === 'string' ? answer.language : undefined,
@@ -55,11 +55,12 @@ export function readAnswer(body: string, seconds: number): RemoteAnswer | undefi
 /** Places words by their own times, or else by those of the segments. */
 function placeAll(
   timed: readonly TimedWord[],
-  { spoken, text, seconds }: { spoken: readonly Piece[]; text: string; seconds: number },
+  { spoken, text, seconds }: { spoken: readonly ResponseSegment[]; text: string; seconds: number },
 ): Word[] {
   const whole = { text, start: 0, end: seconds }
-  const pieces = spoken.length > 0 ? spoken : [whole]
-  const spread = timed.length > 0 ? [] : pieces.flatMap((piece) => spreadWords(piece, seconds))
+  const segments = spoken.length > 0 ? spoken : [whole]
+  const spread =
+    timed.length > 0 ? [] : segments.flatMap((segment) => spreadWords(segment, seconds))
   // Segments that overlap, as those without times do, are placed like words out of order.
   const isInOrder = spread.every(({ start }, i) => start >= (spread[i - 1]?.end ?? 0))
   const rough =
@@ -69,15 +70,15 @@ function placeAll(
         ? spread
         : placeWords(spread, { text: '', seconds })
   const words = rough.map((word, i) => {
-    const piece = spoken.find((one) => isInside(word, one))
-    const confidence = timed[i]?.confidence ?? piece?.confidence ?? USUAL_CONFIDENCE
+    const segment = spoken.find((one) => isInside(word, one))
+    const confidence = timed[i]?.confidence ?? segment?.confidence ?? DEFAULT_CONFIDENCE
     return { ...word, confidence }
   })
   return dropRepeatedPhrases(words.filter(hasLetters))
 }
 
-function isInInvented(word: TimedText, pieces: readonly Piece[]): boolean {
-  return pieces.some((piece) => piece.isInvented && isInside(word, piece))
+function isInInvented(word: TimedText, segments: readonly ResponseSegment[]): boolean {
+  return segments.some((segment) => segment.isInvented && isInside(word, segment))
 }
 
 function parse(body: string): Fields | undefined {
@@ -88,7 +89,7 @@ function parse(body: string): Fields | undefined {
   }
 }
 
-function readPieces(value: unknown, seconds: number): Piece[] {
+function readSegments(value: unknown, seconds: number): ResponseSegment[] {
   return itemsOf(value).flatMap((fields) => {
     const {
       text,
@@ -102,12 +103,12 @@ function readPieces(value: unknown, seconds: number): Piece[] {
     const isSure = typeof logProbability === 'number' && Number.isFinite(logProbability)
     const [from, to] = [numberOf(start) ?? 0, numberOf(end) ?? seconds]
     const isInvented =
-      (numberOf(noSpeech) ?? 0) > NO_SPEECH && isSure && logProbability < LEAST_LOG_PROBABILITY
+      (numberOf(noSpeech) ?? 0) > NO_SPEECH && isSure && logProbability < MIN_LOG_PROBABILITY
     return {
       text: text.trim(),
       start: Math.min(Math.max(0, from), seconds),
       end: Math.min(Math.max(0, from, to), seconds),
-      confidence: isSure ? Math.min(1, Math.exp(logProbability)) : USUAL_CONFIDENCE,
+      confidence: isSure ? Math.min(1, Math.exp(logProbability)) : DEFAULT_CONFIDENCE,
       isInvented,
       words: readWords(words),
     }
@@ -141,9 +142,9 @@ function probabilityOf(value: unknown): number | undefined {
   return number === undefined ? undefined : Math.min(1, Math.max(0, number))
 }
 
-function isInside({ start, end }: TimedText, piece: TimedText): boolean {
+function isInside({ start, end }: TimedText, segment: TimedText): boolean {
   const middle = (start + end) / 2
-  return middle >= piece.start && middle <= piece.end
+  return middle >= segment.start && middle <= segment.end
 }
 
 function hasLetters({ text }: Word): boolean {

@@ -76,12 +76,16 @@ const LIVE_TIMEOUT = 15
 /** The middle of a longer segment suffices to identify its language; in seconds. */
 const IDENTIFIED_SECONDS = 10
 /** Where the server does not say how probable the language is. */
-const USUAL_PROBABILITY = 0.9
+const DEFAULT_PROBABILITY = 0.9
 /** A prompt of Whisper has room for 224 tokens. */
 const MAX_PROMPT_CHARS = 600
 
 /** Whether the server is known to do something; undefined = it was not seen yet. */
-type Seen = { form: AnswerForm; wordTimes: boolean | undefined; languages: boolean | undefined }
+type ServerFeatures = {
+  form: AnswerForm
+  wordTimes: boolean | undefined
+  languages: boolean | undefined
+}
 
 type Request = {
   path: string
@@ -98,7 +102,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   const { concurrency: total, model } = options
   const known = { languages, model }
   const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
-  const seen: Seen = { form: 'words', wordTimes: undefined, languages: undefined }
+  const seen: ServerFeatures = { form: 'words', wordTimes: undefined, languages: undefined }
 
   async function ask(request: Request, { signal, use }: RemoteCall): Promise<RemoteAnswer> {
     const { start, end } = request.segment
@@ -148,7 +152,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       return Promise.all(
         segments.map(async (segment) => {
           const request = { path, segment: middleOf(segment), language: undefined, vocabulary: [] }
-          return toStretches(segment, await ask(request, call), { allowed, use: call.use })
+          return toSegments(segment, await ask(request, call), { allowed, use: call.use })
         }),
       )
     },
@@ -170,13 +174,13 @@ function recognized(
   return { language, warnings, model: `${REMOTE}@${model}` }
 }
 
-type Identifying = { allowed: readonly string[]; use: RemoteUse }
+type SegmentLanguageOptions = { allowed: readonly string[]; use: RemoteUse }
 
 /** Returns a segment with the language that the server named for it. */
-function toStretches(
+function toSegments(
   segment: Segment,
   { language, languageProbability }: RemoteAnswer,
-  { allowed, use }: Identifying,
+  { allowed, use }: SegmentLanguageOptions,
 ): LanguageSpan[] {
   if (language === undefined && use === 'batch') {
     // The next attempt is routed without identification, and says so in a warning.
@@ -184,7 +188,7 @@ function toStretches(
     throw new AppError('engine_failed', detail, { isTransient: true })
   }
   const code = language && languageCodeOf(language, allowed)
-  const probability = languageProbability ?? USUAL_PROBABILITY
+  const probability = languageProbability ?? DEFAULT_PROBABILITY
   const probabilities: LanguageProbability[] = code ? [{ language: code, probability }] : []
   const { start, end } = segment
   return [{ start, end, seconds: spokenSeconds(segment), probabilities }]
@@ -197,7 +201,7 @@ function everyLanguage(): readonly string[] {
   }, [])
 }
 
-type Post = Request & RemoteCall & { audio: Uint8Array; prompt: string; seen: Seen }
+type Post = Request & RemoteCall & { audio: Uint8Array; prompt: string; seen: ServerFeatures }
 
 /**
  * Sends one request. A server that refuses the form of the answer is asked for a simpler one, now
@@ -263,7 +267,7 @@ function readOrFail(text: string, seconds: number): RemoteAnswer {
   return answer
 }
 
-function learn(seen: Seen, { language, hasWordTimes }: RemoteAnswer): void {
+function learn(seen: ServerFeatures, { language, hasWordTimes }: RemoteAnswer): void {
   if (hasWordTimes === undefined) return // Silence says nothing.
   seen.wordTimes = hasWordTimes
   seen.languages = language !== undefined

@@ -1,9 +1,9 @@
-import { SHORTEST_WORD, widenShortWords } from '../../recognition/word-lengths.ts'
+import { MIN_WORD_SECONDS, widenShortWords } from '../../recognition/word-lengths.ts'
 
 /** A text with its times, in seconds from the start of the audio. */
 export type TimedText = { text: string; start: number; end: number }
 
-type Placed = TimedText & { confidence: number }
+type TimedWordConfidence = TimedText & { confidence: number }
 
 /**
  * Returns words with times that ascend, do not overlap and lie within `seconds`: words whose times
@@ -58,8 +58,8 @@ function tidy(words: readonly TimedText[], seconds: number): TimedText[] {
     const next = words[i + 1]?.start ?? seconds
     return { ...word, end: Math.max(word.start, Math.min(word.end, next)), confidence: 1 }
   })
-  const isShort = apart.some(({ start, end }) => end - start < SHORTEST_WORD)
-  const wide: readonly Placed[] = isShort ? widenShortWords(apart) : apart
+  const isShort = apart.some(({ start, end }) => end - start < MIN_WORD_SECONDS)
+  const wide: readonly TimedWordConfidence[] = isShort ? widenShortWords(apart) : apart
   return wide.map(({ text, start, end }) => {
     const from = Math.min(Math.max(0, start), seconds)
     return { text, start: from, end: Math.min(Math.max(from, end), seconds) }

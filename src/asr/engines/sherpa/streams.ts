@@ -3,7 +3,7 @@ import { SAMPLE_RATE } from '../../speech-engine.ts'
 import type { SherpaTask, SherpaText } from './protocol.ts'
 
 /** Streams that are kept; the one that was continued least recently goes first. */
-const MOST_STREAMS = 64
+const MAX_STREAMS = 64
 /** Seconds of silence after the end: the model looks so far ahead. */
 const TAIL = 1
 
@@ -28,7 +28,7 @@ export function createStreams(
     streams.delete(task.stream)
     if (!isLast) streams.set(task.stream, stream)
     for (const oldest of streams.keys()) {
-      if (streams.size <= MOST_STREAMS) break
+      if (streams.size <= MAX_STREAMS) break
       streams.delete(oldest)
     }
     give(stream, samples.slice(known ? task.from : 0))

@@ -125,7 +125,7 @@ function attentionOfRow(row: number, { output, fed, heads, frames }: Shape): Flo
   return attentionRow(output.attention!, at, frames)
 }
 
-type Ranked = { token: number; logProb: number }
+type RankedToken = { token: number; logProb: number }
 
 /** Creates the function that returns the likeliest tokens of text, with their log probabilities. */
 function createRanking(masks: ReturnType<typeof createTokenMasks>, end: number) {
@@ -136,9 +136,9 @@ function createRanking(masks: ReturnType<typeof createTokenMasks>, end: number) 
   return (
     logits: Float32Array,
     { count, isFirst }: { count: number; isFirst: boolean },
-  ): Ranked[] => {
+  ): RankedToken[] => {
     const tokens = isFirst ? allowed.atBegin : allowed.always
-    const best: Ranked[] = []
+    const best: RankedToken[] = []
     let least = Number.NEGATIVE_INFINITY
     for (const token of tokens) {
       const value = logits[token]!

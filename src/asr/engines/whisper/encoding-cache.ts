@@ -2,34 +2,34 @@ import { createHash } from 'node:crypto'
 import { floatsOf, type Tensors } from '../../onnx/onnx-runtime.ts'
 import type { MelFeatures } from './features.ts'
 
-/** Encoded pieces that are soon needed again, of at most so many bytes; the oldest go first. */
+/** Encoded chunks that are soon needed again, of at most so many bytes; the oldest go first. */
 export type EncodingCache = {
-  keep(features: MelFeatures, piece: Tensors): void
-  /** Returns what is kept of a piece, and forgets it. */
+  keep(features: MelFeatures, chunk: Tensors): void
+  /** Returns what is kept of a chunk, and forgets it. */
   take(features: MelFeatures): Tensors | undefined
 }
 
 /** Creates an empty store. Pieces are found by the content of their features. */
-export function createEncodingCache(mostBytes: number): EncodingCache {
-  const kept = new Map<string, { piece: Tensors; bytes: number }>()
+export function createEncodingCache(maxBytes: number): EncodingCache {
+  const kept = new Map<string, { chunk: Tensors; bytes: number }>()
   let total = 0
   const take = (key: string) => {
     const found = kept.get(key)
     kept.delete(key)
     total -= found?.bytes ?? 0
-    return found?.piece
+    return found?.chunk
   }
   return {
-    keep(features, piece) {
-      const bytes = Object.values(piece).reduce((sum, one) => sum + floatsOf(one).byteLength, 0)
+    keep(features, chunk) {
+      const bytes = Object.values(chunk).reduce((sum, one) => sum + floatsOf(one).byteLength, 0)
       const key = keyOf(features)
       take(key)
-      if (bytes > mostBytes) return
+      if (bytes > maxBytes) return
       for (const oldest of kept.keys()) {
-        if (total + bytes <= mostBytes) break
+        if (total + bytes <= maxBytes) break
         take(oldest)
       }
-      kept.set(key, { piece, bytes })
+      kept.set(key, { chunk, bytes })
       total += bytes
     },
     take: (features) => (kept.size > 0 ? take(keyOf(features)) : undefined),

@@ -52,11 +52,11 @@ function assertNear(found: ArrayLike<number>, expected: ArrayLike<number>, toler
   }
 }
 
-for (const piece of [long, short]) {
-  test(`logits and attention of ${piece.frames} frames are those of the plain arithmetic`, async () => {
-    const plain = decodePlainly(model, encodePlainly(model, piece.data, piece.frames), tokens)
-    const audio = await network.encode([piece])
-    assert.deepEqual(audio.frames, [piece.frames / 2])
+for (const chunk of [long, short]) {
+  test(`logits and attention of ${chunk.frames} frames are those of the plain arithmetic`, async () => {
+    const plain = decodePlainly(model, encodePlainly(model, chunk.data, chunk.frames), tokens)
+    const audio = await network.encode([chunk])
+    assert.deepEqual(audio.frames, [chunk.frames / 2])
     const output = await network.decoder(audio, [0]).step([tokens], { attention: true })
     assert.equal(output.tokens, tokens.length)
     assertNear(

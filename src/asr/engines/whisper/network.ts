@@ -15,9 +15,9 @@ import type { WhisperDescription } from './description.ts'
 import { createEncodingCache } from './encoding-cache.ts'
 import type { MelFeatures } from './features.ts'
 
-/** Encoded pieces of audio; plain memory, given back when nothing refers to it. */
+/** Encoded chunks of audio; plain memory, given back when nothing refers to it. */
 export type EncodedAudio = {
-  /** Encoder frames (20 ms) of each piece. */
+  /** Encoder frames (20 ms) of each chunk. */
   readonly frames: readonly number[]
 }
 
@@ -29,7 +29,7 @@ export type DecoderOutput = {
   tokens: number
   /** Rows × alignment heads × fed tokens × `frames`, after softmax, if asked for. */
   attention?: Float32Array
-  /** Encoder frames per row of `attention`: the longest piece; past its own a piece has zeros. */
+  /** Encoder frames per row of `attention`: the longest chunk; past its own a chunk has zeros. */
   frames: number
 }
 
@@ -52,12 +52,12 @@ export type WhisperDecoder = {
 export type WhisperNetwork = {
   readonly description: WhisperDescription
   /**
-   * Encodes pieces of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
+   * Encodes chunks of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
    * were trained with input padded to 30 s. With `keep` what is encoded is remembered, as far as
    * `KEPT_BYTES` reach, for the next call with the same features.
    */
   encode(features: readonly MelFeatures[], options?: { keep?: boolean }): Promise<EncodedAudio>
-  /** Starts decoding; `items` names the piece of each row, several rows may share one. */
+  /** Starts decoding; `items` names the chunk of each row, several rows may share one. */
   decoder(audio: EncodedAudio, items: readonly number[]): WhisperDecoder
   close(): Promise<void>
 }
@@ -83,23 +83,23 @@ export async function loadWhisper(
   return {
     description,
     async encode(features, { keep = false } = {}) {
-      const pieces: Tensors[] = []
+      const chunks: Tensors[] = []
       for (const own of features) {
-        const piece = kept.take(own) ?? (await encodePiece(encoder, description, own))
-        if (keep) kept.keep(own, piece)
-        pieces.push(piece)
+        const chunk = kept.take(own) ?? (await encodeChunk(encoder, description, own))
+        if (keep) kept.keep(own, chunk)
+        chunks.push(chunk)
       }
-      const audio = { frames: pieces.map((piece) => piece['key.0']!.dims[2]!) }
-      encodings.set(audio, pieces)
+      const audio = { frames: chunks.map((chunk) => chunk['key.0']!.dims[2]!) }
+      encodings.set(audio, chunks)
       return audio
     },
     decoder(audio, items) {
-      const pieces = encodings.get(audio)
-      if (!pieces) throw new TypeError('audio was encoded by another model')
+      const chunks = encodings.get(audio)
+      if (!chunks) throw new TypeError('audio was encoded by another model')
       return startDecoder(
         decoder,
         description,
-        items.map((item) => pieces[item]!),
+        items.map((item) => chunks[item]!),
       )
     },
     async close() {
@@ -108,14 +108,14 @@ export async function loadWhisper(
   }
 }
 
-async function encodePiece(
+async function encodeChunk(
   encoder: Session,
   { mels, audioPositions }: WhisperDescription,
   { data, frames }: MelFeatures,
 ): Promise<Tensors> {
   if (data.length !== mels * frames) throw new RangeError(`${mels} × ${frames} values expected`)
   if (frames < 1 || frames > audioPositions * 2) {
-    throw new RangeError(`a piece has 1 to ${audioPositions * 2} frames, not ${frames}`)
+    throw new RangeError(`a chunk has 1 to ${audioPositions * 2} frames, not ${frames}`)
   }
   return await encoder.run({ features: floats(data, [1, mels, frames]) })
 }
@@ -123,12 +123,12 @@ async function encodePiece(
 function startDecoder(
   session: Session,
   description: WhisperDescription,
-  pieces: readonly Tensors[],
+  chunks: readonly Tensors[],
 ): WhisperDecoder {
   const { heads, hidden, textPositions } = description
-  const empty = floats(new Float32Array(0), [pieces.length, heads, 0, hidden / heads])
-  let items = pieces
-  let cross = stackPieces(pieces, description)
+  const empty = floats(new Float32Array(0), [chunks.length, heads, 0, hidden / heads])
+  let items = chunks
+  let cross = stackChunks(chunks, description)
   let cache: Tensors = {}
   for (const name of partsOf(description)) cache[`past.${name}`] = empty
   let past = 0
@@ -162,7 +162,7 @@ function startDecoder(
     keep(rows) {
       if (rows.length === items.length && rows.every((row, i) => row === i)) return
       const kept = rows.map((row) => items[row]!)
-      // Beams of one piece change places without it; its keys and values are many times the cache.
+      // Beams of one chunk change places without it; its keys and values are many times the cache.
       if (kept.length !== items.length || kept.some((item, i) => item !== items[i])) {
         cross = pickRows(cross, rows)
       }
@@ -192,30 +192,30 @@ function causalMask(past: number, count: number): Tensor {
   return floats(mask, [1, 1, count, width])
 }
 
-/** Puts what the encoder returned for each row into one batch; shorter pieces are padded. */
-function stackPieces(pieces: readonly Tensors[], description: WhisperDescription): Tensors {
+/** Puts what the encoder returned for each row into one batch; shorter chunks are padded. */
+function stackChunks(chunks: readonly Tensors[], description: WhisperDescription): Tensors {
   const { heads, hidden } = description
-  const frames = pieces.map((piece) => piece['key.0']!.dims[2]!)
+  const frames = chunks.map((chunk) => chunk['key.0']!.dims[2]!)
   const width = Math.max(...frames)
-  const mask = new Float32Array(pieces.length * width)
+  const mask = new Float32Array(chunks.length * width)
   for (const [row, own] of frames.entries()) mask.fill(HIDDEN, row * width + own, (row + 1) * width)
-  const stacked: Tensors = { cross_mask: floats(mask, [pieces.length, 1, 1, width]) }
+  const stacked: Tensors = { cross_mask: floats(mask, [chunks.length, 1, 1, width]) }
   const size = hidden / heads
   for (const name of partsOf(description)) {
-    if (pieces.length === 1) {
-      stacked[`cross.${name}`] = pieces[0]![name]!
+    if (chunks.length === 1) {
+      stacked[`cross.${name}`] = chunks[0]![name]!
       continue
     }
-    const data = new Float32Array(pieces.length * heads * width * size)
-    for (const [row, piece] of pieces.entries()) {
-      const own = floatsOf(piece[name])
+    const data = new Float32Array(chunks.length * heads * width * size)
+    for (const [row, chunk] of chunks.entries()) {
+      const own = floatsOf(chunk[name])
       const length = own.length / heads
       for (let head = 0; head < heads; head++) {
         const part = own.subarray(head * length, (head + 1) * length)
         data.set(part, (row * heads + head) * width * size)
       }
     }
-    stacked[`cross.${name}`] = floats(data, [pieces.length, heads, width, size])
+    stacked[`cross.${name}`] = floats(data, [chunks.length, heads, width, size])
   }
   return stacked
 }

@@ -48,9 +48,9 @@ const SILENCE_FRAMES = 300
  */
 const ROUGH_SILENCE_FRAMES = 100
 /** Text that shrinks by more than this repeats itself (openai/whisper). */
-const MOST_COMPRESSION = 2.4
+const MAX_COMPRESSION = 2.4
 /** Below this the text is doubtful (openai/whisper). */
-const LEAST_LOG_PROBABILITY = -1
+const MIN_LOG_PROBABILITY = -1
 /** Text less likely than this may be better found by beam search, at three times the cost. */
 const CERTAIN = -0.15
 /** Doubtful text where there is this likely no speech is invented (openai/whisper). */
@@ -68,9 +68,9 @@ const HALF = 224
 const TOKENS_PER_SECOND = { latin: 9, other: 24 }
 const SPARE_TOKENS = 6
 /** Keys and values of encoded audio that are held at once, in bytes. */
-const MOST_ENCODED_BYTES = 2 ** 28
+const MAX_ENCODED_BYTES = 2 ** 28
 /** A prompt that left fewer words per second than this made the text collapse. */
-const FEWEST_WORDS = 0.5
+const MIN_WORDS = 0.5
 
 /**
  * Writes the text of segments of at most 30 s (16 kHz, -1 to 1). The language is found before the
@@ -95,7 +95,7 @@ export async function transcribe(
 function batchSize({ decoderLayers, hidden, audioPositions }: WhisperDescription): number {
   return Math.max(
     1,
-    Math.floor(MOST_ENCODED_BYTES / (decoderLayers * 2 * hidden * audioPositions * 4)),
+    Math.floor(MAX_ENCODED_BYTES / (decoderLayers * 2 * hidden * audioPositions * 4)),
   )
 }
 
@@ -246,20 +246,20 @@ function hasCollapsed({ tokenizer }: WhisperModel, decoding: Decoding, { segment
   const words = tokenizer.wordsOf(decoding.tokens, language)
   const text = tokenizer.textOf(decoding.tokens)
   const seconds = segment.length / 16_000
-  return words.length < seconds * FEWEST_WORDS || !isWrittenIn(language, text)
+  return words.length < seconds * MIN_WORDS || !isWrittenIn(language, text)
 }
 
 function isDoubtful(tokenizer: WhisperTokenizer, decoding: Decoding): boolean {
   const text = Buffer.from(tokenizer.textOf(decoding.tokens))
   return (
     decoding.stopped !== 'end' ||
-    meanLogProbability(decoding) < LEAST_LOG_PROBABILITY ||
-    text.length > MOST_COMPRESSION * deflateSync(text).length
+    meanLogProbability(decoding) < MIN_LOG_PROBABILITY ||
+    text.length > MAX_COMPRESSION * deflateSync(text).length
   )
 }
 
 function isNoSpeech(decoding: Decoding, { noSpeech }: Detection): boolean {
-  return noSpeech > NO_SPEECH && meanLogProbability(decoding) < LEAST_LOG_PROBABILITY
+  return noSpeech > NO_SPEECH && meanLogProbability(decoding) < MIN_LOG_PROBABILITY
 }
 
 async function decodeAgain(

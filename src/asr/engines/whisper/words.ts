@@ -1,7 +1,7 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { alignTokens } from '../../recognition/token-alignment.ts'
 import { alignToEnergy, loudness } from '../../recognition/word-boundaries.ts'
-import { SHORTEST_WORD } from '../../recognition/word-lengths.ts'
+import { MIN_WORD_SECONDS } from '../../recognition/word-lengths.ts'
 import { wordConfidence } from './confidence.ts'
 import { type Decoding, meanLogProbability } from './decode.ts'
 import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
@@ -60,24 +60,24 @@ export function roughWords(
   })
 }
 
-type Spanned = TokenRange & { start: number; end: number }
+type WordSpan = TokenRange & { start: number; end: number }
 
 /** `frames` holds the first frame of each token, and of the end token where there is one. */
 function wordSpans(
   tokenizer: WhisperTokenizer,
   { decoding, language, audio }: TimedText,
   frames: readonly number[],
-): Spanned[] {
+): WordSpan[] {
   const seconds = audio.length / SAMPLE_RATE
   const at = (token: number) =>
     Math.min((frames[token] ?? Number.POSITIVE_INFINITY) * FRAME, seconds)
-  const words: Spanned[] = []
+  const words: WordSpan[] = []
   for (const range of tokenizer.wordsOf(decoding.tokens, language)) {
     const text = range.text.trim()
     const previous = words.at(-1)
     if (/[\p{L}\p{N}]/u.test(text)) {
       const end = at(endOfSpoken(tokenizer, decoding.tokens, range))
-      const start = Math.min(at(range.first), Math.max(0, seconds - SHORTEST_WORD))
+      const start = Math.min(at(range.first), Math.max(0, seconds - MIN_WORD_SECONDS))
       words.push({ ...range, text, start, end: Math.max(start, end) })
     } else if (previous && text !== '') previous.text += text
   }
@@ -96,7 +96,7 @@ function endOfSpoken(
 }
 
 function withConfidence(
-  words: readonly Spanned[],
+  words: readonly WordSpan[],
   decoding: Decoding,
 ): Omit<Word, 'start' | 'end'>[] {
   const segment = meanLogProbability(decoding)

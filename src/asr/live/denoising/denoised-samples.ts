@@ -12,7 +12,7 @@ import { loadNoiseFilter } from './rnnoise.ts'
 const BLOCK = 16 * SAMPLE_RATE
 const LEAD = 2 * SAMPLE_RATE
 /** Samples that are denoised at a time. */
-const PIECE = 4000
+const CHUNK = 4000
 
 /** The denoisers of all channels in one pass through one block. */
 type Pass = {
@@ -74,8 +74,8 @@ export async function openDenoisedSamples(audio: LiveAudio, from: number): Promi
 
 /** Returns the denoisers' output for the next chunk of audio; undefined when no input is left. */
 function cleanPiece(audio: LiveAudio, request: DetectRequest, pass: Pass): Planes | undefined {
-  const piece = { from: pass.input, to: pass.input + PIECE }
-  const planes = convertAudio({ ...audio, ...request }, piece)
+  const chunk = { from: pass.input, to: pass.input + CHUNK }
+  const planes = convertAudio({ ...audio, ...request }, chunk)
   const length = planes[0]!.length
   pass.input += length
   if (length > 0) return pass.cleaners.map((cleaner, i) => cleaner.write(planes[i]!))

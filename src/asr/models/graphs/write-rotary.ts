@@ -3,7 +3,7 @@ import type { Graph } from '../../onnx/onnx-graph.ts'
 
 /** So many pairs of each head are turned by the position, pair `i` by 10000^(-i/16) per token. */
 const PAIRS = 16
-const LONGEST_TURN = 10_000
+const ROTARY_BASE = 10_000
 
 /** Turns queries or keys; `position` is the value that holds the position of the first row. */
 export type Rotate = (rows: string, position: string) => string
@@ -18,7 +18,7 @@ export function writeRotary(
 ): Rotate {
   const table = (turn: (angle: number) => number) => {
     return Float32Array.from({ length: positions * PAIRS }, (_, i) => {
-      return turn(Math.floor(i / PAIRS) * LONGEST_TURN ** (-(i % PAIRS) / PAIRS))
+      return turn(Math.floor(i / PAIRS) * ROTARY_BASE ** (-(i % PAIRS) / PAIRS))
     })
   }
   const [cosines, sines] = [Math.cos, Math.sin].map((turn, i) => {

@@ -7,7 +7,7 @@ const TOGETHER = 0.3
  */
 const SAME_ROOM = 0.25
 /** Minimum number of shared words: a side that hardly speaks may say "yes" along with the other. */
-const LEAST_SHARED = 5
+const MIN_SHARED_WORDS = 5
 
 /**
  * Checks whether channels are microphones in one room: at least a quarter of the words of one, and
@@ -17,7 +17,7 @@ const LEAST_SHARED = 5
 export function isSameRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((own, i) => {
     const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
-    return Math.max(...shared) >= Math.max(LEAST_SHARED, SAME_ROOM * own.length)
+    return Math.max(...shared) >= Math.max(MIN_SHARED_WORDS, SAME_ROOM * own.length)
   })
 }
 

@@ -21,7 +21,7 @@ const EASY_CHANGE = 0.05
 /** A pause at which a speaker change is cheap, in seconds. */
 const PAUSE = 0.25
 /** A word counts for at least this long: the recognizer gives some words no length. */
-const SHORTEST_WORD = 0.1
+const MIN_WORD_SECONDS = 0.1
 /** Each 10 ms of a word are scored by the windows around them. */
 const FRAME = SAMPLE_RATE / 100
 /** Rounds in which the speaker vectors are re-estimated from their words. */
@@ -116,7 +116,7 @@ function cheapestPath(words: readonly Word[], scores: readonly Float64Array[]): 
   for (const [i, score] of scores.entries()) {
     const best = indexOfLargest(reached)
     const changed = reached[best]! - (i > 0 ? changeCost(words[i - 1]!, words[i]!) : 0)
-    const seconds = Math.max(SHORTEST_WORD, words[i]!.end - words[i]!.start)
+    const seconds = Math.max(MIN_WORD_SECONDS, words[i]!.end - words[i]!.start)
     back.push(Int32Array.from(reached, (stayed, k) => (changed > stayed ? best : k)))
     reached = reached.map((stayed, k) => Math.max(stayed, changed) + score[k]! * seconds)
   }

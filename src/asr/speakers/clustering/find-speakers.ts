@@ -21,20 +21,20 @@ export type ChannelSpeakers = {
 const SURE_WINDOW = 1
 const STEP = 0.75
 /** A shorter window is too little evidence for a speaker, in seconds. */
-const SHORTEST_WINDOW = 0.6
+const MIN_WINDOW_SECONDS = 0.6
 /** Groups less similar than this are left to the speaker model (VBx). */
 const SIMILARITY = 0.35
 /** Maximum number of speakers searched for in one channel. */
 const MAX_SPEAKERS = 20
 /** A speaker has at least so many windows, which is a second of speech. */
-const LEAST_WINDOWS = 3.4
+const MIN_WINDOWS = 3.4
 /**
  * For more speakers than the recording needs: factors on the penalty of a speaker, tried one after
  * the other; the windows that a speaker then has at least, three quarters of a second of speech;
  * and the windows that make a group a speaker where that is not enough.
  */
 const EASES = [0.5, 0.25, 0.125]
-const LEAST_EASED = 2.5
+const MIN_EASED_WINDOWS = 2.5
 const SURE_GROUP = 3
 /** A group to which the model gives fewer windows than this keeps its vector. */
 const LEARNED_WINDOWS = 2
@@ -48,7 +48,7 @@ type Speaker = { centroid: Float32Array; weight: number }
  * as many as requested from groups of some size, if there are any. `windows` are in order of time.
  */
 export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeakers {
-  const long = windows.filter((window) => seconds(window) >= SHORTEST_WINDOW)
+  const long = windows.filter((window) => seconds(window) >= MIN_WINDOW_SECONDS)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MAX_SPEAKERS)
@@ -113,7 +113,7 @@ function keepSpeakers(
   const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
   const speakers = learnSpeakers(embeddings, { starts, penaltyScale })
   speakers.sort((a, b) => b.weight - a.weight)
-  const least = penaltyScale < 1 ? LEAST_EASED : LEAST_WINDOWS
+  const least = penaltyScale < 1 ? MIN_EASED_WINDOWS : MIN_WINDOWS
   return speakers.filter(({ weight }, k) => k === 0 || weight >= least)
 }
 

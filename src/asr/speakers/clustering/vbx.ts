@@ -13,8 +13,8 @@ const ACOUSTIC_SCALE = 0.3
  * The penalty of a speaker (F_B in the paper): the longer the recording, the more windows differ
  * from their speaker by chance. 3 up to 30 s of speech, 4 at a minute, 6 from three minutes on.
  */
-const LEAST_PENALTY = 3
-const MOST_PENALTY = 6
+const MIN_PENALTY = 3
+const MAX_PENALTY = 6
 const SHORT_RECORDING = 100
 const PENALTY_GROWTH = 0.4
 /** Probability that the next window, 0.3 s later, is of the same speaker. */
@@ -72,7 +72,7 @@ type SpeakerGaussian = { mean: Float64Array; cost: number; evidence: number }
 
 function penaltyFor(windows: number): number {
   const growth = Math.max(1, windows / SHORT_RECORDING) ** PENALTY_GROWTH
-  return Math.min(MOST_PENALTY, LEAST_PENALTY * growth)
+  return Math.min(MAX_PENALTY, MIN_PENALTY * growth)
 }
 
 function learnSpeakers(

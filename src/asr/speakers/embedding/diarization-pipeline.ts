@@ -19,8 +19,8 @@ export type DiarizationPipeline = {
  * defaults of sherpa-onnx.
  */
 const THRESHOLD = 0.5
-const SHORTEST_TURN = 0.3
-const SHORTEST_PAUSE = 0.5
+const MIN_TURN_SECONDS = 0.3
+const MIN_PAUSE_SECONDS = 0.5
 
 /**
  * Loads the pipeline of sherpa-onnx: pyannote segmentation, speaker embeddings, clustering. An
@@ -39,8 +39,8 @@ export async function openDiarizationPipeline(models: {
     segmentation: { pyannote: { model: models.segmentation }, numThreads: 1 },
     embedding: { model: models.embedding, numThreads: 1 },
     clustering: groupsOf(0),
-    minDurationOn: SHORTEST_TURN,
-    minDurationOff: SHORTEST_PAUSE,
+    minDurationOn: MIN_TURN_SECONDS,
+    minDurationOff: MIN_PAUSE_SECONDS,
   })
   if (pipeline.sampleRate !== SAMPLE_RATE) {
     throw new Error(`the segmentation model is for ${pipeline.sampleRate} Hz, not 16000`)

@@ -21,7 +21,7 @@ const CONTEXT = 7
  * Maximum number of frames in one call: 10 s, so that the layers take 20 MB and not what a long
  * region needs.
  */
-const STRETCH = 1000
+const GROUP_FRAMES = 1000
 /** Input samples on each side of a region that its resampling filter reaches. */
 const MARGIN = 160
 
@@ -90,14 +90,14 @@ async function embedRegion(
   const count = frames.length / CEPSTRA
   const spans = windows.map((window) => spanOf(window, region, count))
   const embedded: EmbeddedWindow[] = []
-  for (const stretch of stretchesOf(spans)) {
+  for (const group of groupSpans(spans)) {
     signal.throwIfAborted()
-    const embeddings = await embedStretch(
+    const embeddings = await embedGroup(
       session,
       frames,
-      stretch.map((i) => spans[i]!),
+      group.map((i) => spans[i]!),
     )
-    for (const [nth, i] of stretch.entries()) {
+    for (const [nth, i] of group.entries()) {
       const embedding = embeddings.slice(nth * DIMENSION, (nth + 1) * DIMENSION)
       embedded[i] = { ...windows[i]!, embedding: normalize(embedding) }
     }
@@ -117,25 +117,25 @@ function spanOf(window: Region, region: Region, count: number): Span {
  * Groups spans, by their index in the list, that are embedded in one call: sorted by start, up to
  * 10 s together.
  */
-function stretchesOf(spans: readonly Span[]): number[][] {
+function groupSpans(spans: readonly Span[]): number[][] {
   const order = spans.map((_, i) => i).sort((a, b) => spans[a]!.from - spans[b]!.from)
-  const stretches: number[][] = []
+  const groups: number[][] = []
   let start = Number.NEGATIVE_INFINITY
   for (const i of order) {
-    if (spans[i]!.to - start > STRETCH) {
-      stretches.push([])
+    if (spans[i]!.to - start > GROUP_FRAMES) {
+      groups.push([])
       start = spans[i]!.from
     }
-    stretches.at(-1)!.push(i)
+    groups.at(-1)!.push(i)
   }
-  return stretches
+  return groups
 }
 
 /**
- * Runs the layers once over the stretch; beyond the ends of the region its first and last frame
+ * Runs the layers once over the group; beyond the ends of the region its first and last frame
  * repeat.
  */
-async function embedStretch(
+async function embedGroup(
   session: Session,
   frames: Float32Array,
   spans: readonly Span[],

@@ -58,7 +58,7 @@ export function createJobNotifier(
   }
 }
 
-type Listening = {
+type Listener = {
   signal: AbortSignal
   /** Called with each new connection: what was announced before it is unknown. */
   onListening(): void
@@ -66,7 +66,7 @@ type Listening = {
 }
 
 /** Listens until `signal` aborts, over a new connection whenever one was lost. */
-async function keepListening(url: string, listening: Listening): Promise<void> {
+async function keepListening(url: string, listening: Listener): Promise<void> {
   const { signal } = listening
   while (!signal.aborted) {
     await listen(url, listening).catch(() => {})
@@ -75,7 +75,7 @@ async function keepListening(url: string, listening: Listening): Promise<void> {
 }
 
 /** Listens over one connection, until it is lost or `signal` aborts. */
-async function listen(url: string, { signal, onListening, onNotice }: Listening): Promise<void> {
+async function listen(url: string, { signal, onListening, onNotice }: Listener): Promise<void> {
   const client = new Client({
     connectionString: url,
     application_name: 'steno',

@@ -21,10 +21,10 @@ export type Outcome = { rows: unknown[]; changes: number }
  * What a statement returned: the names of its columns once, and rows of their values, which cross
  * threads in a fifth of the time of objects.
  */
-export type Returned = { columns: readonly string[]; rows: unknown[][]; changes: number }
+export type StatementRows = { columns: readonly string[]; rows: unknown[][]; changes: number }
 
 /** The outcome of the statement `id`, or why it failed. */
-export type StatementResult = { id: number } & (Returned | { error: ErrorFields })
+export type StatementResult = { id: number } & (StatementRows | { error: ErrorFields })
 
 type ErrorFields = { message: string; code?: string | undefined; errcode?: number | undefined }
 
@@ -35,7 +35,7 @@ export type SqliteConnection = {
   close(): Promise<void>
 }
 
-type Waiting = PromiseWithResolvers<Outcome>
+type PendingStatement = PromiseWithResolvers<Outcome>
 
 /**
  * Opens a connection in a thread. SQLite blocks its caller for the length of a sync or a long
@@ -49,7 +49,7 @@ type Waiting = PromiseWithResolvers<Outcome>
 export function openConnection(options: OpenOptions): SqliteConnection {
   const thread = new Worker(new URL('sqlite-thread.ts', import.meta.url), { workerData: options })
   const questions: StatementRequest[] = []
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingStatement>()
   const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()))
   let lastId = 0
   let closing = false
@@ -128,7 +128,7 @@ function sendTogether(
 type ReadRow = (values: readonly unknown[]) => Record<string, unknown>
 
 /** Makes rows the objects that callers read. */
-export function toOutcome({ columns, rows, changes }: Returned): Outcome {
+export function toOutcome({ columns, rows, changes }: StatementRows): Outcome {
   return { rows: rows.length > 0 ? rows.map(rowReader(columns)) : [], changes }
 }
 

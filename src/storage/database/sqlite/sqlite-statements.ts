@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { OpenOptions, Returned, RunOptions } from './sqlite-connection.ts'
+import type { OpenOptions, RunOptions, StatementRows } from './sqlite-connection.ts'
 
-const NOTHING: Returned = { columns: [], rows: [], changes: 0 }
+const NOTHING: StatementRows = { columns: [], rows: [], changes: 0 }
 
 /**
  * How long a statement waits for a transaction of another process, such as the command line, to
@@ -14,11 +14,11 @@ const MAX_PREPARED = 200
 /** A connection that blocks its caller. */
 export type SqliteStatements = {
   /** Runs one statement. Throws the error of `node:sqlite`, whose `errcode` is the result code. */
-  run(sql: string, parameters: readonly unknown[], options?: RunOptions): Returned
+  run(sql: string, parameters: readonly unknown[], options?: RunOptions): StatementRows
   close(): void
 }
 
-type Prepared = { statement: StatementSync; columns: string[]; changesTables: boolean }
+type PreparedStatement = { statement: StatementSync; columns: string[]; changesTables: boolean }
 
 /** Opens a database; `isDurable` false leaves it to the system when commits reach the disk. */
 export function openStatements(
@@ -33,9 +33,9 @@ export function openStatements(
       connection.exec(`pragma ${pragma}`)
     }
   }
-  const prepared = new Map<string, Prepared>()
+  const prepared = new Map<string, PreparedStatement>()
 
-  function prepare(sql: string): Prepared {
+  function prepare(sql: string): PreparedStatement {
     const known = prepared.get(sql)
     if (known) return known
     const statement = connection.prepare(sql)

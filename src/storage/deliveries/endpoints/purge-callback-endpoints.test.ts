@@ -24,23 +24,23 @@ async function addEndpoint(
 }
 
 /** Purges everything possible; returns how many were purged, and the ids of those that stay. */
-async function forgetAll(db: Db): Promise<[number, string[]]> {
+async function purgeAll(db: Db): Promise<[number, string[]]> {
   let sum = 0
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const { forgotten, last } = await purgeCallbackEndpoints(db, { after, now: NOW })
-    sum += forgotten
+    const { deleted, last } = await purgeCallbackEndpoints(db, { after, now: NOW })
+    sum += deleted
     after = last
   }
   const rows = await db.sql.selectFrom('endpoints').select('id').orderBy('id').execute()
   return [sum, rows.map(({ id }) => id)]
 }
 
-test('callback endpoints without deliveries are forgotten, webhooks and disabled ones are not', async (t) => {
+test('callback endpoints without deliveries are deleted, webhooks and disabled ones are not', async (t) => {
   const { db } = await openTestStorage(t)
   await addEndpoint(db, 'idle')
   await addEndpoint(db, 'webhook', { kind: 'webhook' })
   await addEndpoint(db, 'disabled', { disabled_at: 5, disabled_reason: 'gone' })
-  assert.deepEqual(await forgetAll(db), [1, ['disabled', 'webhook']])
+  assert.deepEqual(await purgeAll(db), [1, ['disabled', 'webhook']])
 })
 
 test('a callback endpoint is kept while what it failed at counts towards disabling it', async (t) => {
@@ -49,7 +49,7 @@ test('a callback endpoint is kept while what it failed at counts towards disabli
   await addEndpoint(db, 'lately', failingSince(NOW - MAX_GAP_MS))
   await addEndpoint(db, 'before', failingSince(NOW - MAX_GAP_MS - 1))
   await addEndpoint(db, 'mended', { failing_since: null, last_failure_at: NOW })
-  assert.deepEqual(await forgetAll(db), [2, ['lately']])
+  assert.deepEqual(await purgeAll(db), [2, ['lately']])
 })
 
 test('a callback endpoint is kept as long as any of its deliveries, and comes back with the next', async (t) => {
@@ -65,14 +65,14 @@ test('a callback endpoint is kept as long as any of its deliveries, and comes ba
     })
   }
   await queue('first')
-  const [forgotten, ids] = await forgetAll(db)
-  assert.deepEqual([forgotten, ids.length], [0, 1])
+  const [deleted, ids] = await purgeAll(db)
+  assert.deepEqual([deleted, ids.length], [0, 1])
   await db.sql.updateTable('deliveries').set({ state: 'delivered', ended_at: 2 }).execute()
-  assert.deepEqual(await forgetAll(db), [0, ids])
+  assert.deepEqual(await purgeAll(db), [0, ids])
   await db.sql.deleteFrom('deliveries').execute()
-  assert.deepEqual(await forgetAll(db), [1, []])
+  assert.deepEqual(await purgeAll(db), [1, []])
   await queue('second')
-  assert.deepEqual(await forgetAll(db), [0, ids])
+  assert.deepEqual(await purgeAll(db), [0, ids])
 })
 
 test('all endpoints are looked at, some at a time', async (t) => {
@@ -84,7 +84,7 @@ test('all endpoints are looked at, some at a time', async (t) => {
     }
   })
   const first = await purgeCallbackEndpoints(db, { after: '', now: NOW })
-  assert.deepEqual(first, { forgotten: 250, last: 'ep_0499' })
-  const [forgotten, ids] = await forgetAll(db)
-  assert.deepEqual([forgotten, ids.length], [250, 500])
+  assert.deepEqual(first, { deleted: 250, last: 'ep_0499' })
+  const [deleted, ids] = await purgeAll(db)
+  assert.deepEqual([deleted, ids.length], [250, 500])
 })

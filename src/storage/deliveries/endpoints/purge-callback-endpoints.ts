@@ -9,7 +9,7 @@ const BATCH = 500
  * How many endpoints were purged, and the id after which to continue; undefined when all were
  * checked.
  */
-export type Purged = { forgotten: number; last: string | undefined }
+export type PurgeResult = { deleted: number; last: string | undefined }
 
 /**
  * Purges one batch of callback endpoints after the id `after`: those without deliveries and without
@@ -20,7 +20,7 @@ export type Purged = { forgotten: number; last: string | undefined }
 export async function purgeCallbackEndpoints(
   db: Db,
   { after, now }: { after: string; now: number },
-): Promise<Purged> {
+): Promise<PurgeResult> {
   const rows = await db.sql
     .selectFrom('endpoints')
     .select('id')
@@ -29,12 +29,12 @@ export async function purgeCallbackEndpoints(
     .limit(BATCH)
     .execute()
   const last = rows.at(-1)?.id
-  if (last === undefined) return { forgotten: 0, last }
+  if (last === undefined) return { deleted: 0, last }
   const isUnused = sql<SqlBool>`(id > ${after} and id <= ${last} and kind = 'callback'
     and disabled_at is null
     and (failing_since is null or last_failure_at < ${now - MAX_GAP_MS})
     and not exists (select 1 from deliveries where endpoint_id = endpoints.id))`
-  const forgotten = await inTransaction(db, async (tx) => {
+  const deleted = await inTransaction(db, async (tx) => {
     await tx.dialect.lockRows?.(tx, 'endpoints', isUnused)
     const { numDeletedRows } = await tx.sql
       .deleteFrom('endpoints')
@@ -42,5 +42,5 @@ export async function purgeCallbackEndpoints(
       .executeTakeFirst()
     return Number(numDeletedRows)
   })
-  return { forgotten, last: rows.length < BATCH ? undefined : last }
+  return { deleted, last: rows.length < BATCH ? undefined : last }
 }

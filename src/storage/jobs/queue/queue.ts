@@ -12,7 +12,7 @@ import { type JobFile, type JobKind, toJobFile } from '../jobs.ts'
 import { metadataTokens } from '../metadata-tokens.ts'
 import type { Lease } from './lease.ts'
 
-type Requested = {
+type JobRequest = {
   id: string
   account: string
   createdAt: number
@@ -27,7 +27,7 @@ type Requested = {
 }
 
 /** A recorded-audio job to be queued. */
-export type NewRecordedJob = Requested & {
+export type NewRecordedJob = JobRequest & {
   kind?: 'pre-recorded'
   /** The time from which it may run, by the clock of the queue. */
   runAfter: number
@@ -36,7 +36,7 @@ export type NewRecordedJob = Requested & {
 }
 
 /** A live session, which waits for its first connection instead of a worker. */
-export type NewLiveJob = Requested & {
+export type NewLiveJob = JobRequest & {
   kind: 'live'
   token: string
   /** The hash of the key that requests it, if that key may be revoked. */
@@ -102,9 +102,9 @@ type Values = {
   keyId: string | null
   zeroRetention: number
 }
-type Inserted = { created_at: number; has_webhooks: unknown }
+type InsertedJob = { created_at: number; has_webhooks: unknown }
 
-function insert(tx: Db, job: NewJob, values: Values): Promise<Inserted[]> {
+function insert(tx: Db, job: NewJob, values: Values): Promise<InsertedJob[]> {
   if (job.kind === 'live') {
     return insertLive(tx, { ...values, fileId: randomUUID(), channels: job.channels })
   }
@@ -115,15 +115,15 @@ function insert(tx: Db, job: NewJob, values: Values): Promise<Inserted[]> {
 
 const noDuration = sql`cast(null as double precision)`
 
-const insertLive = statement<Values & { fileId: string; channels: number }, Inserted>((values) =>
+const insertLive = statement<Values & { fileId: string; channels: number }, InsertedJob>((values) =>
   insertion('live', values, {
     file: sql`select ${values.fileId} as id, null as filename, null as source,
       ${noDuration} as duration, cast(${values.channels} as integer) as channels`,
   }),
 )
 
-type Unfetched = { fileId: string; filename: string | null; source: string }
-const insertRemote = statement<Values & Unfetched, Inserted>((values) =>
+type RecordingToFetch = { fileId: string; filename: string | null; source: string }
+const insertRemote = statement<Values & RecordingToFetch, InsertedJob>((values) =>
   insertion('pre-recorded', values, {
     file: sql`select ${values.fileId} as id, ${values.filename} as filename,
       ${values.source} as source, ${noDuration} as duration, cast(null as integer) as channels`,
@@ -131,7 +131,7 @@ const insertRemote = statement<Values & Unfetched, Inserted>((values) =>
 )
 
 /** There is no row if the upload does not exist. */
-const insertUploaded = statement<Values & { fileId: string }, Inserted>((values, dialect) =>
+const insertUploaded = statement<Values & { fileId: string }, InsertedJob>((values, dialect) =>
   insertion('pre-recorded', values, {
     file: sql`select id, filename, null as source, duration, channels from files
       where id = ${values.fileId} and account = ${values.account} ${dialect.forKeyShare}`,
@@ -147,7 +147,7 @@ const counted = {
 /** `file` selects what the job knows of its recording. */
 function insertion(kind: JobKind, values: Values, { file }: { file: RawBuilder<unknown> }) {
   const { id, account, createdAt, maxQueued } = values
-  return sql<Inserted>`
+  return sql<InsertedJob>`
     insert into jobs (id, account, kind, status, created_at, run_after, request_params,
       custom_metadata, key_id, zero_retention, file_id, file_filename, file_source, file_duration, file_channels)
     select ${id}, ${account}, ${kind}, 'queued',
@@ -166,7 +166,7 @@ function insertion(kind: JobKind, values: Values, { file }: { file: RawBuilder<u
 async function announce(
   tx: Db,
   job: NewJob,
-  { createdAt: at, hasWebhooks }: Created & { hasWebhooks: boolean },
+  { createdAt: at, hasWebhooks }: CreatedJob & { hasWebhooks: boolean },
 ): Promise<void> {
   const event = job.kind === 'live' ? 'live.start_session' : 'transcription.created'
   const { id, account } = job
@@ -180,16 +180,16 @@ async function announce(
   if (hasWebhooks) await queueWebhooks(tx, job, [event], { at })
 }
 
-type Created = { kind: JobKind; createdAt: number }
+type CreatedJob = { kind: JobKind; createdAt: number }
 
-async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: Created): Promise<void> {
+async function recordToken(tx: Db, job: NewLiveJob, { createdAt }: CreatedJob): Promise<void> {
   const { id, token, keyHash = null } = job
   const row = { job_id: id, token, created_at: createdAt, ended_at: null, key_hash: keyHash }
   await tx.sql.insertInto('live_sessions').values(row).execute()
 }
 
 /** Indexes a job by its metadata. */
-async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: Created): Promise<void> {
+async function indexMetadata(tx: Db, job: NewJob, { kind, createdAt }: CreatedJob): Promise<void> {
   // As it is stored, where a too large number has become null, so that deletion finds it.
   const stored = JSON.parse(JSON.stringify(job.customMetadata))
   const tokens = metadataTokens(job.account, stored)

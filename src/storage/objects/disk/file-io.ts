@@ -37,7 +37,7 @@ export async function readAt(
 }
 
 /** Some hundred lines are read at once: parsing them must not block the event loop. */
-const PIECE_BYTES = 64 * 1024
+const CHUNK_BYTES = 64 * 1024
 const NEWLINE = 10
 
 /** A line of a log, and the byte of the log where it ends. */
@@ -48,21 +48,21 @@ export async function* readLog(
   log: FileHandle,
   { start: first = 0, size }: { start?: number; size: number },
 ): AsyncGenerator<LogLine[]> {
-  let length = PIECE_BYTES
+  let length = CHUNK_BYTES
   for (let from = first; from < size; ) {
-    const piece = await readAt(log, { from, to: Math.min(size, from + length) })
+    const chunk = await readAt(log, { from, to: Math.min(size, from + length) })
     const lines: LogLine[] = []
     let start = 0
     for (;;) {
-      const end = piece.indexOf(NEWLINE, start)
+      const end = chunk.indexOf(NEWLINE, start)
       if (end === -1) break
-      lines.push({ text: piece.toString('utf8', start, end), end: from + end + 1 })
+      lines.push({ text: chunk.toString('utf8', start, end), end: from + end + 1 })
       start = end + 1
     }
     if (lines.length > 0) yield lines
     else if (from + length >= size) return
     // A line that is longer than a chunk is read again in a larger one.
-    length = lines.length > 0 ? PIECE_BYTES : 2 * length
+    length = lines.length > 0 ? CHUNK_BYTES : 2 * length
     from += start
   }
 }

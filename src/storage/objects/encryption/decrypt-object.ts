@@ -83,10 +83,14 @@ export async function keyIdOf(stored: Objects, id: string): Promise<string | und
 }
 
 /** What `examine` finds. */
-export type Examined = { header: ObjectHeader | undefined; size: number; storedAt: number }
+export type EncryptedObjectInfo = {
+  header: ObjectHeader | undefined
+  size: number
+  storedAt: number
+}
 
 /** Returns how an object is encrypted, undefined if it is not, and the bytes that it takes. */
-export async function examine(stored: Objects, id: string): Promise<Examined> {
+export async function examine(stored: Objects, id: string): Promise<EncryptedObjectInfo> {
   const found = await stored.check(id)
   // An empty object has no range to read.
   if (found.size < HEADER_BYTES) return { ...found, header: undefined }

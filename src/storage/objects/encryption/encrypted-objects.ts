@@ -38,7 +38,7 @@ export function encryptObjects(
         }
       }
       const encrypted = encryptObject(keys.current, id, counted())
-      const { admit: _, ...others } = options
+      const { reserve: _, ...others } = options
       await stored.write(id, encrypted, { ...others, maxBytes: Number.POSITIVE_INFINITY })
       return { size }
     },

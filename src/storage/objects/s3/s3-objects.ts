@@ -16,7 +16,7 @@ import { epochOf, findKeys, idOf, keyOf, listKeys, withKey } from './s3-keys.ts'
 import { refuseMove } from './s3-move-mark.ts'
 import { openS3Orphans } from './s3-orphans.ts'
 import { openRead } from './s3-read.ts'
-import { type Uploaded, upload } from './s3-upload.ts'
+import { type UploadResult, upload } from './s3-upload.ts'
 
 /** How S3-compatible storage is opened. */
 export type OpenS3Options = {
@@ -34,7 +34,7 @@ export type OpenS3Options = {
 /** Clocks of the storage and of the database may differ by this. */
 const CLOCK_MARGIN_MS = 15 * 60_000
 /** No upload takes longer. */
-const LONGEST_UPLOAD_MS = 24 * 3600_000
+const MAX_UPLOAD_MS = 24 * 3600_000
 /** The server must answer readiness checks within this. */
 const CHECK_MS = 5000
 /** An answer this old is still valid. */
@@ -75,9 +75,9 @@ export async function openS3Objects(options: OpenS3Options): Promise<Objects> {
   }
 }
 
-type Reading = Pick<Objects, 'check' | 'read' | 'materialize'>
+type ObjectReads = Pick<Objects, 'check' | 'read' | 'materialize'>
 
-function readingOf(s3: S3, copies: LocalCopies): Reading {
+function readingOf(s3: S3, copies: LocalCopies): ObjectReads {
   const { client, commands, bucket } = s3
   const head = async (Key: string) => {
     const found = await client.send(new commands.HeadObjectCommand({ Bucket: bucket, Key }))
@@ -110,9 +110,9 @@ function versionOf(key: string, etag: string | undefined): string {
   return `${key} ${etag}`
 }
 
-type Writing = Pick<Objects, 'write' | 'adopt' | 'replace' | 'delete'>
+type ObjectWrites = Pick<Objects, 'write' | 'adopt' | 'replace' | 'delete'>
 
-function writingOf(s3: S3, copies: LocalCopies): Writing {
+function writingOf(s3: S3, copies: LocalCopies): ObjectWrites {
   const { client, commands, bucket } = s3
   const remove = async (Key: string) => {
     const request = { Bucket: bucket, Key }
@@ -175,7 +175,7 @@ type WriteLimits = Pick<WriteOptions, 'epoch' | 'signal'>
 async function storeAndKeep(
   copies: LocalCopies,
   source: AsyncIterable<Uint8Array>,
-  store: (source: AsyncIterable<Uint8Array>) => Promise<Uploaded & { key: string }>,
+  store: (source: AsyncIterable<Uint8Array>) => Promise<UploadResult & { key: string }>,
 ): Promise<{ size: number }> {
   const path = await copies.newPath()
   const handle = await open(path, 'wx', 0o600)
@@ -216,7 +216,7 @@ async function abortOldUploads(
   { client, commands, bucket, prefix }: S3,
   { since }: Pick<ActiveOwners, 'since'>,
 ): Promise<void> {
-  const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - LONGEST_UPLOAD_MS)
+  const before = Math.max(since - CLOCK_MARGIN_MS, wallNow() - MAX_UPLOAD_MS)
   const place = { Bucket: bucket, Prefix: `${prefix}objects/` }
   let from: { KeyMarker?: string; UploadIdMarker?: string } = {}
   for (;;) {

@@ -18,7 +18,7 @@ const LAST_PAUSE_MS = 2000
 export type UploadTarget = { key: string; signal: AbortSignal }
 
 /** What was stored; the `etag` tells versions under one key apart. */
-export type Uploaded = { size: number; etag: string | undefined }
+export type UploadResult = { size: number; etag: string | undefined }
 
 /**
  * Stores a stream of unknown length under a key: all of it, or nothing. At most two parts are in
@@ -28,7 +28,7 @@ export async function upload(
   s3: S3,
   source: AsyncIterable<Uint8Array>,
   target: UploadTarget,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const parts = inParts(source)
   try {
     const first = await parts.next()
@@ -64,7 +64,7 @@ async function putObject(
   { client, commands, bucket, encryption }: S3,
   body: Buffer,
   { key, signal }: UploadTarget,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const request = { Bucket: bucket, Key: key, Body: body, ...encryption }
   const put = new commands.PutObjectCommand(request)
   const { ETag } = await client.send(put, { abortSignal: signal }).catch(throwS3Error)
@@ -75,7 +75,7 @@ async function uploadParts(
   s3: S3,
   { first, rest }: { first: Buffer; rest: AsyncIterator<Buffer, undefined> },
   { key, signal }: UploadTarget,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const { client, commands, bucket, encryption } = s3
   const place = { Bucket: bucket, Key: key }
   const create = new commands.CreateMultipartUploadCommand({ ...place, ...encryption })
@@ -140,7 +140,7 @@ async function complete(
   { client, commands, bucket }: S3,
   request: CompleteMultipartUploadCommandInput,
   size: number,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   try {
     const { ETag } = await client.send(new commands.CompleteMultipartUploadCommand(request))
     return { size, etag: ETag }

@@ -9,7 +9,7 @@ const BLOCK = 10
 const MIN_SECONDS = 45
 const MIN_SENTENCES = 4
 /** Long recordings have longer topics: nobody reads a list of a hundred. */
-const MOST_TOPICS = 24
+const MAX_TOPICS = 24
 /** What a sentence that announces a topic counts, beside similarity from 0 to 1. */
 const ANNOUNCEMENT = 0.3
 /** What a silence of this length counts. */
@@ -31,7 +31,7 @@ export function cutTopics(sentences: readonly Sentence[]): Sentence[][] {
 function bordersOf(sentences: readonly Sentence[]): number[] {
   const first = sentences[0]!.start
   const last = endsOf(sentences).at(-1)!
-  const apart = Math.max(MIN_SECONDS, (last - first) / MOST_TOPICS)
+  const apart = Math.max(MIN_SECONDS, (last - first) / MAX_TOPICS)
   const depths = depthsOf(sentences)
   const known = depths.slice(1)
   const mean = known.reduce((sum, depth) => sum + depth, 0) / Math.max(1, known.length)

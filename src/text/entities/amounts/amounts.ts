@@ -26,7 +26,7 @@ const patterns: Pattern[] = [
   // "Nineteen ninety-nine a month": dollars and cents without their words.
   pattern(
     'MONEY',
-    `\\b${dollars} (?:oh ${digit}|${tens})(?= (?:a|per|each|every) (?:month|year|week|night|person|piece|share|seat|user)|,? (?:plus|including|before|after) (?:tax|taxes|shipping|tip|fees)|,? (?:each|per month|monthly|in total|total)\\b)`,
+    `\\b${dollars} (?:oh ${digit}|${tens})(?= (?:a|per|each|every) (?:month|year|week|night|person|token|share|seat|user)|,? (?:plus|including|before|after) (?:tax|taxes|shipping|tip|fees)|,? (?:each|per month|monthly|in total|total)\\b)`,
   ),
   pattern(
     'MONEY',

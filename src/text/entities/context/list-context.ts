@@ -1,18 +1,18 @@
 import type { Entity } from '../entity-types.ts'
 import { isCommon, isFamily } from '../names/name-words.ts'
-import type { Piece } from '../pieces.ts'
 import { tagsOf } from '../word-lists.ts'
+import type { WordToken } from '../word-tokens.ts'
 
-type ListItem = { text: string; pieces: readonly Piece[]; at: number; count: number }
+type ListItem = { text: string; tokens: readonly WordToken[]; at: number; count: number }
 
 /**
  * Returns a listed entity if its context supports it. Everyday words among companies, products and
  * peoples count only inside a sentence, or with a cue.
  */
-export function inContext(entity: Entity, { text, pieces, at, count }: ListItem): Entity[] {
+export function inContext(entity: Entity, { text, tokens, at, count }: ListItem): Entity[] {
   const { type } = entity
   const left = text.slice(Math.max(0, entity.from - 40), entity.from).toLowerCase()
-  const first = pieces[at]!
+  const first = tokens[at]!
   if (type === 'ORGANIZATION' && noCompanies.has(first.lower)) return []
   if (type === 'LANGUAGE')
     return [{ ...entity, type: isLanguage(left, text.slice(entity.to)) ? type : 'ORIGIN' }]

@@ -6,7 +6,7 @@ import type { Entity } from '../entity-types.ts'
  * A text with the questions that it answers inserted, and `own` to map entities back to its own
  * offsets.
  */
-export type Answered = { text: string; own(entity: Entity): Entity[] }
+export type AnsweredQuestion = { text: string; own(entity: Entity): Entity[] }
 
 /** Long enough for a question, too short for a speech in which cues refer to something else. */
 const REACH = 120
@@ -19,27 +19,30 @@ const asks =
  * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
  * a number that is being dictated.
  */
-export function withQuestions(text: string, interjections: readonly Interjection[]): Answered {
+export function withQuestions(
+  text: string,
+  interjections: readonly Interjection[],
+): AnsweredQuestion {
   let merged = ''
   let done = 0
-  const pieces: { own: number; merged: number; length: number }[] = []
+  const tokens: { own: number; merged: number; length: number }[] = []
   for (const { at, text: phrase } of interjections) {
     const question = questionOf(phrase)
     if (question === undefined) continue
-    pieces.push({ own: done, merged: merged.length, length: at - done })
+    tokens.push({ own: done, merged: merged.length, length: at - done })
     merged += `${text.slice(done, at)}${question} `
     done = at
   }
   if (done === 0 && merged === '') return { text, own: (entity) => [entity] }
-  pieces.push({ own: done, merged: merged.length, length: text.length - done })
+  tokens.push({ own: done, merged: merged.length, length: text.length - done })
   merged += text.slice(done)
   return {
     text: merged,
     own: (entity) =>
-      pieces.flatMap((piece) => {
-        const from = Math.max(entity.from, piece.merged)
-        const to = Math.min(entity.to, piece.merged + piece.length)
-        const shift = piece.own - piece.merged
+      tokens.flatMap((token) => {
+        const from = Math.max(entity.from, token.merged)
+        const to = Math.min(entity.to, token.merged + token.length)
+        const shift = token.own - token.merged
         return from < to ? [{ ...entity, from: from + shift, to: to + shift }] : []
       }),
   }

@@ -136,7 +136,7 @@ function classify(text: string, phrase: DigitRun): { type: EntityType; score: nu
 }
 
 /** The fewest digits that count as a personal number despite commas and without any cue. */
-const FEWEST_GROUPED = 10
+const MIN_GROUPED_DIGITS = 10
 /** Cues of numbers only; "the claim is 12,500" is ambiguous. */
 const numbersOnly =
   /\b(?:numbers?|no|id|codes?|pin|digits?|ssn|social|passport|licen[cs]e|zip|cvv2?|extension)\b/i
@@ -146,7 +146,7 @@ const numbersOnly =
  * so.
  */
 function isNumberOf(digits: string, cue: FoundCue | undefined): boolean {
-  if (digits.length >= FEWEST_GROUPED && !isRound(digits)) return true
+  if (digits.length >= MIN_GROUPED_DIGITS && !isRound(digits)) return true
   if (!cue?.beside || cue.weak) return false
   return digits.length >= 7 || numbersOnly.test(cue.phrase)
 }

@@ -1,7 +1,7 @@
 import { everydayTags, everydayWords, inContext } from '../context/list-context.ts'
 import type { Entity, EntityType } from '../entity-types.ts'
-import { isUncased, type Piece } from '../pieces.ts'
 import { taggedWith, tagsOf, wordList } from '../word-lists.ts'
+import { isUncased, type WordToken } from '../word-tokens.ts'
 import { withoutAccents } from './accents.ts'
 import { isCommon, isFamily } from './name-words.ts'
 
@@ -39,19 +39,19 @@ const sources: Source[] = [
 ]
 
 /** A listed phrase. `letters` marks an acronym that is a common word in lower case: WHO, AIDS. */
-type Listed = { type: EntityType; small: boolean; letters: boolean }
+type GazetteerEntry = { type: EntityType; small: boolean; letters: boolean }
 
-let phrases: Map<string, Listed> | undefined
+let phrases: Map<string, GazetteerEntry> | undefined
 const LONGEST = 4
 
-function loadPhrases(): Map<string, Listed> {
-  const all = new Map<string, Listed>()
+function loadPhrases(): Map<string, GazetteerEntry> {
+  const all = new Map<string, GazetteerEntry>()
   for (const { type, lists, tags = [], small = false } of sources) {
     const listed = [...lists.flatMap(wordList), ...tags.flatMap(taggedWith)]
     for (const phrase of listed) {
       const letters = /^\p{Lu}{2,5}$/u.test(phrase)
       all.set(withoutAccents(phrase), { type, small, letters })
-      // A piece has no possessive: "Parkinson's" arrives here as "Parkinson".
+      // A token has no possessive: "Parkinson's" arrives here as "Parkinson".
       if (/['’]s$/.test(phrase))
         all.set(withoutAccents(phrase.slice(0, -2)), { type, small, letters })
     }
@@ -62,24 +62,24 @@ function loadPhrases(): Map<string, Listed> {
 /**
  * Returns whether a row of words is a listed place, such as "Ann Arbor", which looks like a name.
  */
-export function isListedPlace(pieces: readonly Piece[]): boolean {
+export function isListedPlace(tokens: readonly WordToken[]): boolean {
   phrases ??= loadPhrases()
-  const phrase = withoutAccents(pieces.map(({ lower }) => lower).join(' '))
+  const phrase = withoutAccents(tokens.map(({ lower }) => lower).join(' '))
   return phrases.get(phrase)?.type.startsWith('LOCATION') ?? false
 }
 
 /**
  * Finds the entries of the word lists: places, peoples, beliefs, medicine, occupations, companies.
  */
-export function findListed(text: string, pieces: readonly Piece[]): Entity[] {
+export function findListed(text: string, tokens: readonly WordToken[]): Entity[] {
   phrases ??= loadPhrases()
   const found: Entity[] = []
   const cased = !isUncased(text)
-  for (let at = 0; at < pieces.length; at++) {
-    for (let count = Math.min(LONGEST, pieces.length - at); count > 0; count--) {
-      const entity = listedAt(pieces.slice(at, at + count), cased)
+  for (let at = 0; at < tokens.length; at++) {
+    for (let count = Math.min(LONGEST, tokens.length - at); count > 0; count--) {
+      const entity = listedAt(tokens.slice(at, at + count), cased)
       if (!entity) continue
-      found.push(...inContext(entity, { text, pieces, at, count }))
+      found.push(...inContext(entity, { text, tokens, at, count }))
       at += count - 1
       break
     }
@@ -87,7 +87,7 @@ export function findListed(text: string, pieces: readonly Piece[]): Entity[] {
   return found
 }
 
-function listedAt(part: readonly Piece[], cased: boolean): Entity | undefined {
+function listedAt(part: readonly WordToken[], cased: boolean): Entity | undefined {
   if (part.slice(0, -1).some(({ closed }) => closed)) return undefined
   const phrase = withoutAccents(part.map(({ lower }) => lower).join(' '))
   const listed = phrases!.get(phrase) ?? plural(phrase)
@@ -103,7 +103,7 @@ function listedAt(part: readonly Piece[], cased: boolean): Entity | undefined {
 /**
  * Returns whether a proper noun cannot be confused with another word in a text without capitals.
  */
-function isClearlySmall(phrase: string, { type }: Listed): boolean {
+function isClearlySmall(phrase: string, { type }: GazetteerEntry): boolean {
   if (!/^(?:LOCATION|ORIGIN|LANGUAGE|ORGANIZATION)/.test(type) || phrase.length < 4) return false
   if (phrase.includes(' ')) return !phrase.split(' ').every(isCommon)
   if (type === 'ORGANIZATION' || everydayWords.has(phrase) || isFamily(phrase)) return false
@@ -114,7 +114,7 @@ function isClearlySmall(phrase: string, { type }: Listed): boolean {
  * Looks up the singular of a plural, only for types that describe people, and drugs: "nurses",
  * "Germans", "Catholics".
  */
-function plural(phrase: string): Listed | undefined {
+function plural(phrase: string): GazetteerEntry | undefined {
   const listed = phrase.endsWith('s') ? phrases!.get(phrase.slice(0, -1)) : undefined
   return listed && ['OCCUPATION', 'ORIGIN', 'RELIGION', 'DRUG'].includes(listed.type)
     ? listed

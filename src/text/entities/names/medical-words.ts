@@ -1,5 +1,5 @@
 import type { Entity, EntityType } from '../entity-types.ts'
-import type { Piece } from '../pieces.ts'
+import type { WordToken } from '../word-tokens.ts'
 import { isCommon } from './name-words.ts'
 
 /**
@@ -30,8 +30,8 @@ const endings: { type: EntityType; ending: RegExp; not?: RegExp }[] = [
 ]
 
 /** Finds drugs, illnesses and treatments that no list has, by the endings of their field. */
-export function findMedical(pieces: readonly Piece[]): Entity[] {
-  return pieces.flatMap(({ lower, from, to }) => {
+export function findMedical(tokens: readonly WordToken[]): Entity[] {
+  return tokens.flatMap(({ lower, from, to }) => {
     if (lower.length < 7 || isCommon(lower)) return []
     const found = endings.find(({ ending, not }) => ending.test(lower) && !not?.test(lower))
     return found ? [{ type: found.type, from, to, score: 0.7 }] : []

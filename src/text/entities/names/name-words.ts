@@ -1,9 +1,9 @@
-import type { Piece } from '../pieces.ts'
 import { tagsOf, wordList } from '../word-lists.ts'
+import type { WordToken } from '../word-tokens.ts'
 import { withoutAccents } from './accents.ts'
 
 let given: Set<string> | undefined
-let usualGiven: Set<string> | undefined
+let givenNames: Set<string> | undefined
 let family: Set<string> | undefined
 let wordLike: Set<string> | undefined
 let common: Set<string> | undefined
@@ -20,8 +20,8 @@ export function isGiven(word: string): boolean {
 
 /** Returns whether a lower-case word is a given name that is common among English speakers. */
 export function isUsualGiven(word: string): boolean {
-  usualGiven ??= setOf('names/given-names')
-  return usualGiven.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
+  givenNames ??= setOf('names/given-names')
+  return givenNames.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
 }
 
 /** Returns whether a lower-case word is a family name. */
@@ -72,7 +72,7 @@ export function isRareWord(word: string): boolean {
 }
 
 /** Returns whether a word can be part of a name though no list has it. */
-export function isUnknown({ lower, capital, text }: Piece): boolean {
+export function isUnknown({ lower, capital, text }: WordToken): boolean {
   if (!capital || small.has(lower) || (lower.includes("'") && /'(?:m|ll|ve|re|d|s|t)$/.test(lower)))
     return false
   if (/\d/.test(text) || (/^\p{Lu}{2,}$/u.test(text) && text.length < 5)) return false
@@ -83,11 +83,11 @@ export function isUnknown({ lower, capital, text }: Piece): boolean {
  * Returns whether a word is an abbreviation for a kind of number, and no name: "my IBAN", "the
  * VIN".
  */
-export function isAcronym({ text }: Piece): boolean {
+export function isAcronym({ text }: WordToken): boolean {
   return /^(?:IBAN|VIN|PIN|SSN|DOB|CVV|CVC|ABA|MRN|NHS|EIN|VAT|BIC|SWIFT)$/.test(text)
 }
 
-const isInitial = ({ text, lower }: Piece) => /^\p{Lu}$/u.test(text) && lower !== 'i'
+const isInitial = ({ text, lower }: WordToken) => /^\p{Lu}$/u.test(text) && lower !== 'i'
 /** Lower-case particles inside family names. */
 export const particles = new Set([
   'van',
@@ -109,9 +109,9 @@ export const particles = new Set([
  * Returns whether a word can follow a given name as its family name: a known one, an unknown word,
  * or any capitalized word in a sentence.
  */
-function continues(piece: Piece): boolean {
-  if (namedAfter.test(piece.lower) || isAcronym(piece)) return false
-  return piece.capital && (isFamily(piece.lower) || isGiven(piece.lower) || isUnknown(piece))
+function continues(token: WordToken): boolean {
+  if (namedAfter.test(token.lower) || isAcronym(token)) return false
+  return token.capital && (isFamily(token.lower) || isGiven(token.lower) || isUnknown(token))
 }
 
 /** Things named after people and places, such as the Paris Agreement and the Carter Center. */
@@ -122,7 +122,7 @@ const namedAfter =
  * Returns whether a word is an everyday word with a capital inside a sentence, such as "Gates"
  * after "Bill".
  */
-function isProper({ lower, capital, initial, text }: Piece): boolean {
+function isProper({ lower, capital, initial, text }: WordToken): boolean {
   if (!capital || initial || small.has(lower) || /['\d]|^\p{Lu}{2,4}$/u.test(text)) return false
   if (namedAfter.test(lower)) return false
   return !hasTag(
@@ -139,20 +139,20 @@ function isProper({ lower, capital, initial, text }: Piece): boolean {
 }
 
 /** Returns the index after the last word of a name that begins at `begin`. */
-export function endOfName(pieces: readonly Piece[], begin: number): number {
+export function endOfName(tokens: readonly WordToken[], begin: number): number {
   let at = begin
-  while (at < pieces.length && at - begin < 4) {
-    const previous = pieces[at - 1]
+  while (at < tokens.length && at - begin < 4) {
+    const previous = tokens[at - 1]
     if (at > begin && previous?.closed) break
-    const piece = pieces[at]!
-    const next = pieces[at + 1]
+    const token = tokens[at]!
+    const next = tokens[at + 1]
     if (
-      continues(piece) ||
-      (at === begin + 1 && isGiven(previous!.lower) && isProper(piece)) ||
-      (at > begin && isInitial(piece) && next && continues(next) && !piece.closed)
+      continues(token) ||
+      (at === begin + 1 && isGiven(previous!.lower) && isProper(token)) ||
+      (at > begin && isInitial(token) && next && continues(next) && !token.closed)
     )
       at++
-    else if ((at > begin || piece.capital) && particles.has(piece.lower) && next && continues(next))
+    else if ((at > begin || token.capital) && particles.has(token.lower) && next && continues(next))
       at++
     else break
   }
@@ -160,7 +160,7 @@ export function endOfName(pieces: readonly Piece[], begin: number): number {
 }
 
 /** Returns whether a name is also a place. */
-export function isPlaceName({ lower }: Piece): boolean {
+export function isPlaceName({ lower }: WordToken): boolean {
   return (
     hasTag(lower, 'City', 'Country', 'Region', 'Place') ||
     ['austin', 'georgia', 'virginia', 'dallas', 'brooklyn', 'phoenix', 'jordan'].includes(lower)

@@ -1,7 +1,7 @@
 import type { Entity, EntityType } from '../entity-types.ts'
 import { lead } from '../matching.ts'
-import { isUncased, type Piece } from '../pieces.ts'
 import { tagsOf } from '../word-lists.ts'
+import { isUncased, type WordToken } from '../word-tokens.ts'
 import { isListedPlace } from './gazetteer.ts'
 import {
   endOfName,
@@ -60,18 +60,18 @@ const whoCue =
   /\b(?:who am I (?:speaking|talking) (?:with|to)|who is this|who's this|who's calling|who is calling)(?: today| please)?[,?. ]+(?:(?:this is|it's|my name's|yes|hi|um|uh)[,.]? )*$/i
 
 /** Finds names of people: by titles, introductions, and the lists of given and family names. */
-export function findNames(text: string, pieces: readonly Piece[]): Entity[] {
+export function findNames(text: string, tokens: readonly WordToken[]): Entity[] {
   const found: Entity[] = []
   const add = (type: EntityType, [begin, end]: [number, number], score: number) => {
-    found.push({ type, from: pieces[begin]!.from, to: pieces[end - 1]!.to, score })
+    found.push({ type, from: tokens[begin]!.from, to: tokens[end - 1]!.to, score })
   }
   const uncased = isUncased(text)
-  for (let at = 0; at < pieces.length; ) {
-    const piece = pieces[at]!
-    const cue = cueBefore(text, piece, pieces[at - 1])
-    const name = isAcronym(piece)
+  for (let at = 0; at < tokens.length; ) {
+    const token = tokens[at]!
+    const cue = cueBefore(text, token, tokens[at - 1])
+    const name = isAcronym(token)
       ? undefined
-      : (readName(pieces, at, cue) ?? (uncased ? givenUncased(pieces, at) : undefined))
+      : (readName(tokens, at, cue) ?? (uncased ? givenUncased(tokens, at) : undefined))
     if (!name) {
       at++
       continue
@@ -79,18 +79,18 @@ export function findNames(text: string, pieces: readonly Piece[]): Entity[] {
     add(name.type, [at, name.end], name.score)
     at = name.end
   }
-  return [...found, ...coordinated(pieces, found), ...findSpelled(text, found)]
+  return [...found, ...coordinated(tokens, found), ...findSpelled(text, found)]
 }
 
 type NameCue = 'medical' | 'civil' | 'family' | 'given' | 'full' | 'introduced' | undefined
 
-function cueBefore(text: string, piece: Piece, previous: Piece | undefined): NameCue {
-  if (previous && medical.has(previous.lower) && piece.capital && !previous.closed) return 'medical'
-  if (previous?.capital && civil.has(previous.lower) && piece.capital && !previous.closed)
+function cueBefore(text: string, token: WordToken, previous: WordToken | undefined): NameCue {
+  if (previous && medical.has(previous.lower) && token.capital && !previous.closed) return 'medical'
+  if (previous?.capital && civil.has(previous.lower) && token.capital && !previous.closed)
     return 'civil'
-  if (previous && titles.test(previous.lower) && !previous.closed && isFamilyBehind(piece))
+  if (previous && titles.test(previous.lower) && !previous.closed && isFamilyBehind(token))
     return 'civil'
-  const left = text.slice(Math.max(0, piece.from - 70), piece.from).replace(/’/g, "'")
+  const left = text.slice(Math.max(0, token.from - 70), token.from).replace(/’/g, "'")
   if (familyCue.test(left)) return 'family'
   if (givenCue.test(left)) return 'given'
   if (fullCue.test(left)) return 'full'
@@ -106,27 +106,27 @@ function cueBefore(text: string, piece: Piece, previous: Piece | undefined): Nam
   return undefined
 }
 
-function readName(pieces: readonly Piece[], at: number, cue: NameCue) {
-  const piece = pieces[at]!
-  if (!piece.capital && cue === 'civil')
+function readName(tokens: readonly WordToken[], at: number, cue: NameCue) {
+  const token = tokens[at]!
+  if (!token.capital && cue === 'civil')
     return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.8 }
-  if (!piece.capital && !(cue === 'full' || cue === 'given')) return undefined
-  const end = endOfName(pieces, at)
+  if (!token.capital && !(cue === 'full' || cue === 'given')) return undefined
+  const end = endOfName(tokens, at)
   const single = end === at + 1
   // "Mrs. Van Dyke" is a family name of two words.
-  const isFamilyAlone = single || particles.has(piece.lower)
+  const isFamilyAlone = single || particles.has(token.lower)
   if (cue === 'medical' && end > at)
     return { type: 'NAME_MEDICAL_PROFESSIONAL' as const, end, score: 0.9 }
   if (cue === 'civil' && end > at)
     return { type: isFamilyAlone ? ('NAME_FAMILY' as const) : ('NAME' as const), end, score: 0.9 }
-  if (cue === 'family' && (end > at || (piece.capital && !piece.initial)))
+  if (cue === 'family' && (end > at || (token.capital && !token.initial)))
     return { type: 'NAME_FAMILY' as const, end: Math.max(end, at + 1), score: 0.9 }
-  if (!piece.capital) return givenUncased(pieces, at, true)
+  if (!token.capital) return givenUncased(tokens, at, true)
   if (cue === 'given' || cue === 'full') {
-    const none = small.has(piece.lower) || piece.initial
+    const none = small.has(token.lower) || token.initial
     const last = Math.max(end, none ? at : at + 1)
     if (last === at) return undefined
-    const one = cue === 'full' && isFamily(piece.lower) && !isGiven(piece.lower)
+    const one = cue === 'full' && isFamily(token.lower) && !isGiven(token.lower)
     const alone = one ? ('NAME_FAMILY' as const) : ('NAME_GIVEN' as const)
     return {
       type: last === at + 1 ? alone : ('NAME' as const),
@@ -135,12 +135,12 @@ function readName(pieces: readonly Piece[], at: number, cue: NameCue) {
     }
   }
   if (end === at) return undefined
-  if (!single) return fullName(pieces, at, end, cue)
-  return givenAlone(pieces, at, cue === 'introduced') ?? familyAlone(pieces, at)
+  if (!single) return fullName(tokens, at, end, cue)
+  return givenAlone(tokens, at, cue === 'introduced') ?? familyAlone(tokens, at)
 }
 
-function fullName(pieces: readonly Piece[], at: number, end: number, cue: NameCue) {
-  const part = pieces.slice(at, end)
+function fullName(tokens: readonly WordToken[], at: number, end: number, cue: NameCue) {
+  const part = tokens.slice(at, end)
   if (isListedPlace(part)) return undefined
   const first = part[0]!
   const known = isGiven(first.lower)

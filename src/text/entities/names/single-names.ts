@@ -1,7 +1,7 @@
 import { isFunctionWord } from '../../vocabulary/common-words.ts'
 import type { Entity } from '../entity-types.ts'
-import type { Piece } from '../pieces.ts'
 import { tagsOf } from '../word-lists.ts'
+import type { WordToken } from '../word-tokens.ts'
 import {
   isCommon,
   isFamily,
@@ -27,47 +27,47 @@ const addresses =
  * Recognizes a given name that stands alone. When the words before introduce it (`introduced`), an
  * unknown word counts too.
  */
-export function givenAlone(pieces: readonly Piece[], at: number, introduced: boolean) {
-  const piece = pieces[at]!
-  const [previous, next] = [pieces[at - 1], pieces[at + 1]]
+export function givenAlone(tokens: readonly WordToken[], at: number, introduced: boolean) {
+  const token = tokens[at]!
+  const [previous, next] = [tokens[at - 1], tokens[at + 1]]
   const result = { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.75 }
   if (
     introduced &&
-    (isGiven(piece.lower) || (tagsOf(piece.lower).length === 0 && isUnknown(piece)))
+    (isGiven(token.lower) || (tagsOf(token.lower).length === 0 && isUnknown(token)))
   )
     return result
-  if (!isGiven(piece.lower)) return undefined
-  if (previous && places.test(previous.lower) && (isPlaceName(piece) || isWordLike(piece.lower)))
+  if (!isGiven(token.lower)) return undefined
+  if (previous && places.test(previous.lower) && (isPlaceName(token) || isWordLike(token.lower)))
     return undefined
-  if (next && !piece.closed && speaks.test(next.lower)) return result
-  if (isMonthName(piece.lower)) return undefined
-  if (!isWordLike(piece.lower)) return result
+  if (next && !token.closed && speaks.test(next.lower)) return result
+  if (isMonthName(token.lower)) return undefined
+  if (!isWordLike(token.lower)) return result
   const beside =
     next?.lower === 'and' || previous?.lower === 'and'
-      ? pieces[next?.lower === 'and' ? at + 2 : at - 2]
+      ? tokens[next?.lower === 'and' ? at + 2 : at - 2]
       : undefined
   if (beside?.capital && isGiven(beside.lower)) return { ...result, score: 0.85 }
-  if (piece.initial && piece.comma && next && addresses.test(next.lower)) return result
-  if (piece.initial || isPlaceName(piece)) return undefined
-  return isFamily(piece.lower) && !isGiven(piece.lower) ? undefined : result
+  if (token.initial && token.comma && next && addresses.test(next.lower)) return result
+  if (token.initial || isPlaceName(token)) return undefined
+  return isFamily(token.lower) && !isGiven(token.lower) ? undefined : result
 }
 
 /**
  * Recognizes a family name that stands alone, as colleagues use it: "Tell Schwartz". English words
  * do not count.
  */
-export function familyAlone(pieces: readonly Piece[], at: number) {
-  const piece = pieces[at]!
-  const [previous, next] = [pieces[at - 1], pieces[at + 1]]
-  const { lower } = piece
-  if (!piece.capital || !isFamily(lower) || isGiven(lower) || isWordLike(lower)) return undefined
-  if (isCommon(lower) || isPlaceName(piece) || !isUnknown(piece) || lower.length < 4)
+export function familyAlone(tokens: readonly WordToken[], at: number) {
+  const token = tokens[at]!
+  const [previous, next] = [tokens[at - 1], tokens[at + 1]]
+  const { lower } = token
+  if (!token.capital || !isFamily(lower) || isGiven(lower) || isWordLike(lower)) return undefined
+  if (isCommon(lower) || isPlaceName(token) || !isUnknown(token) || lower.length < 4)
     return undefined
   if (previous && insidePlaces.test(previous.lower)) return undefined
   // Beside another capital it is part of something else: a street, a company, a ship.
   if (previous?.capital && !previous.closed && !previous.initial && !small.has(previous.lower))
     return undefined
-  if (next?.capital && !piece.closed && !small.has(next.lower)) return undefined
+  if (next?.capital && !token.closed && !small.has(next.lower)) return undefined
   return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.65 }
 }
 
@@ -75,10 +75,10 @@ export function familyAlone(pieces: readonly Piece[], at: number) {
  * Recognizes a given name without its capital. Everyday words do not count, and rare names and
  * places only after a cue.
  */
-export function givenUncased(pieces: readonly Piece[], at: number, cued = false) {
-  const { lower, closed } = pieces[at]!
+export function givenUncased(tokens: readonly WordToken[], at: number, cued = false) {
+  const { lower, closed } = tokens[at]!
   if (small.has(lower) || lower.length < 3) return undefined
-  const next = closed ? undefined : pieces[at + 1]
+  const next = closed ? undefined : tokens[at + 1]
   const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
   // "My name is mark green": two everyday words, which together are a name.
   const cuedGiven = isGiven(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
@@ -88,7 +88,7 @@ export function givenUncased(pieces: readonly Piece[], at: number, cued = false)
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
 }
 
-function isFamilyUncased({ lower }: Piece): boolean {
+function isFamilyUncased({ lower }: WordToken): boolean {
   return isFamily(lower) && !isUsual(lower)
 }
 
@@ -96,7 +96,7 @@ function isFamilyUncased({ lower }: Piece): boolean {
  * Returns whether a word behind "my name is john" or "mr." is a family name. Everyday words count,
  * function words do not.
  */
-export function isFamilyBehind({ lower }: Piece): boolean {
+export function isFamilyBehind({ lower }: WordToken): boolean {
   return isFamily(lower) && !small.has(lower) && !isFunctionWord(lower)
 }
 
@@ -105,17 +105,17 @@ function isUsual(lower: string): boolean {
 }
 
 /** Finds "Tom, Anita and Kwame": an unknown capitalized word beside a name is one too. */
-export function coordinated(pieces: readonly Piece[], found: readonly Entity[]): Entity[] {
+export function coordinated(tokens: readonly WordToken[], found: readonly Entity[]): Entity[] {
   const named = new Set(
     found.filter(({ type }) => /^NAME(?:_GIVEN)?$/.test(type)).map(({ to }) => to),
   )
   const begins = new Set(found.map(({ from }) => from))
-  return pieces.flatMap((piece, at) => {
-    const [comma, before] = [pieces[at - 1], pieces[at - 2]]
+  return tokens.flatMap((token, at) => {
+    const [comma, before] = [tokens[at - 1], tokens[at - 2]]
     const joined =
       comma && /^(?:and|or)$/.test(comma.lower) ? before : comma?.comma ? comma : undefined
-    if (!joined || !named.has(joined.to) || begins.has(piece.from)) return []
-    if (piece.initial || !isUnknown(piece) || tagsOf(piece.lower).length > 0) return []
-    return [{ type: 'NAME_GIVEN' as const, from: piece.from, to: piece.to, score: 0.6 }]
+    if (!joined || !named.has(joined.to) || begins.has(token.from)) return []
+    if (token.initial || !isUnknown(token) || tagsOf(token.lower).length > 0) return []
+    return [{ type: 'NAME_GIVEN' as const, from: token.from, to: token.to, score: 0.6 }]
   })
 }

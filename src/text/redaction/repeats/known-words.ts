@@ -20,7 +20,7 @@ export type KnownWords = {
 }
 
 /** The fewest digits of a known number in which others are searched for. */
-export const FEWEST_KNOWN = 4
+export const MIN_KNOWN_DIGITS = 4
 
 /** Amounts and times do not belong to one person: elsewhere the same words mean something else. */
 const unspecific =
@@ -71,7 +71,7 @@ function addPhrase({ phrases, numbers }: KnownWords, { type, words }: Phrase): v
   const digits = digitRuns(lexemesOf(original))
     .map((run) => run.digits)
     .join('')
-  if (digits.length >= FEWEST_KNOWN) numbers.push({ type, digits })
+  if (digits.length >= MIN_KNOWN_DIGITS) numbers.push({ type, digits })
   const [first, ...others] = words
   if (first === undefined || (others.length === 0 && !isTelling(first, type))) return
   const begun = phrases.get(first)

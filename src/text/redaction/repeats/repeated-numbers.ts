@@ -2,16 +2,16 @@ import { isGrouped } from '../../entities/amounts/amount-runs.ts'
 import type { DigitRun } from '../../entities/digits/digit-runs.ts'
 import type { Entity, EntityType } from '../../entities/entity-types.ts'
 import { findNumbers } from '../stray-numbers.ts'
-import { FEWEST_KNOWN, type KnownNumber } from './known-words.ts'
+import { type KnownNumber, MIN_KNOWN_DIGITS } from './known-words.ts'
 
 /** The fewest digits that are searched for again, and the fewest when written as an amount. */
-const FEWEST_DIGITS = 3
-const FEWEST_GROUPED = 6
+const MIN_DIGITS = 3
+const MIN_GROUPED_DIGITS = 6
 
 /** Returns the numbers in a text that may be known ones, or parts of them. */
 export function findRepeatable(text: string, found: readonly Entity[]): DigitRun[] {
   return findNumbers(text, found).filter((run) => {
-    return run.digits.length >= (isGrouped(text, run) ? FEWEST_GROUPED : FEWEST_DIGITS)
+    return run.digits.length >= (isGrouped(text, run) ? MIN_GROUPED_DIGITS : MIN_DIGITS)
   })
 }
 
@@ -29,7 +29,7 @@ export function markRepeatedNumbers(known: readonly KnownNumber[], phrase: Itera
       if (!digits.includes(other) && !other.includes(digits)) continue
       open.delete(other)
       types.set(other, type)
-      if (other.length >= FEWEST_KNOWN) reached.push({ type, digits: other })
+      if (other.length >= MIN_KNOWN_DIGITS) reached.push({ type, digits: other })
     }
   }
   return types

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { AddOn } from '../../add-ons/add-on.ts'
-import { type Retried, type RetryOptions, retryAddOn } from './retry-add-on.ts'
+import { type RetryOptions, type RetryResult, retryAddOn } from './retry-add-on.ts'
 
 const failure = {
   success: false,
@@ -50,7 +50,7 @@ function retry(
   name: string,
   result: object = stored,
   options: Partial<RetryOptions> & { format?: 'native' } = {},
-): Retried {
+): RetryResult {
   const { format = 'string', ...run } = options
   const requested = [...Object.keys(stored), 'subtitles', 'diarization', 'remember']
   const params = Object.fromEntries(requested.map((switched) => [switched, true]))
@@ -62,9 +62,9 @@ function retry(
 }
 
 /** Returns the new result and the answer, parsed. */
-function made(retried: Retried) {
+function made(retried: RetryResult) {
   assert.equal(retried.outcome, 'made')
-  const { result, answer } = retried as Retried & { outcome: 'made' }
+  const { result, answer } = retried as RetryResult & { outcome: 'made' }
   return { result: JSON.parse(result), answer: JSON.parse(answer) }
 }
 

@@ -31,7 +31,7 @@ export type Retry = {
  * the requests whose answers the add-on needs; or why nothing was made: no add-on has this name, it
  * cannot be retried, was not requested, or has succeeded.
  */
-export type Retried =
+export type RetryResult =
   | { outcome: 'made'; result: string; answer: string }
   | { outcome: 'prepared'; prepared: ServiceRequests }
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
@@ -53,7 +53,7 @@ export type RetryOptions = Omit<RunOptions, 'params' | 'format'> & {
 export function retryAddOn(
   { name, format, served = [], answered, ...texts }: Retry,
   options: RetryOptions,
-): Retried {
+): RetryResult {
   const { onStep, addOns = allAddOns, serviceAddOns = allServiceAddOns, ...given } = options
   if (fixed.includes(name)) return { outcome: 'unrepeatable' }
   if (!isRepeatable(name, [...addOns, ...serviceAddOns])) return { outcome: 'unknown' }

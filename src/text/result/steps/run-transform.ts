@@ -2,7 +2,7 @@ import { roundTo } from '../../../transcript/rounding.ts'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { Params } from '../../add-ons/add-on.ts'
 import type { ServiceRequest } from '../../service-add-ons/service-add-on.ts'
-import type { Transform, Transformed } from '../../transforms/transform.ts'
+import type { Transform, TransformResult } from '../../transforms/transform.ts'
 import {
   type AddOnError,
   AddOnFailure,
@@ -23,7 +23,7 @@ export class RequiredStepFailed extends Error {}
 /** What a transform runs with. `why`: it crashed or hung before, and is left out. */
 type TransformOptions = { params: Params; why: AddOnError | undefined }
 
-type Asking = EnvelopeOptions &
+type TransformServiceOptions = EnvelopeOptions &
   TransformOptions & { served?: readonly string[]; answered?: ServiceResponses | undefined }
 
 /**
@@ -33,7 +33,7 @@ type Asking = EnvelopeOptions &
 export function answersFor(
   { name, prepare }: Transform,
   transcript: Transcript,
-  { params, why, served = [], answered, ...run }: Asking,
+  { params, why, served = [], answered, ...run }: TransformServiceOptions,
 ): { answered?: ServiceResponses } | { name: string; seconds: number; requests: ServiceRequest[] } {
   if (!prepare || why || !served.includes(name)) return {}
   if (answered?.name === name) return { answered }
@@ -62,7 +62,7 @@ export function applyTransform(
     answered,
     ...run
   }: EnvelopeOptions & TransformOptions & { answered?: ServiceResponses },
-): Omit<Transformed, 'made'> & { envelope?: Envelope } {
+): Omit<TransformResult, 'made'> & { envelope?: Envelope } {
   if (required) {
     if (why) throw new RequiredStepFailed(why.message)
     return applyRequired(() => apply(transcript, params))
@@ -73,7 +73,7 @@ export function applyTransform(
       ...(reports ? { envelope: failedEnvelope(name, why) } : { warnings: [why.message] }),
     }
   }
-  let changed: Omit<Transformed, 'made'> = { transcript }
+  let changed: Omit<TransformResult, 'made'> = { transcript }
   const make = (): AddOnOutput => {
     const { made, ...applied } = apply(transcript, params, answered)
     changed = applied
@@ -93,7 +93,7 @@ export function applyTransform(
  * Runs a required transform. A refusal is final. Any other error breaks the step down, and comes
  * back in `given` as the reason not to retry it.
  */
-function applyRequired(apply: () => Transformed): Transformed {
+function applyRequired(apply: () => TransformResult): TransformResult {
   try {
     return apply()
   } catch (error) {

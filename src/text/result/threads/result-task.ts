@@ -1,11 +1,11 @@
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { TextCapabilities } from '../../capabilities.ts'
-import type { Edited, EditTask } from '../../edits/edit-task.ts'
+import type { EditResult, EditTask } from '../../edits/edit-task.ts'
 import type { RedactedSpan } from '../../redaction/redacted-spans.ts'
 import type { SearchableUtterance, SearchedResult } from '../../search/searchable-utterances.ts'
 import type { Merge } from '../merge-answers.ts'
 import type { AddOnError } from '../steps/envelope.ts'
-import type { Retried, Retry } from '../steps/retry-add-on.ts'
+import type { Retry, RetryResult } from '../steps/retry-add-on.ts'
 import type { ServiceRequests } from '../steps/run-service-add-on.ts'
 import type { TranscriptFile, WrittenTranscript } from '../transcript-file.ts'
 import type { ResultOptions } from '../transcript-result.ts'
@@ -25,10 +25,10 @@ export type Task =
 export type Answers = {
   build: ResultText
   merge: string
-  retry: Retried
+  retry: RetryResult
   transcript: WrittenTranscript
   searchable: SearchableUtterance[]
-  edit: Edited
+  edit: EditResult
   describe: TextCapabilities
 }
 

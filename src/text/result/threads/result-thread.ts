@@ -36,11 +36,11 @@ const TIMEOUT_PER_WORD = 0.004
  * Each lost step halves the timeout of the next one, down to this share: many that hang take no
  * longer than two.
  */
-const LEAST_SHARE = 1 / 16
+const MIN_SHARE = 1 / 16
 /** Many times what the transcript of the longest recording takes. */
 const MAX_HEAP_MB = 1024
 
-type Answered<T> = { answer: T } | { refused: string } | { failed: true }
+type ThreadResponse<T> = { answer: T } | { refused: string } | { failed: true }
 type Outcome<T> = { answer: T } | { refused: string } | { lost: string | undefined }
 
 /**
@@ -89,12 +89,12 @@ export class ResultThread {
   async #try<T>(resultTask: ResultTask, { words, signal }: TaskOptions): Promise<Outcome<T>> {
     const { log, timeout = TIMEOUT } = this.#options
     const { id, failedSteps } = resultTask
-    const share = Math.max(LEAST_SHARE, 0.5 ** Object.keys(failedSteps).length)
+    const share = Math.max(MIN_SHARE, 0.5 ** Object.keys(failedSteps).length)
     const seconds = (timeout + words * TIMEOUT_PER_WORD) * share
     const note = (step: string | undefined, { name, frames }: SafeError) => {
       log.error({ step, error: name, frames }, 'an add-on threw an unexpected error')
     }
-    const receive = (message: FromThread): Answered<T> | undefined => {
+    const receive = (message: FromThread): ThreadResponse<T> | undefined => {
       if (message.id !== id) return undefined
       if (message.kind === 'fault') note(message.name, message.fault)
       else this.#thread.watch(message.kind === 'step' ? seconds : undefined)

@@ -13,7 +13,7 @@ export type LookAlikes = {
 }
 
 /** Shorter names that look alike are different names: Jan and Jon. */
-const LEAST_LETTERS = 4
+const MIN_LETTERS = 4
 /** Letters that may differ, of a name with at least so many. */
 const DIFFERENCES = [
   { letters: 10, most: 3 },
@@ -68,7 +68,7 @@ function initialOf(spelling: string): string {
 function mayBeSame(one: string, other: string, language: string): boolean {
   const [a, b] = [[...foldAccents(one)], [...foldAccents(other)]]
   const shorter = Math.min(a.length, b.length)
-  if (shorter < LEAST_LETTERS) return false
+  if (shorter < MIN_LETTERS) return false
   // The plural of German nouns: Vater and Väter.
   if (a.join('') === b.join('')) return language !== 'de'
   const { most } = DIFFERENCES.find(({ letters }) => shorter >= letters)!

@@ -49,9 +49,9 @@ export function coOccur(one: SpokenName, other: SpokenName): boolean {
   return [...one.sentences].some((sentence) => other.sentences.has(sentence))
 }
 
-type Found = Pick<SpokenName, 'first'> & { core: string; word: Word; sentence: number }
+type FoundName = Pick<SpokenName, 'first'> & { core: string; word: Word; sentence: number }
 
-function addName(names: Map<string, SpokenName>, { core, word, sentence, first }: Found): void {
+function addName(names: Map<string, SpokenName>, { core, word, sentence, first }: FoundName): void {
   const name = names.get(core) ?? {
     ...{ spelling: core, count: 0, confidence: 0 },
     ...{ sentences: new Set<number>(), first },

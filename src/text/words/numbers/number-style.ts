@@ -141,7 +141,7 @@ function isPronoun(words: readonly Word[], at: number): boolean {
 
 const CURRENCIES: Record<string, string> = { $: 'dollar', '€': 'euro', '£': 'pound' }
 /** More digits without separators are a code or a phone number, which digits suit. */
-const MOST_DIGITS = 6
+const MAX_DIGITS = 6
 const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
 
 function toWords(words: readonly Word[]): Word[] {
@@ -161,7 +161,7 @@ function wordsOf(word: Word, next: string | undefined): string | undefined {
   if (time) return around(parts, `${writeWords(Number(time[1]))} ${writeWords(Number(time[2]))}`)
   const [, whole = '', decimals, suffix] = NUMERAL.exec(parts.core) ?? []
   const digits = whole.replaceAll(',', '')
-  const isCode = digits === whole && (digits.length > MOST_DIGITS || /^0\d/.test(digits))
+  const isCode = digits === whole && (digits.length > MAX_DIGITS || /^0\d/.test(digits))
   if (digits === '' || digits.length > 12 || isCode) return undefined
   const value = Number(digits)
   const isYear = whole.length === 4 && !decimals && value >= 1100 && value < 2100

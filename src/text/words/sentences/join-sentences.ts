@@ -13,7 +13,7 @@ import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'
 
 /** A longer pause, in seconds, ends an utterance whatever its words say. */
-const LONGEST_PAUSE = 1.5
+const MAX_PAUSE_SECONDS = 1.5
 /** An utterance does not grow beyond what `cutUtterances` allows. */
 const MAX_SECONDS = 15
 const MAX_WORDS = 40
@@ -51,7 +51,7 @@ function join(last: Utterance, next: Utterance): boolean {
   if (last.language !== next.language || last.speaker !== next.speaker) return false
   const [first, end] = [next.words[0], next.words.at(-1)]
   if (!first || !end) return false
-  if (first.start - last.words.at(-1)!.end >= LONGEST_PAUSE) return false
+  if (first.start - last.words.at(-1)!.end >= MAX_PAUSE_SECONDS) return false
   const at = last.words.length
   const both = { ...last, words: [...last.words, ...next.words].map((word) => ({ ...word })) }
   const goesOn = settle(both, at, { isInside: false })

@@ -26,8 +26,8 @@ export type Sentence = {
   opens: boolean
 }
 
-type Placed = { word: Word; utterance: number }
-type Run = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: Placed[] }
+type PlacedWord = { word: Word; utterance: number }
+type Run = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: PlacedWord[] }
 
 /**
  * Returns the sentences of a transcript by start, then channel: every word is in exactly one. A
@@ -82,8 +82,8 @@ function cutRun(run: Run): Sentence[] {
   return sentences
 }
 
-function cutAtPauses(placed: readonly Placed[]): Placed[][] {
-  const breaths: Placed[][] = []
+function cutAtPauses(placed: readonly PlacedWord[]): PlacedWord[][] {
+  const breaths: PlacedWord[][] = []
   let previous: Word | undefined
   for (const one of placed) {
     if (!previous || one.word.start - previous.end > PAUSE) breaths.push([])
@@ -98,7 +98,7 @@ function endsInMark({ text }: Word): boolean {
 }
 
 /** Halves a sentence until each part has at most 40 words. */
-function splitLong(placed: Placed[]): Placed[][] {
+function splitLong(placed: PlacedWord[]): PlacedWord[][] {
   if (placed.length <= MAX_WORDS) return [placed]
   const cut = bestCut(placed.map(({ word }) => word))
   return [...splitLong(placed.slice(0, cut)), ...splitLong(placed.slice(cut))]
@@ -125,7 +125,7 @@ function bestCut(words: readonly Word[]): number {
   return best
 }
 
-function toSentence(placed: readonly Placed[], whose: Run, opens: boolean): Sentence {
+function toSentence(placed: readonly PlacedWord[], whose: Run, opens: boolean): Sentence {
   const { channel, language, speaker } = whose
   const words = placed.map(({ word }) => word)
   return {

@@ -105,7 +105,7 @@ export async function openSession(
     const bodies: string[] = []
     for (const row of rows) {
       const body = (await openDeliveryBody(db, { jobId: id, ...row }))!
-      bodies.push(Buffer.concat(await Array.fromAsync(body.pieces())).toString())
+      bodies.push(Buffer.concat(await Array.fromAsync(body.chunks())).toString())
     }
     return { seqs: rows.map(({ seq }) => seq), events: rows.map(({ event }) => event), bodies }
   }

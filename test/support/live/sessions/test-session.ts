@@ -10,7 +10,7 @@ import type { Outcome } from '../../../../src/live/messages/closing-messages.ts'
 import type { MessageFlags } from '../../../../src/live/messages/server-messages.ts'
 import type { LiveParams } from '../../../../src/live/request/live-params.ts'
 import { LiveSession } from '../../../../src/live/session.ts'
-import type { SessionOptions } from '../../../../src/live/session-parts.ts'
+import type { SessionOptions } from '../../../../src/live/session-components.ts'
 import { createLog } from '../../../../src/observability/log.ts'
 import { createDiskSessionStore } from '../../../../src/storage/live/disk-session-store.ts'
 import { plainText } from '../plain-text.ts'
@@ -71,7 +71,7 @@ export async function open(t: TestContext, { fake, env = {}, ...changed }: Optio
   })
   const ended = session.run()
   t.after(async () => {
-    await session.leave()
+    await session.suspend()
     await ended
     await files.close()
     await rm(folder, { recursive: true })

@@ -72,7 +72,7 @@ export function createMemoryObjects(folder: string): Objects {
 
 async function collect(
   source: AsyncIterable<Uint8Array>,
-  { maxBytes, signal, admit }: WriteOptions,
+  { maxBytes, signal, reserve }: WriteOptions,
 ): Promise<Buffer> {
   const stop = () => source instanceof Readable && source.destroy()
   signal.addEventListener('abort', stop, { once: true })
@@ -83,7 +83,7 @@ async function collect(
       signal.throwIfAborted()
       size += part.byteLength
       if (size > maxBytes) throw new AppError('media_too_large')
-      await admit?.(part.byteLength)
+      await reserve?.(part.byteLength)
       parts.push(Buffer.from(part))
     }
     signal.throwIfAborted()

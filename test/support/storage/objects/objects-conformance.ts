@@ -136,10 +136,10 @@ function testWriting(name: string, open: (t: TestContext) => Promise<Objects>): 
   test(`${name}: a write that is not admitted or whose source fails leaves nothing`, async (t) => {
     const objects = await open(t)
     const id = randomUUID()
-    const admit = async (bytes: number) => {
+    const reserve = async (bytes: number) => {
       if (bytes > 5) throw new Error('no space')
     }
-    const refused = objects.write(id, bytesOf('half', 'too much'), { ...options, admit })
+    const refused = objects.write(id, bytesOf('half', 'too much'), { ...options, reserve })
     await assert.rejects(refused, /no space/)
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('half')

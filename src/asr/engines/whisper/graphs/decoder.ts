@@ -5,7 +5,7 @@ import {
   blockConstants,
   blockProduct,
   blockRows,
-  type LayerTools,
+  type GraphContext,
   normalized,
   product,
 } from './layers.ts'
@@ -25,12 +25,12 @@ const HEADS_AXIS = 1
  * tokens, frames] after softmax, `key.0`, `value.0` …: the cache with the new tokens.
  */
 export async function writeDecoder(
-  tools: LayerTools,
+  context: GraphContext,
   description: WhisperDescription,
 ): Promise<void> {
-  const { graph, weights } = tools
+  const { graph, weights } = context
   const { hidden, decoderLayers, textPositions, heads, alignmentHeads } = description
-  const embedding = writeEmbedding(tools, description)
+  const embedding = writeEmbedding(context, description)
   const places = graph.floats(
     'places',
     [textPositions, hidden],
@@ -41,19 +41,19 @@ export async function writeDecoder(
   for (let layer = 0; layer < decoderLayers; layer++) {
     const name = `decoder/layer_${layer}`
     const wanted = alignmentHeads.flatMap(([from, head]) => (from === layer ? [head] : []))
-    states = selfAttention(tools, states, { name: `${name}/self_attention`, layer, description })
-    const cross = crossAttention(tools, states, { name: `${name}/attention`, layer, description })
+    states = selfAttention(context, states, { name: `${name}/self_attention`, layer, description })
+    const cross = crossAttention(context, states, { name: `${name}/attention`, layer, description })
     if (wanted.length > 0) {
       aligned.push(
         graph.node('Gather', [cross.weights, graph.integers(...wanted)], { axis: HEADS_AXIS }),
       )
     }
-    states = feedForward(tools, cross.states, name)
-    await tools.layerDone()
+    states = feedForward(context, cross.states, name)
+    await context.layerDone()
   }
-  reorder(tools, aligned, alignmentHeads)
+  reorder(context, aligned, alignmentHeads)
   const chosen = graph.node('Gather', [states, 'selected'], { axis: 1 })
-  embedding.logits(normalized(tools, chosen, 'decoder/layer_norm'))
+  embedding.logits(normalized(context, chosen, 'decoder/layer_norm'))
   const cache = (prefix: string, length: string): OnnxValue[] => {
     return Array.from({ length: decoderLayers }, (_, layer) => {
       const dims = ['rows', heads, length, hidden / heads]
@@ -80,7 +80,7 @@ export async function writeDecoder(
 
 /** Writes the embedding once for both of its uses: the first states and the logits. */
 function writeEmbedding(
-  { graph, weights, precision }: LayerTools,
+  { graph, weights, precision }: GraphContext,
   { hidden, vocabulary }: WhisperDescription,
 ): { rows: string; logits(states: string): void } {
   const matrix = weights.read(EMBEDDING)
@@ -106,40 +106,40 @@ function writeEmbedding(
 
 type Attention = { name: string; layer: number; description: WhisperDescription }
 
-function selfAttention(tools: LayerTools, input: string, attention: Attention): string {
+function selfAttention(context: GraphContext, input: string, attention: Attention): string {
   const { name, layer, description } = attention
-  const { graph } = tools
-  const normal = normalized(tools, input, `${name}/layer_norm`)
+  const { graph } = context
+  const normal = normalized(context, input, `${name}/layer_norm`)
   const parts = [0, 1, 2].map((part) => {
     const rows: [number, number] = [part * description.hidden, (part + 1) * description.hidden]
-    const flat = product(tools, normal, `${name}/linear_0`, {
+    const flat = product(context, normal, `${name}/linear_0`, {
       rows,
       ...(part === 0 ? queryFactor(description) : {}),
     })
-    return splitHeads(tools, flat, description)
+    return splitHeads(context, flat, description)
   })
   const [query, key, value] = parts as [string, string, string]
   graph.nodeTo([`key.${layer}`], 'Concat', [`past.key.${layer}`, key], { axis: 2 })
   graph.nodeTo([`value.${layer}`], 'Concat', [`past.value.${layer}`, value], { axis: 2 })
-  const { attended } = attend(tools, [query, `key.${layer}`, `value.${layer}`], 'mask')
+  const { attended } = attend(context, [query, `key.${layer}`, `value.${layer}`], 'mask')
   return graph.node('Add', [
     input,
-    product(tools, joinHeads(tools, attended, description), `${name}/linear_1`),
+    product(context, joinHeads(context, attended, description), `${name}/linear_1`),
   ])
 }
 
 function crossAttention(
-  tools: LayerTools,
+  context: GraphContext,
   input: string,
   { name, layer, description }: Attention,
 ): { states: string; weights: string } {
-  const normal = normalized(tools, input, `${name}/layer_norm`)
-  const flat = product(tools, normal, `${name}/linear_0`, queryFactor(description))
-  const query = splitHeads(tools, flat, description)
+  const normal = normalized(context, input, `${name}/layer_norm`)
+  const flat = product(context, normal, `${name}/linear_0`, queryFactor(description))
+  const query = splitHeads(context, flat, description)
   const sources = [query, `cross.key.${layer}`, `cross.value.${layer}`] as const
-  const { attended, weights } = attend(tools, sources, 'cross_mask')
-  const output = product(tools, joinHeads(tools, attended, description), `${name}/linear_2`)
-  return { states: tools.graph.node('Add', [input, output]), weights }
+  const { attended, weights } = attend(context, sources, 'cross_mask')
+  const output = product(context, joinHeads(context, attended, description), `${name}/linear_2`)
+  return { states: context.graph.node('Add', [input, output]), weights }
 }
 
 /** Scores are divided by the root of the head size; 1/8 for heads of 64, so nothing is rounded. */
@@ -148,7 +148,7 @@ function queryFactor({ hidden, heads }: WhisperDescription): { factor: number } 
 }
 
 function attend(
-  { graph }: LayerTools,
+  { graph }: GraphContext,
   [query, key, value]: readonly [string, string, string],
   mask: string,
 ): { attended: string; weights: string } {
@@ -159,7 +159,7 @@ function attend(
 }
 
 function splitHeads(
-  { graph }: LayerTools,
+  { graph }: GraphContext,
   flat: string,
   { heads, hidden }: WhisperDescription,
 ): string {
@@ -167,14 +167,14 @@ function splitHeads(
   return graph.node('Transpose', [split], { perm: [0, 2, 1, 3] })
 }
 
-function joinHeads({ graph }: LayerTools, split: string, { hidden }: WhisperDescription): string {
+function joinHeads({ graph }: GraphContext, split: string, { hidden }: WhisperDescription): string {
   const turned = graph.node('Transpose', [split], { perm: [0, 2, 1, 3] })
   return graph.node('Reshape', [turned, graph.integers(0, 0, hidden)])
 }
 
 /** The heads come out layer by layer; the output has them in the order of the description. */
 function reorder(
-  { graph }: LayerTools,
+  { graph }: GraphContext,
   aligned: readonly string[],
   heads: WhisperDescription['alignmentHeads'],
 ): void {
@@ -184,12 +184,12 @@ function reorder(
   graph.nodeTo(['attention'], 'Gather', [all, graph.integers(...order)], { axis: HEADS_AXIS })
 }
 
-function feedForward(tools: LayerTools, input: string, layer: string): string {
+function feedForward(context: GraphContext, input: string, layer: string): string {
   const inner = product(
-    tools,
-    normalized(tools, input, `${layer}/ffn/layer_norm`),
+    context,
+    normalized(context, input, `${layer}/ffn/layer_norm`),
     `${layer}/ffn/linear_0`,
   )
-  const active = tools.graph.node('Gelu', [inner])
-  return tools.graph.node('Add', [input, product(tools, active, `${layer}/ffn/linear_1`)])
+  const active = context.graph.node('Gelu', [inner])
+  return context.graph.node('Add', [input, product(context, active, `${layer}/ffn/linear_1`)])
 }

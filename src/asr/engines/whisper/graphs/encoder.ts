@@ -1,6 +1,6 @@
 import { describeValue } from '../../../onnx/onnx-graph.ts'
 import type { WhisperDescription } from '../description.ts'
-import { type LayerTools, normalized } from './layers.ts'
+import { type GraphContext, normalized } from './layers.ts'
 import { normalizedProducts, rowProducts } from './row-products.ts'
 
 /** Convolutions see three frames; the second one halves the rate. */
@@ -13,28 +13,28 @@ const KERNEL = 3
  * f32 [1, heads, positions, head size]. Shorter input uses the first positions only.
  */
 export async function writeEncoder(
-  tools: LayerTools,
+  context: GraphContext,
   description: WhisperDescription,
 ): Promise<void> {
-  const { graph } = tools
+  const { graph } = context
   const { heads, hidden, mels, encoderLayers, decoderLayers } = description
-  const first = graph.node('Gelu', [convolution(tools, 'features', 1)])
-  const second = graph.node('Gelu', [convolution(tools, first, 2)])
+  const first = graph.node('Gelu', [convolution(context, 'features', 1)])
+  const second = graph.node('Gelu', [convolution(context, first, 2)])
   let states = withPositions(
-    tools,
+    context,
     graph.node('Transpose', [second], { perm: [0, 2, 1] }),
     description,
   )
   for (let layer = 0; layer < encoderLayers; layer++) {
     const name = `encoder/layer_${layer}`
-    states = selfAttention(tools, states, `${name}/self_attention`, { heads, hidden })
-    states = feedForward(tools, states, name)
-    await tools.layerDone()
+    states = selfAttention(context, states, `${name}/self_attention`, { heads, hidden })
+    states = feedForward(context, states, name)
+    await context.layerDone()
   }
-  const final = normalized(tools, states, 'encoder/layer_norm')
+  const final = normalized(context, states, 'encoder/layer_norm')
   graph.nodeTo(['states'], 'Identity', [final])
   const outputs = [describeValue('states', [1, 'positions', hidden])]
-  const multiply = rowProducts(tools, final)
+  const multiply = rowProducts(context, final)
   const shape = graph.integers(0, 0, heads, hidden / heads)
   for (let layer = 0; layer < decoderLayers; layer++) {
     for (const [part, name] of ['key', 'value'].entries()) {
@@ -48,7 +48,7 @@ export async function writeEncoder(
   graph.finish([describeValue('features', [1, mels, 'frames'])], outputs)
 }
 
-function convolution({ graph, weights }: LayerTools, input: string, number: 1 | 2): string {
+function convolution({ graph, weights }: GraphContext, input: string, number: 1 | 2): string {
   const name = `encoder/conv${number}`
   const kernel = graph.floats(
     `${name}/weight`,
@@ -64,7 +64,7 @@ function convolution({ graph, weights }: LayerTools, input: string, number: 1 | 
 }
 
 function withPositions(
-  { graph, weights }: LayerTools,
+  { graph, weights }: GraphContext,
   input: string,
   { audioPositions, hidden }: WhisperDescription,
 ): string {
@@ -76,21 +76,21 @@ function withPositions(
 }
 
 function selfAttention(
-  tools: LayerTools,
+  context: GraphContext,
   input: string,
   name: string,
   { heads, hidden }: Pick<WhisperDescription, 'heads' | 'hidden'>,
 ): string {
   const parts = [0, 1, 2].map((part) => [part * hidden, (part + 1) * hidden] as const)
   const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts }
-  const sources = normalizedProducts(tools, input, weights)
-  const attended = tools.graph.node('MultiHeadAttention', sources, { num_heads: heads })
-  return tools.graph.node('Add', [input, rowProducts(tools, attended)(`${name}/linear_1`)])
+  const sources = normalizedProducts(context, input, weights)
+  const attended = context.graph.node('MultiHeadAttention', sources, { num_heads: heads })
+  return context.graph.node('Add', [input, rowProducts(context, attended)(`${name}/linear_1`)])
 }
 
-function feedForward(tools: LayerTools, input: string, layer: string): string {
+function feedForward(context: GraphContext, input: string, layer: string): string {
   const name = `${layer}/ffn`
   const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts: [undefined] }
-  const active = tools.graph.node('Gelu', normalizedProducts(tools, input, weights))
-  return tools.graph.node('Add', [input, rowProducts(tools, active)(`${name}/linear_1`)])
+  const active = context.graph.node('Gelu', normalizedProducts(context, input, weights))
+  return context.graph.node('Add', [input, rowProducts(context, active)(`${name}/linear_1`)])
 }

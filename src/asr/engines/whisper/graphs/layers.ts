@@ -11,7 +11,7 @@ const BYTE_ACTIVATIONS = 4
 const EPSILON = 1e-5
 
 /** What the layers of a graph are written with. */
-export type LayerTools = {
+export type GraphContext = {
   graph: GraphWriter
   weights: WeightFile
   precision: 'int8' | 'fp32'
@@ -24,12 +24,12 @@ export type Product = { rows?: Rows | undefined; factor?: number }
 
 /** Writes input · weightsᵀ + bias with the weights `name`, and returns the output. */
 export function product(
-  tools: LayerTools,
+  context: GraphContext,
   input: string,
   name: string,
   { rows, factor = 1 }: Product = {},
 ): string {
-  const { graph, weights, precision } = tools
+  const { graph, weights, precision } = context
   const [outputs = 0, inputs = 0] = weights.sizes(`${name}/weight`) ?? []
   const [from, to] = rows ?? [0, outputs]
   const label = rows ? `${name}.${from}` : name
@@ -106,7 +106,7 @@ export function blockRows(
 
 /** Writes a layer normalization over the last axis; channels are divided by `shares`, if given. */
 export function normalized(
-  { graph, weights }: LayerTools,
+  { graph, weights }: GraphContext,
   input: string,
   name: string,
   shares?: Float32Array,

@@ -1,12 +1,12 @@
 import type { Rows, WeightFile } from '../weights/weights.ts'
 import type { GraphWriter } from './graph-writer.ts'
-import { type LayerTools, normalized, product } from './layers.ts'
+import { type GraphContext, normalized, product } from './layers.ts'
 
 /** Activations are bytes of 1 to 255 around a zero point, weights are bytes with a sign. */
 const ZERO_POINT = 128
 const LARGEST = 127
 /** A row of zeros has no scale; any small one serves. */
-const SMALLEST_SCALE = 1e-9
+const MIN_SCALE = 1e-9
 
 /** How far a normalized value goes beyond its deviation: sets gain against offset. */
 const PEAK_DEVIATION = 3
@@ -20,12 +20,12 @@ const SHIFT = 0.7
  * rounds more. In fp32 it is the same product.
  */
 export function rowProducts(
-  tools: LayerTools,
+  context: GraphContext,
   input: string,
 ): (name: string, rows?: Rows) => string {
-  if (tools.precision === 'fp32') return (name, rows) => product(tools, input, name, { rows })
-  const activations = quantizeRows(tools.graph, input)
-  return (name, rows) => bytesProduct(tools, activations, { name, rows })
+  if (context.precision === 'fp32') return (name, rows) => product(context, input, name, { rows })
+  const activations = quantizeRows(context.graph, input)
+  return (name, rows) => bytesProduct(context, activations, { name, rows })
 }
 
 /**
@@ -36,17 +36,17 @@ export function rowProducts(
  * activations).
  */
 export function normalizedProducts(
-  tools: LayerTools,
+  context: GraphContext,
   input: string,
   { norm, name, parts }: { norm: string; name: string; parts: readonly (Rows | undefined)[] },
 ): string[] {
-  if (tools.precision === 'fp32') {
-    const normal = normalized(tools, input, norm)
-    return parts.map((rows) => product(tools, normal, name, { rows }))
+  if (context.precision === 'fp32') {
+    const normal = normalized(context, input, norm)
+    return parts.map((rows) => product(context, normal, name, { rows }))
   }
-  const shares = channelFactors(tools.weights, { norm, name })
-  const activations = quantizeRows(tools.graph, normalized(tools, input, norm, shares))
-  return parts.map((rows) => bytesProduct(tools, activations, { name, rows, shares }))
+  const shares = channelFactors(context.weights, { norm, name })
+  const activations = quantizeRows(context.graph, normalized(context, input, norm, shares))
+  return parts.map((rows) => bytesProduct(context, activations, { name, rows, shares }))
 }
 
 /** Bytes of a value [1, rows, columns] and the scale of each row. */
@@ -55,7 +55,7 @@ type RowBytes = { bytes: string; scales: string }
 function quantizeRows(graph: GraphWriter, input: string): RowBytes {
   const peaks = graph.node('ReduceMax', [graph.node('Abs', [input])], { axes: [-1], keepdims: 0 })
   const step = graph.floats('row-step', [1], Float32Array.of(1 / LARGEST))
-  const smallest = graph.floats('smallest-scale', [1], Float32Array.of(SMALLEST_SCALE))
+  const smallest = graph.floats('smallest-scale', [1], Float32Array.of(MIN_SCALE))
   const scales = graph.node('Add', [graph.node('Mul', [peaks, step]), smallest])
   const flat = graph.node('Reshape', [scales, graph.integers(-1)])
   const zero = graph.bytes('row-zero', [1], Uint8Array.of(ZERO_POINT))
@@ -69,7 +69,7 @@ function quantizeRows(graph: GraphWriter, input: string): RowBytes {
 type BytesProduct = { name: string; rows?: Rows | undefined; shares?: Float32Array }
 
 function bytesProduct(
-  { graph, weights }: LayerTools,
+  { graph, weights }: GraphContext,
   input: RowBytes,
   { name, rows, shares }: BytesProduct,
 ): string {

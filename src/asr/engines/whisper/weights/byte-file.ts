@@ -11,7 +11,7 @@ export type ByteFile = {
 }
 
 /** More at once is refused by the operating system. */
-const LARGEST_READ = 1 << 30
+const MAX_READ_BYTES = 1 << 30
 
 /** Opens a file for reading in pieces. */
 export function openBytes(path: string): ByteFile {
@@ -30,7 +30,7 @@ export function openBytes(path: string): ByteFile {
           fd,
           bytes,
           done,
-          Math.min(length - done, LARGEST_READ),
+          Math.min(length - done, MAX_READ_BYTES),
           offset + done,
         )
         if (count === 0) throw new WeightFileError(`${path} became shorter while it was read`)

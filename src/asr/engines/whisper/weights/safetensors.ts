@@ -17,7 +17,7 @@ import {
 type Entry = { file: ByteFile; sizes: number[]; type: string; from: number }
 
 /** Longer ones are refused by the reference implementation too. */
-const LONGEST_HEADER = 100_000_000
+const MAX_HEADER_BYTES = 100_000_000
 const LENGTH_BYTES = 8
 const FILE_NAME = /^\w[\w.-]*$/
 const elementBytes: Record<string, number> = { F32: 4, F16: 2, BF16: 2 }
@@ -72,7 +72,7 @@ function listFiles(folder: string): string[] {
 
 function readHeader(file: ByteFile): [string, Entry][] {
   const length = Number(new DataView(file.read(0, LENGTH_BYTES).buffer).getBigUint64(0, true))
-  if (length > LONGEST_HEADER) throw new WeightFileError(`${file.path} is no safetensors file`)
+  if (length > MAX_HEADER_BYTES) throw new WeightFileError(`${file.path} is no safetensors file`)
   const text = Buffer.from(file.read(LENGTH_BYTES, length)).toString()
   const start = LENGTH_BYTES + length
   let header: Record<string, unknown>

@@ -4,7 +4,7 @@ import { joinRanges, keptRanges, type Range, unjoinWords } from '../segmentation
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   type RecognitionModels,
-  type RecognizedPiece,
+  type RecognizedAudio,
   recognizeWithRepair,
 } from './recognize-with-repair.ts'
 
@@ -14,18 +14,18 @@ const SURE = 0.75
 const MARGIN = 0.1
 
 /** The audio of a segment, and the pauses in it, in samples. */
-export type Spoken = { audio: Float32Array; pauses: readonly Range[] }
+export type SpokenSegment = { audio: Float32Array; pauses: readonly Range[] }
 
 /**
  * Recognizes segments. Those that were spoken in fragments, such as digits with pauses, are
  * recognized without the pauses: a word alone tells the model little, and silence around it makes
  * the model return nothing. If that gives unsure words, the fragments are also recognized alone.
  */
-export async function recognizeInPieces(
+export async function recognizeSegments(
   models: RecognitionModels,
-  segments: readonly Spoken[],
+  segments: readonly SpokenSegment[],
   options: RecognizeOptions,
-): Promise<RecognizedPiece[]> {
+): Promise<RecognizedAudio[]> {
   const ranges = segments.map(({ audio, pauses }) => keptRanges(audio.length, pauses))
   const pieces = segments.map(({ audio, pauses }, i) => {
     return pauses.length > 0 ? joinRanges(audio, ranges[i]!) : audio
@@ -49,7 +49,7 @@ async function recognizeAlone(
   models: RecognitionModels,
   audio: Float32Array,
   { ranges, options }: Fragments,
-): Promise<{ piece: Pick<RecognizedPiece, 'words' | 'uncovered'>; confidence: number }> {
+): Promise<{ piece: Pick<RecognizedAudio, 'words' | 'uncovered'>; confidence: number }> {
   const wide = ranges.map(({ start, end }, i) => {
     const before = i > 0 ? (start - ranges[i - 1]!.end) / 2 : start
     const behind = i + 1 < ranges.length ? (ranges[i + 1]!.start - end) / 2 : audio.length - end

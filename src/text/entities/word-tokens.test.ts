@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { piecesOf } from './pieces.ts'
+import { tokenizeWords } from './word-tokens.ts'
 
 const words = (text: string) =>
-  piecesOf(text).map(({ text, closed }) => (closed ? `${text}|` : text))
+  tokenizeWords(text).map(({ text, closed }) => (closed ? `${text}|` : text))
 
 test('dashes, strokes and emoji between two words are of neither', () => {
   assert.deepEqual(words('John—Smith John/Smith 👨‍👩‍👧John👍🏽 Smith'), [
@@ -17,6 +17,6 @@ test('a dash beside a blank parts words', () => {
 })
 
 test('a word without end is read in parts', () => {
-  const lengths = piecesOf('a'.repeat(1200)).map(({ from, to }) => to - from)
+  const lengths = tokenizeWords('a'.repeat(1200)).map(({ from, to }) => to - from)
   assert.deepEqual(lengths, [500, 500, 200])
 })

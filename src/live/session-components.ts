@@ -79,7 +79,7 @@ export type SessionOptions = {
  * The parts of a session. Each takes those before it: audio input and message emitter store with
  * the journal, and the outbox sends what is stored.
  */
-export type SessionParts = {
+export type SessionComponents = {
   journal: Journal
   /** Logs what the result lacks, once. */
   warn(text: string): void
@@ -91,14 +91,17 @@ export type SessionParts = {
   diarize: (() => Promise<void>) | undefined
 }
 
-type PartsOptions = {
+type ComponentOptions = {
   log: Log
   /** Aborted when the session is left. */
   signal: AbortSignal
 }
 
 /** Creates the parts of a session; none of them is running yet. */
-export function createParts(options: SessionOptions, { log, signal }: PartsOptions): SessionParts {
+export function createComponents(
+  options: SessionOptions,
+  { log, signal }: ComponentOptions,
+): SessionComponents {
   const { id: sessionId, params, files, text, config, earlier, metrics, captions } = options
   const journal = new Journal({ files, log, signal, maxLogBytes: config.maxLogBytes })
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
@@ -131,14 +134,14 @@ export function createParts(options: SessionOptions, { log, signal }: PartsOptio
     })
   }
   const isToDiarize = wantsSpeakers(params) && !earlier?.isDiarized
-  const parts = { journal, warn, outbox, audioInput, emitter, recognition }
-  return { ...parts, diarize: isToDiarize ? diarize : undefined }
+  const components = { journal, warn, outbox, audioInput, emitter, recognition }
+  return { ...components, diarize: isToDiarize ? diarize : undefined }
 }
 
 /** Creates what translates partials, where that is requested and can be done. */
 function createPartials(
   { params, services }: SessionOptions,
-  { outbox, ...running }: PartsOptions & Pick<SessionParts, 'outbox'>,
+  { outbox, ...running }: ComponentOptions & Pick<SessionComponents, 'outbox'>,
 ): PartialTranslations | undefined {
   const { translation, translation_config: config } = params.realtime_processing
   if (!services || !translation || !config?.partials) return undefined
@@ -154,7 +157,7 @@ function createPartials(
 
 function createRecognition(
   options: SessionOptions,
-  running: PartsOptions & Pick<RecognitionLoopOptions, 'wantsPartials' | 'warn'>,
+  running: ComponentOptions & Pick<RecognitionLoopOptions, 'wantsPartials' | 'warn'>,
 ): RecognitionLoop {
   const { params, config, earlier } = options
   const loop = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { moonshineThresholds } from '../engines/moonshine/description.ts'
-import { recognizeInPieces } from './recognize-in-pieces.ts'
+import { recognizeSegments } from './recognize-segments.ts'
 
 const options = {
   language: undefined,
@@ -39,7 +39,7 @@ const spoken = {
 
 test('fragments are recognized without the pauses, and their words stand where they were spoken', async () => {
   const { models, requested } = recognizerOf(() => ({ text: 'one two', confidence: 0.9 }))
-  const [piece] = await recognizeInPieces(models, [spoken], options)
+  const [piece] = await recognizeSegments(models, [spoken], options)
   assert.deepEqual(requested, [1])
   assert.deepEqual(
     piece!.words.map(({ text, start }) => [text, start]),
@@ -54,7 +54,7 @@ test('unsure words give way to surer ones of the fragments alone', async () => {
   const { models, requested } = recognizerOf((seconds) => {
     return seconds > 0.9 ? { text: 'one two', confidence: 0.5 } : { text: 'six', confidence: 0.7 }
   })
-  const [piece] = await recognizeInPieces(models, [spoken], options)
+  const [piece] = await recognizeSegments(models, [spoken], options)
   assert.deepEqual(requested, [1, 0.6, 0.6])
   assert.equal(piece!.words.map(({ text }) => text).join(' '), 'six six')
   assert.equal(piece!.words[1]!.start, 2.4)

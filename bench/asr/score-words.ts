@@ -6,13 +6,13 @@ import type { Recording } from '../support/corpus.ts'
  * What a word list got right: which words, and how far the starts of right words lie from the truth
  * (s).
  */
-export type Judgment<T> = { right: Map<T, boolean>; startErrors: number[] }
+export type WordScores<T> = { right: Map<T, boolean>; startErrors: number[] }
 
 /** Compares heard words with the reference of a recording; the texts are compared word by word. */
-export function judge<T extends Pick<Word, 'text' | 'start'>>(
+export function scoreWords<T extends Pick<Word, 'text' | 'start'>>(
   { transcript, words: reference }: Recording,
   words: readonly T[],
-): Judgment<T> {
+): WordScores<T> {
   const hypothesis = words.flatMap((word) =>
     comparableWords(word.text).map((text) => ({ word, text })),
   )

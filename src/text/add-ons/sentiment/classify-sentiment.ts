@@ -3,7 +3,7 @@ import type { Emotion } from './emotions.ts'
 import { findHits, type Hit } from './hits.ts'
 
 /** The sentiment of a sentence. */
-export type Judgment = {
+export type Sentiment = {
   sentiment: 'positive' | 'negative' | 'neutral' | 'mixed' | 'unknown'
   emotion: Emotion
 }
@@ -19,7 +19,7 @@ const QUESTION_DEGREE = 0.4
  * Rates an English sentence by the valence of its phrases, which the words before them negate,
  * strengthen or weaken. Clauses of opposite sides make it mixed; without a word it is unknown.
  */
-export function judge(sentence: string): Judgment {
+export function classifySentiment(sentence: string): Sentiment {
   const clauses = cutClauses(sentence)
   if (clauses.length === 0) return { sentiment: 'unknown', emotion: 'neutral' }
   const degree = asksWhether(sentence) ? QUESTION_DEGREE : 1
@@ -53,7 +53,7 @@ function takesSide(hits: Hit[]): boolean {
   return hits.some(({ valence }) => valence !== 0)
 }
 
-function sentimentOf(clauses: Hit[][]): Judgment['sentiment'] {
+function sentimentOf(clauses: Hit[][]): Sentiment['sentiment'] {
   const sums = clauses.map((hits) => sum(hits.map(({ valence }) => valence)))
   const all = clauses.flat().map(({ valence }) => valence)
   const turns = sums.some((each) => each >= THRESHOLD) && sums.some((each) => each <= -THRESHOLD)
@@ -69,7 +69,7 @@ function sentimentOf(clauses: Hit[][]): Judgment['sentiment'] {
 /**
  * Returns the emotion with the most weight on the side of the sentence; of equal ones the first.
  */
-function emotionOf(hits: Hit[], sentiment: Judgment['sentiment']): Emotion {
+function emotionOf(hits: Hit[], sentiment: Sentiment['sentiment']): Emotion {
   const weights = new Map<Emotion, number>()
   for (const { valence, emotion } of hits) {
     const own = emotion ?? commonEmotion(valence)
@@ -86,7 +86,7 @@ function commonEmotion(valence: number): Emotion {
   return valence > 0 ? 'contentment' : 'disappointment'
 }
 
-function matches(valence: number, sentiment: Judgment['sentiment']): boolean {
+function matches(valence: number, sentiment: Sentiment['sentiment']): boolean {
   if (sentiment === 'positive') return valence > 0
   if (sentiment === 'negative') return valence < 0
   return sentiment === 'mixed' ? valence !== 0 : valence === 0

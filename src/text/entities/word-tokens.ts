@@ -1,5 +1,5 @@
 /** A word of a text without the punctuation around it and without a possessive 's. */
-export type Piece = {
+export type WordToken = {
   text: string
   lower: string
   from: number
@@ -33,23 +33,23 @@ export function isUncased(text: string): boolean {
 }
 
 /** No language has longer words. They are read in parts, because patterns take quadratic time. */
-const LONGEST_WORD = 500
+const MAX_WORD_CHARS = 500
 const parts = new RegExp(
   // Emoji, like dashes and slashes, may stand next to a word without being part of it.
-  `(?:(?!${glue})\\S){1,${LONGEST_WORD}}|(?:${glue})+`,
+  `(?:(?!${glue})\\S){1,${MAX_WORD_CHARS}}|(?:${glue})+`,
   'gu',
 )
 
 /** Returns the words of a text. */
-export function piecesOf(text: string): Piece[] {
-  const pieces: Piece[] = []
+export function tokenizeWords(text: string): WordToken[] {
+  const tokens: WordToken[] = []
   let initial = true
   for (const { 0: word, index } of text.matchAll(parts)) {
     if (isInside(text, index, word)) continue
     const [, open = '', core = '', tail = ''] = shape.exec(word) ?? []
     if (core === '') {
       initial ||= /[.?!…]/.test(word)
-      const last = pieces.at(-1)
+      const last = tokens.at(-1)
       if (last) last.closed = true
       continue
     }
@@ -59,10 +59,10 @@ export function piecesOf(text: string): Piece[] {
     const capital = /^\p{Ll}?\p{Lu}/u.test(core)
     const comma = tail.startsWith(',')
     const common = { text: core, lower: core.toLowerCase().replace(/’/g, "'") }
-    pieces.push({ ...common, from, to: from + core.length, capital, initial, closed, comma })
+    tokens.push({ ...common, from, to: from + core.length, capital, initial, closed, comma })
     initial = /[.?!…]/.test(tail) && !(tail === '.' && short)
   }
-  return pieces
+  return tokens
 }
 
 /** Returns whether characters join two words without a blank, or only illustrate them. */

@@ -1,7 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { localeOf } from '../words/locale.ts'
-import { leansOnNext, type Piece } from './breaks.ts'
+import { type Chunk, leansOnNext } from './breaks.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
 /** The place of a word in the text of its utterance. */
@@ -15,10 +15,10 @@ type Cut = { text: string; from: number }
  * split between characters. Whitespace and line ends become blanks; control characters and
  * invisible text are dropped. The parts of a split word share its time by length.
  */
-export function splitPieces(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): Piece[] {
+export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFINITY): Chunk[] {
   const { text, spans } = joinWords(utterance)
   const cuts = separatorOf(utterance.language) ? cutAtBlanks(text) : cutWords(text, utterance)
-  const pieces: Piece[] = []
+  const chunks: Chunk[] = []
   let i = 0
   for (const { text: part, from } of cuts.flatMap((cut) => splitLong(cut, splitAt))) {
     const to = from + part.length
@@ -28,9 +28,9 @@ export function splitPieces(utterance: Utterance, splitAt = Number.POSITIVE_INFI
     const end = timeAt(spans[i]!, to)
     const blank = from > 0 && text[from - 1] === ' ' ? ' ' : ''
     const leans = leansOnNext(part, utterance.language)
-    pieces.push({ text: part, blank, columns: countColumns(part), leans, start, end })
+    chunks.push({ text: part, blank, columns: countColumns(part), leans, start, end })
   }
-  return pieces
+  return chunks
 }
 
 function joinWords({ words, language }: Utterance): { text: string; spans: Span[] } {

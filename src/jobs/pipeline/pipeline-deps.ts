@@ -9,14 +9,14 @@ import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Services } from '../../text/service-add-ons/service-add-on.ts'
 
 /** How recordings are probed and decoded; tests may replace them. */
-export type MediaTools = { probe: typeof probeMedia; decode: typeof decodeMedia }
+export type MediaDeps = { probe: typeof probeMedia; decode: typeof decodeMedia }
 
 /** The dependencies of the pipeline. */
-export type PipelineTools = {
+export type PipelineDeps = {
   db: Db
   space: StorageLimits
   speech: SpeechEngine
-  media: MediaTools
+  media: MediaDeps
   /** Resolves the host name of a source. */
   resolve: Resolve
   resultBuilder: Pick<

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { judge } from './judge.ts'
+import { classifySentiment } from './classify-sentiment.ts'
 
 /** Sentences that must have the sentiment of their heading. */
 const cases: Record<string, string[]> = {
@@ -52,8 +52,8 @@ const cases: Record<string, string[]> = {
 
 for (const [sentiment, sentences] of Object.entries(cases)) {
   for (const sentence of sentences) {
-    test(`judge finds that “${sentence}” is ${sentiment}`, () => {
-      assert.equal(judge(sentence).sentiment, sentiment)
+    test(`classifySentiment finds that “${sentence}” is ${sentiment}`, () => {
+      assert.equal(classifySentiment(sentence).sentiment, sentiment)
     })
   }
 }
@@ -75,26 +75,26 @@ const felt: Record<string, string> = {
 }
 
 for (const [sentence, emotion] of Object.entries(felt)) {
-  test(`judge finds ${emotion} in “${sentence}”`, () => {
-    assert.equal(judge(sentence).emotion, emotion)
+  test(`classifySentiment finds ${emotion} in “${sentence}”`, () => {
+    assert.equal(classifySentiment(sentence).emotion, emotion)
   })
 }
 
-test('judge is right about as many of the frozen sentences as it was when they were written', () => {
+test('classifySentiment is right about as many of the frozen sentences as it was when they were written', () => {
   const url = new URL('../../../../bench/text/sentiment-frozen.tsv', import.meta.url)
   const lines = readFileSync(url, 'utf8').trim().split('\n').slice(1)
   const labeled = lines.map((line) => line.split('\t'))
-  const counted = labeled.map(([, , sentence = '']) => judge(sentence))
+  const counted = labeled.map(([, , sentence = '']) => classifySentiment(sentence))
   const sides = labeled.filter(([side], i) => counted[i]!.sentiment === side).length
   const emotions = labeled.filter(([, emotion], i) => counted[i]!.emotion === emotion).length
   assert.ok(sides / labeled.length >= 0.79, `${sides} of ${labeled.length} sides`)
   assert.ok(emotions / labeled.length >= 0.7, `${emotions} of ${labeled.length} emotions`)
 })
 
-test('judge does not take long for what nobody can have said', () => {
+test('classifySentiment does not take long for what nobody can have said', () => {
   const startedAt = performance.now()
-  judge('not good but '.repeat(20_000))
-  judge(`${'?'.repeat(200_000)}a`)
-  judge(`a${"'".repeat(200_000)}b`)
+  classifySentiment('not good but '.repeat(20_000))
+  classifySentiment(`${'?'.repeat(200_000)}a`)
+  classifySentiment(`a${"'".repeat(200_000)}b`)
   assert.ok(performance.now() - startedAt < 2000)
 })

@@ -19,7 +19,7 @@ let longest = 0
 let last = process.threadCpuUsage()
 turn()
 process.on('message', () => {
-  process.send!({ longestMs: longest })
+  process.send!({ maxMs: longest })
   longest = 0
 })
 process.once('disconnect', () => process.exit())

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { splitPieces } from './caption-pieces.ts'
+import { splitChunks } from './caption-chunks.ts'
 
 /** Splits words of a second each. */
 function split(
@@ -8,14 +8,14 @@ function split(
   { language = 'en', splitAt }: { language?: string; splitAt?: number } = {},
 ) {
   const timed = words.map((text, i) => ({ text, start: i, end: i + 1, confidence: 1 }))
-  return splitPieces({ channel: 0, language, words: timed }, splitAt)
+  return splitChunks({ channel: 0, language, words: timed }, splitAt)
 }
 
 function texts(words: string[], options?: { language?: string; splitAt?: number }): string[] {
   return split(words, options).map(({ blank, text }) => blank + text)
 }
 
-test('a piece is a word with its times in milliseconds and its columns', () => {
+test('a chunk is a word with its times in milliseconds and its columns', () => {
   assert.deepEqual(split(['the', '你']), [
     { text: 'the', blank: '', columns: 3, leans: true, start: 0, end: 1000 },
     { text: '你', blank: ' ', columns: 2, leans: false, start: 1000, end: 2000 },
@@ -55,7 +55,7 @@ test('a language without blanks is cut between its words, whatever the recognize
   assert.deepEqual(texts(['สวัสดีชาวโลก'], { language: 'th' }), ['สวัสดี', 'ชาว', 'โลก'])
 })
 
-test('a piece across two words has its times from both', () => {
+test('a chunk across two words has its times from both', () => {
   const [, weather] = split(['今天天', '气很好'], { language: 'zh' })
   assert.deepEqual([weather?.start, weather?.end], [667, 1333])
 })
@@ -82,25 +82,25 @@ test('a long word is split only where allowed, between characters, with times by
   assert.deepEqual(texts(['😀\u2060😀'], { splitAt: 1 }), ['😀\u2060', '😀'])
 })
 
-test('a piece of words with a pause between lasts from the first to the last', () => {
+test('a chunk of words with a pause between lasts from the first to the last', () => {
   const words = ['今', '天'].map((text, i) => ({
     text,
     start: 5 * i,
     end: 5 * i + 1,
     confidence: 1,
   }))
-  const [today] = splitPieces({ channel: 0, language: 'zh', words })
+  const [today] = splitChunks({ channel: 0, language: 'zh', words })
   assert.deepEqual([today?.text, today?.start, today?.end], ['今天', 0, 6000])
 })
 
 test('a time before the recording is its start', () => {
   const word = { text: 'a', start: -2, end: -1, confidence: 1 }
-  const [piece] = splitPieces({ channel: 0, language: 'en', words: [word] })
-  assert.deepEqual([piece?.start, piece?.end], [0, 0])
+  const [chunk] = splitChunks({ channel: 0, language: 'en', words: [word] })
+  assert.deepEqual([chunk?.start, chunk?.end], [0, 0])
 })
 
-test('no piece ends before it starts', () => {
+test('no chunk ends before it starts', () => {
   const word = { text: 'a', start: 2, end: 1, confidence: 1 }
-  const [piece] = splitPieces({ channel: 0, language: 'en', words: [word] })
-  assert.deepEqual([piece?.start, piece?.end], [2000, 2000])
+  const [chunk] = splitChunks({ channel: 0, language: 'en', words: [word] })
+  assert.deepEqual([chunk?.start, chunk?.end], [2000, 2000])
 })

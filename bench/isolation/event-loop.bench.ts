@@ -18,7 +18,7 @@ import { attacks } from './attacks.ts'
 import { openSources } from './sources.ts'
 
 /** No request may hold the loop longer. */
-const BAR_MS = 20
+const LIMIT_MS = 20
 const REPETITIONS = 7
 /** An attack whose one act does not end is ended. */
 const ACT_MS = 3000
@@ -28,7 +28,7 @@ const RECORDING_SECONDS = 3600
 const RATE = 16_000
 
 const folder = await temporaryFolder()
-const server = await serve(new URL('holds-process.ts', import.meta.url), {
+const server = await serve(new URL('event-loop-process.ts', import.meta.url), {
   STENO_DATA_DIR: join(folder, 'data'),
   STENO_API_KEYS: 'bench:bench',
   STENO_RATE_LIMIT: '0',
@@ -59,14 +59,14 @@ async function measure(what: string, act: () => Promise<unknown>): Promise<void>
     turns.push(await longestTurn(server))
   }
   const [first, ...rest] = turns
-  const [median, longestMs] = [rest.sort((a, b) => a - b)[REPETITIONS >> 1]!, rest.at(-1)!]
-  report({ bench: 'holds', what, first, median, longestMs, pass: median <= BAR_MS, counts })
+  const [median, maxMs] = [rest.sort((a, b) => a - b)[REPETITIONS >> 1]!, rest.at(-1)!]
+  report({ bench: 'event-loop', what, first, median, maxMs, pass: median <= LIMIT_MS, counts })
 }
 
 async function longestTurn({ process: child }: Served): Promise<number> {
   child.send({})
-  const [{ longestMs }] = (await once(child, 'message')) as [{ longestMs: number }]
-  return longestMs
+  const [{ maxMs }] = (await once(child, 'message')) as [{ maxMs: number }]
+  return maxMs
 }
 
 /** One act of an attack, in one place. */
