@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** Bytes that an endless source sends at a time, and how often. */
-const ENDLESS = { bytes: 1_000_000, ms: 20, most: 300_000_000 }
+const ENDLESS = { bytes: 1_000_000, ms: 20, max: 300_000_000 }
 const DRIP_MS = 200
 
 /**
@@ -25,7 +25,7 @@ export async function openSources(): Promise<string> {
       response.writeHead(200, { 'content-type': 'audio/wav' })
       const piece = Buffer.alloc(ENDLESS.bytes, 'RIFF')
       const timer = setInterval(() => {
-        if (response.writableNeedDrain || sent > ENDLESS.most) return
+        if (response.writableNeedDrain || sent > ENDLESS.max) return
         sent += piece.length
         response.write(piece)
       }, ENDLESS.ms)

@@ -22,7 +22,7 @@ const GROUPS = ['read', 'speech-public', 'speech', 'spontaneous', 'telephone', '
 const MAX_RECORDING_SECONDS = 30
 
 /** Pauses between the recordings, in seconds. */
-const PAUSE = { least: 0.6, most: 2 }
+const PAUSE = { min: 0.6, max: 2 }
 
 /**
  * Joins recordings of the corpus, with pauses, to sessions of about a minute each; the same in
@@ -89,7 +89,7 @@ function startSpeech(random: () => number) {
  * microphone hears.
  */
 function pause(random: () => number): Buffer {
-  const length = PAUSE.least + random() * (PAUSE.most - PAUSE.least)
+  const length = PAUSE.min + random() * (PAUSE.max - PAUSE.min)
   const samples = Int16Array.from({ length: Math.round(length * 16_000) }, () => random() * 12 - 6)
   return Buffer.from(samples.buffer)
 }

@@ -38,10 +38,10 @@ async function measure(workers: number, isPrepacked: boolean) {
   })
   await streamSpeech(server.client, speeches[0]!, { kind: 'fast' })
   const idle = await sharesOf(server.pid)
-  let most = idle
+  let max = idle
   const looking = setInterval(async () => {
     const now = await sharesOf(server.pid)
-    if (now.proportional > most.proportional) most = now
+    if (now.proportional > max.proportional) max = now
   }, LOOK_MS)
   const jobs = Array.from({ length: workers }, () => transcribe(server))
   const sessions = speeches.slice(0, LIVE_SESSIONS).map((speech) => {
@@ -53,7 +53,7 @@ async function measure(workers: number, isPrepacked: boolean) {
   if (!isPrepacked) await rm(folder, { recursive: true })
   return {
     ...{ bench: 'worker-memory', corpus, workers, isPrepacked },
-    ...{ idleMB: megabytes(idle), peakMB: megabytes(most) },
+    ...{ idleMB: megabytes(idle), peakMB: megabytes(max) },
   }
 }
 

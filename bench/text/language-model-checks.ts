@@ -131,10 +131,10 @@ function summaryChecks(
   const sentences = answer.split(/[.!?。]+(?:\s|$)/).filter((one) => one.trim() !== '').length
   const lines = answer.split('\n')
   const isPoints = lines.length <= 10 && lines.every((line) => line.startsWith('- '))
-  const most = style === 'concise' ? 2 : 8
+  const max = style === 'concise' ? 2 : 8
   const numbers = answer.match(/\d+/g) ?? []
   return [
-    ['form', answer !== '' && (style === 'bullet_points' ? isPoints : sentences <= most)],
+    ['form', answer !== '' && (style === 'bullet_points' ? isPoints : sentences <= max)],
     ['shorter than half', answer !== '' && answer.length < transcript.length / 2],
     ['no new numbers', answer !== '' && numbers.every((number) => transcript.includes(number))],
     ['language', ORDINARY[language]!.test(answer)],

@@ -52,8 +52,8 @@ export function createResampler(from: number, to: number): Resampler {
   }
 
   function produce(limit: number): Float32Array<ArrayBuffer> {
-    const room = Math.ceil(((buffer.length - start) * denominator) / numerator) + 1
-    const output = new Float32Array(Math.max(0, Math.min(room, limit)))
+    const capacity = Math.ceil(((buffer.length - start) * denominator) / numerator) + 1
+    const output = new Float32Array(Math.max(0, Math.min(capacity, limit)))
     let count = 0
     while (count < output.length && start + taps <= buffer.length) {
       const row = phases === denominator ? part : Math.round((part * phases) / denominator)

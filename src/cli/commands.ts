@@ -28,11 +28,11 @@ const commands: Record<string, Entry> = {
   },
   search: {
     summary: "find what was said in a server's recordings",
-    load: async () => (await import('./search/search.ts')).searchCommand,
+    load: async () => (await import('./jobs/search.ts')).searchCommand,
   },
   keys: {
     summary: 'list, create and revoke the API keys of a data folder',
-    load: async () => (await import('./keys/keys.ts')).keysCommand,
+    load: async () => (await import('./accounts/keys.ts')).keysCommand,
   },
   webhooks: {
     summary: 'manage webhooks and their signing secrets',
@@ -44,11 +44,11 @@ const commands: Record<string, Entry> = {
   },
   usage: {
     summary: 'show what an account used (jobs, audio, tokens) and its quotas',
-    load: async () => (await import('./usage/usage.ts')).usageCommand,
+    load: async () => (await import('./accounts/usage.ts')).usageCommand,
   },
   audit: {
     summary: 'list who created keys and deleted jobs, and when servers started',
-    load: async () => (await import('./audit/audit.ts')).auditCommand,
+    load: async () => (await import('./accounts/audit.ts')).auditCommand,
   },
   models: {
     summary: 'list, download, import, check and remove models',
@@ -56,23 +56,23 @@ const commands: Record<string, Entry> = {
   },
   setup: {
     summary: 'recommend models for this machine and your languages, and download them',
-    load: async () => (await import('./setup/setup.ts')).setupCommand,
+    load: async () => (await import('./operations/setup.ts')).setupCommand,
   },
   nodes: {
     summary: 'list the servers that share a database',
-    load: async () => (await import('./nodes/nodes.ts')).nodesCommand,
+    load: async () => (await import('./operations/nodes.ts')).nodesCommand,
   },
   store: {
     summary: 'move a data folder into PostgreSQL and S3-compatible storage, or encrypt it',
-    load: async () => (await import('./store/store.ts')).storeCommand,
+    load: async () => (await import('./operations/store.ts')).storeCommand,
   },
   backup: {
     summary: 'back up a data folder, even while a server runs, and check backups',
-    load: async () => (await import('./store/backup.ts')).backupCommand,
+    load: async () => (await import('./operations/backup.ts')).backupCommand,
   },
   restore: {
     summary: 'restore a data folder from a backup',
-    load: async () => (await import('./store/restore.ts')).restoreCommand,
+    load: async () => (await import('./operations/restore.ts')).restoreCommand,
   },
   bench: {
     summary: 'measure how many live sessions a server can run in real time',

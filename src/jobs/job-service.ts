@@ -150,10 +150,10 @@ export class JobService {
    * as it may run jobs.
    */
   async uploadFrom(account: string, upload: RemoteUpload): Promise<StoredRecording> {
-    const most = this.#deps.config.jobs.maxConcurrentPerAccount
+    const max = this.#deps.config.jobs.maxConcurrentPerAccount
     const fetching = this.#fetching.get(account) ?? 0
-    if (fetching >= most)
-      throw new AppError('too_many_fetches', `${most} are in progress`, RETRY_SOON)
+    if (fetching >= max)
+      throw new AppError('too_many_fetches', `${max} are in progress`, RETRY_SOON)
     this.#fetching.set(account, fetching + 1)
     try {
       return await fetchUpload(this.#deps, account, upload)

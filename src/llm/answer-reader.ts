@@ -108,8 +108,8 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
     if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
     reasons ||=
       thought !== '' || (answer.content.length < 100 && /^\s*<think>/.test(answer.content))
-    const most = maxChars * (reasons ? REASONING_SHARE : 1)
-    if (answer.content.length + answer.reasoningChars > most || blanks > MAX_BLANKS) {
+    const max = maxChars * (reasons ? REASONING_SHARE : 1)
+    if (answer.content.length + answer.reasoningChars > max || blanks > MAX_BLANKS) {
       answer.isCut = true
       answer.isWhole = true
       return 'done'

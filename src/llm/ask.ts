@@ -50,21 +50,21 @@ export async function askAboutTranscript(
   const { contextTokens } = options.model
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, Math.floor(contextTokens * ANSWER_SHARE))
   const longest = Math.max(estimateTokens(instruction), estimateTokens(partInstruction))
-  const room = contextTokens - maxTokens - FRAME_TOKENS - longest
-  if (room < maxTokens / 2) {
+  const budget = contextTokens - maxTokens - FRAME_TOKENS - longest
+  if (budget < maxTokens / 2) {
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
-  const ask = async (one: Omit<Ask, 'maxTokens'>, most = maxTokens) => {
-    const answer = await complete({ ...one, maxTokens: Math.min(most, maxTokens) }, options)
+  const ask = async (one: Omit<Ask, 'maxTokens'>, max = maxTokens) => {
+    const answer = await complete({ ...one, maxTokens: Math.min(max, maxTokens) }, options)
     addUsage(usage, answer.usage)
     return answer
   }
   let text = question.transcript
-  for (let round = 0; estimateTokens(text) > room; round++) {
+  for (let round = 0; estimateTokens(text) > budget; round++) {
     if (round === MAX_ROUNDS) throw new LlmFailure('the language model does not shorten the text')
     const notes: string[] = []
-    for (const part of splitText(text, room)) {
+    for (const part of splitText(text, budget)) {
       // Notes that were cut off are of use nevertheless.
       const note = await ask({ text: part, instruction: partInstruction })
       if (note.text === '' && note.isCut) throw cutOff()

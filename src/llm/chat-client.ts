@@ -109,17 +109,17 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         reasons: false,
       }
       const thoughts = thoughtTokens(request, contextTokens)
-      const ask = (manner: RequestFeatures, reasons: boolean) => {
+      const ask = (features: RequestFeatures, reasons: boolean) => {
         const maxTokens = request.maxTokens + (reasons ? thoughts : 0)
-        return post({ ...request, model, maxTokens }, manner, options)
+        return post({ ...request, model, maxTokens }, features, options)
       }
       let answer = await ask(taken, taken.reasons)
       const others = wasRefused(answer) ? fallbackFeatures(taken, request, answer.refusal) : []
-      let manner: RequestFeatures = taken
+      let features: RequestFeatures = taken
       for (const other of others) {
         if (!wasRefused(answer)) break
-        manner = other
-        answer = await ask(manner, taken.reasons)
+        features = other
+        answer = await ask(features, taken.reasons)
       }
       if ('refusal' in answer) {
         if (isTooLong(answer)) {
@@ -128,12 +128,12 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         }
         throw new LlmFailure(`the language model refused the request with ${answer.status}`)
       }
-      const isKnown = taken.isKnown || manner.stream
+      const isKnown = taken.isKnown || features.stream
       const reasons = taken.reasons || isReasoningOnly(answer)
-      takenBy.set(model, { ...manner, isKnown, reasons })
+      takenBy.set(model, { ...features, isKnown, reasons })
       const first = toChatAnswer(answer, request)
       if (taken.reasons || !reasons || thoughts === 0) return first
-      const second = await ask(manner, true)
+      const second = await ask(features, true)
       if ('refusal' in second) return first
       const { usage, ...rest } = toChatAnswer(second, request)
       return { ...rest, usage: sumUsage(first.usage, usage) }
@@ -170,21 +170,21 @@ function fallbackFeatures(
     schema: taken.schema && !(request.schema && /response_format|schema/.test(refusal)),
   }
   const plain = { ...taken, stream: taken.stream && isKnown }
-  const manners = [named, plain, { ...taken, schema: false }, { ...plain, schema: false }]
+  const featureSets = [named, plain, { ...taken, schema: false }, { ...plain, schema: false }]
   const keyOf = ({ stream, usage, schema }: RequestFeatures) => {
     return `${stream} ${stream && usage} ${request.schema !== undefined && schema}`
   }
   const seen = new Set([keyOf(taken)])
-  return manners.filter((manner) => {
-    const isNew = !seen.has(keyOf(manner))
-    seen.add(keyOf(manner))
+  return featureSets.filter((features) => {
+    const isNew = !seen.has(keyOf(features))
+    seen.add(keyOf(features))
     return isNew
   })
 }
 
 async function post(
   request: ChatRequest & { model: string },
-  manner: RequestFeatures,
+  features: RequestFeatures,
   { client, timeout, answerTimeout }: ChatClientOptions,
 ): Promise<ProviderAnswer | Refusal> {
   const { model, system, user, schema, maxTokens, signal } = request
@@ -196,15 +196,15 @@ async function post(
     ],
     temperature: 0,
     max_tokens: maxTokens,
-    ...(manner.stream && { stream: true }),
-    ...(manner.stream && manner.usage && { stream_options: { include_usage: true } }),
+    ...(features.stream && { stream: true }),
+    ...(features.stream && features.usage && { stream_options: { include_usage: true } }),
     ...(schema &&
-      manner.schema && {
+      features.schema && {
         response_format: { type: 'json_schema', json_schema: { ...schema, strict: true } },
       }),
   }
   const maxChars = maxTokens * MAX_TOKEN_CHARS
-  const reader = createAnswerReader({ maxChars, awaitsUsage: manner.usage })
+  const reader = createAnswerReader({ maxChars, awaitsUsage: features.usage })
   const outcome = await client.post({
     path: '/chat/completions',
     contentType: 'application/json',
@@ -247,12 +247,12 @@ function sumUsage(one: Usage, other: Usage): Usage {
 function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer {
   const { content, isCut } = answer
   const text = cleanText(withoutReasoning(content))
-  const most = request.maxTokens * MAX_TOKEN_CHARS
+  const max = request.maxTokens * MAX_TOKEN_CHARS
   const isEmptyThought = text === '' && content.includes('<think>')
   return {
-    text: text.slice(0, most).toWellFormed(),
+    text: text.slice(0, max).toWellFormed(),
     usage: usageOf(answer, request),
-    isCut: isCut || isEmptyThought || text.length > most,
+    isCut: isCut || isEmptyThought || text.length > max,
   }
 }
 

@@ -32,17 +32,17 @@ export async function moderateSentences(
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const system = systemOf(categories)
   const { contextTokens } = options.model
-  const room = Math.floor((contextTokens - estimateTokens(system) - FRAME_TOKENS) * SHARE)
-  if (room < FLAG_TOKENS) {
+  const budget = Math.floor((contextTokens - estimateTokens(system) - FRAME_TOKENS) * SHARE)
+  if (budget < FLAG_TOKENS) {
     throw new LlmFailure('the context of the language model is too short', { status: 413 })
   }
   const parts = sentences.flatMap((text, sentence) => {
-    return splitText(text, room - SENTENCE_TOKENS).map((part) => ({ sentence, text: part }))
+    return splitText(text, budget - SENTENCE_TOKENS).map((part) => ({ sentence, text: part }))
   })
   const names = Object.keys(categories)
-  const given = { system, maxTokens: room, names }
+  const given = { system, maxTokens: budget, names }
   const found = new Map<string, Flag>()
-  for (const batch of batchesOf(parts, tokensOf, { room, most: MAX_SENTENCES })) {
+  for (const batch of batchesOf(parts, tokensOf, { budget, maxItems: MAX_SENTENCES })) {
     const flags = await askInHalves(batch, (some) => askOnce(some, { ...given, usage, options }))
     for (const flag of flags) found.set(`${flag.sentence} ${flag.category}`, flag)
   }
@@ -76,10 +76,10 @@ type ModerationRequest = {
 /** Returns nothing for an answer that is no list of flags. */
 async function askOnce(
   parts: readonly Part[],
-  { system, maxTokens: most, names, usage, options: { model, memoize, signal } }: ModerationRequest,
+  { system, maxTokens: max, names, usage, options: { model, memoize, signal } }: ModerationRequest,
 ): Promise<Flag[] | undefined> {
   const texts = parts.map(({ text }) => text)
-  const maxTokens = Math.min(most, FRAME_TOKENS + FLAG_TOKENS * texts.length)
+  const maxTokens = Math.min(max, FRAME_TOKENS + FLAG_TOKENS * texts.length)
   const user = JSON.stringify({ sentences: texts })
   const flag = {
     ...{ type: 'object', additionalProperties: false, required: ['sentence', 'category'] },

@@ -33,19 +33,19 @@ export function splitText(text: string, maxTokens: number): string[] {
 }
 
 /**
- * Groups items in their order, as many of them together as have at most `room` tokens, and at most
- * `most`. An item that has more is alone.
+ * Groups items in their order, as many of them together as have at most `budget` tokens, and at
+ * most `maxItems`. An item that has more is alone.
  */
 export function batchesOf<T>(
   items: readonly T[],
   tokensOf: (item: T) => number,
-  { room, most = Number.POSITIVE_INFINITY }: { room: number; most?: number },
+  { budget, maxItems = Number.POSITIVE_INFINITY }: { budget: number; maxItems?: number },
 ): T[][] {
   const batches: T[][] = []
   let tokens = Number.POSITIVE_INFINITY
   for (const item of items) {
     const own = tokensOf(item)
-    if (tokens + own > room || batches.at(-1)!.length === most) {
+    if (tokens + own > budget || batches.at(-1)!.length === maxItems) {
       batches.push([])
       tokens = 0
     }
@@ -58,11 +58,11 @@ export function batchesOf<T>(
 function cutLine(line: string, maxTokens: number): string[] {
   if (estimateTokens(line) <= maxTokens) return [line]
   // A letter has at most four bytes.
-  const most = Math.max(1, Math.floor((maxTokens * TOKEN_BYTES) / 4))
+  const max = Math.max(1, Math.floor((maxTokens * TOKEN_BYTES) / 4))
   const chunks: string[] = []
   for (let rest = line; rest !== ''; ) {
-    const blank = rest.lastIndexOf(' ', most)
-    let end = rest.length <= most ? rest.length : blank > 0 ? blank + 1 : most
+    const blank = rest.lastIndexOf(' ', max)
+    let end = rest.length <= max ? rest.length : blank > 0 ? blank + 1 : max
     // Never between the halves of a letter.
     if (/[\uD800-\uDBFF]/.test(rest[end - 1]!)) end += end > 1 ? -1 : 1
     chunks.push(rest.slice(0, end))

@@ -33,14 +33,14 @@ export async function unifyNames(
 ): Promise<{ changes: Renaming[]; usage: Usage }> {
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const { contextTokens } = options.model
-  const room = Math.floor((contextTokens - estimateTokens(SYSTEM) - FRAME_TOKENS) * SHARE)
-  if (room < CHANGE_TOKENS) {
+  const budget = Math.floor((contextTokens - estimateTokens(SYSTEM) - FRAME_TOKENS) * SHARE)
+  if (budget < CHANGE_TOKENS) {
     throw new LlmFailure('the context of the language model is too short', { status: 413 })
   }
-  const fitting = groups.filter((group) => tokensOf(group) <= room)
+  const fitting = groups.filter((group) => tokensOf(group) <= budget)
   const changes: Renaming[] = []
-  for (const batch of batchesOf(fitting, tokensOf, { room, most: MAX_GROUPS })) {
-    changes.push(...(await askInHalves(batch, (some) => askOnce(some, { room, usage, options }))))
+  for (const batch of batchesOf(fitting, tokensOf, { budget, maxItems: MAX_GROUPS })) {
+    changes.push(...(await askInHalves(batch, (some) => askOnce(some, { budget, usage, options }))))
   }
   return { changes, usage }
 }
@@ -49,15 +49,15 @@ function tokensOf(group: NameGroup): number {
   return Math.max(estimateTokens(JSON.stringify(group)), CHANGE_TOKENS * (group.length - 1))
 }
 
-type NameRequest = { room: number; usage: Usage; options: AskOptions }
+type NameRequest = { budget: number; usage: Usage; options: AskOptions }
 
 /** Returns nothing for an answer that is no list of changes. */
 async function askOnce(
   groups: readonly NameGroup[],
-  { room, usage, options: { model, memoize, signal } }: NameRequest,
+  { budget, usage, options: { model, memoize, signal } }: NameRequest,
 ): Promise<Renaming[] | undefined> {
   const names = groups.flat().map(({ spelling }) => spelling)
-  const maxTokens = Math.min(room, FRAME_TOKENS + CHANGE_TOKENS * names.length)
+  const maxTokens = Math.min(budget, FRAME_TOKENS + CHANGE_TOKENS * names.length)
   const name = { type: 'string', enum: [...new Set(names)] }
   const change = {
     ...{ type: 'object', additionalProperties: false, required: ['from', 'to'] },

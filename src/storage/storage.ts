@@ -136,14 +136,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     await Promise.all(background)
   })
   const sweeping = { db, log, orphans, signal: closing.signal }
-  const onDeaths = () => {
+  const onNodesLost = () => {
     const swept = beginSweep(sweeping, { isAlone: false }).then(({ done }) => done)
     background.add(swept.catch((err) => log.error({ err }, 'cannot sweep the objects')))
   }
   const place = db.isShared ? await findObjectStoreId(folder, options.objectStore) : undefined
   const state = options.node ?? { roles, version: '', isDraining: false }
   const node = new OwnNode({ ...state, ...(place && { objects: place }) }, log)
-  const owning = { log, isAlone, onDeaths, node, heartbeatMs: options.heartbeatMs }
+  const owning = { log, isAlone, onNodesLost, node, heartbeatMs: options.heartbeatMs }
   opened.defer(await registerOwner(db, owning))
   if (place) await refuseOtherObjects(db, place)
   const taken = await restoreOrphanObjects(db, earlierOrphans)

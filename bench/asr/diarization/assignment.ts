@@ -18,18 +18,18 @@ export function assign(costs: readonly (readonly number[])[]): number[] {
     while (rowOf[column] !== 0) {
       reached[column] = true
       const own = rowOf[column]!
-      let [next, least] = [0, Number.POSITIVE_INFINITY]
+      let [next, min] = [0, Number.POSITIVE_INFINITY]
       for (let c = 1; c <= size; c++) {
         if (reached[c]) continue
         const left = costs[own - 1]![c - 1]! - rowPrice[own]! - columnPrice[c]!
         if (left < slack[c]!) [slack[c], cameFrom[c]] = [left, column]
-        if (slack[c]! < least) [least, next] = [slack[c]!, c]
+        if (slack[c]! < min) [min, next] = [slack[c]!, c]
       }
       for (let c = 0; c <= size; c++) {
-        if (!reached[c]) slack[c]! -= least
+        if (!reached[c]) slack[c]! -= min
         else {
-          rowPrice[rowOf[c]!]! += least
-          columnPrice[c]! -= least
+          rowPrice[rowOf[c]!]! += min
+          columnPrice[c]! -= min
         }
       }
       column = next

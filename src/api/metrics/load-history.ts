@@ -7,7 +7,7 @@ import { type Bucket, bucketsSince, quantileOf } from './bucket-quantile.ts'
 
 /** How often the load is noted, and how much of it is kept: half an hour. */
 export const INTERVAL_MS = 10_000
-const KEPT = 180
+const MAX_SAMPLES = 180
 const QUANTILE = 0.95
 
 /**
@@ -74,7 +74,7 @@ export class LoadHistory {
       .then(
         (point) => {
           this.#points.push(point)
-          if (this.#points.length > KEPT) this.#points.shift()
+          if (this.#points.length > MAX_SAMPLES) this.#points.shift()
         },
         (err: unknown) => this.#log.warn({ err }, 'the load cannot be read'),
       )

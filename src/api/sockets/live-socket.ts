@@ -31,7 +31,7 @@ export function createLiveSocketServer(
   scheduler: FrameScheduler,
 ): void {
   const { maxFrameBytes, resumeFrameBytes } = config.live
-  const usual = createSocketServer({ maxPayload: maxFrameBytes })
+  const standardServer = createSocketServer({ maxPayload: maxFrameBytes })
   const resumed = createSocketServer({ maxPayload: Math.max(maxFrameBytes, resumeFrameBytes) })
 
   async function acceptUpgrade(
@@ -52,7 +52,7 @@ export function createLiveSocketServer(
       close(webSocket, code)
     }
     let isOpen = false
-    const liveSocket = isResumed ? resumed : usual
+    const liveSocket = isResumed ? resumed : standardServer
     liveSocket.handleUpgrade(request, socket, head, (webSocket) => {
       isOpen = true
       // Broken or too large frames: the socket closes by itself, with the matching code.

@@ -36,8 +36,8 @@ export type FakeOptions = FakeLiveOptions & {
 export function createFakeSpeechEngine(text: string, options: FakeOptions = {}): SpeechEngine {
   const words = text.split(' ').filter((word) => word !== '')
   const { model: id = 'fake', languages = ['en'] } = options
-  const usual = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
-  const recognizer = { id, capabilities: { ...usual, ...options.capabilities } }
+  const defaults = { languages, wordTimes: true, maxSeconds: 30, vocabulary: false }
+  const recognizer = { id, capabilities: { ...defaults, ...options.capabilities } }
   const available = { finals: [recognizer], partials: [recognizer] }
   const speakers = fakeSpeakers(options)
   return {

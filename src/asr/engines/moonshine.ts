@@ -193,11 +193,11 @@ function toOpenRecognition(
 /** Returns the frame that gets the most attention, summed over all heads. */
 function loudestFrame(row: Float32Array, heads: number, frames: number): number {
   let best = 0
-  let most = 0
+  let max = 0
   for (let t = 0; t < frames; t++) {
     let sum = 0
     for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
-    if (sum > most) [best, most] = [t, sum]
+    if (sum > max) [best, max] = [t, sum]
   }
   return best
 }

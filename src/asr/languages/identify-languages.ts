@@ -30,7 +30,7 @@ const VOTER_SECONDS = 3
  * language of its neighbor unless it is very probable.
  */
 const CLEAR_SECONDS = 1.5
-const CLEAR = 0.5
+const CLEAR_PROBABILITY = 0.5
 const CLEAR_IF_SHORT = 0.95
 /** The language changes within a segment, where nobody pauses, only if this probable. */
 const CLEAR_CHANGE = 0.8
@@ -132,7 +132,7 @@ type LanguageDecision = LocatedSegment & { language: string; probability: number
 /** Whether the language of a span is certain enough to need no neighbor. */
 export function isClear({ seconds, probabilities: [best] }: LanguageSpan): boolean {
   if (!best) return false
-  return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR : CLEAR_IF_SHORT)
+  return best.probability >= (seconds >= CLEAR_SECONDS ? CLEAR_PROBABILITY : CLEAR_IF_SHORT)
 }
 
 /**

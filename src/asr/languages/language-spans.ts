@@ -8,17 +8,17 @@ import { VAD_FRAME } from '../segmentation/vad-frames.ts'
 import { type IdentifyTask, type LanguageSpan, SAMPLE_RATE } from '../speech-engine.ts'
 
 /** The middle of a longer segment suffices to identify its language; in seconds. */
-const ENOUGH = 15
+const MAX_IDENTIFIED_SECONDS = 15
 /** A segment of at least this length may hold two languages; in seconds. */
 const MIXED_SECONDS = 5
 /** Windows of about this length are compared first; in seconds. */
-const COARSE = 3
+const COARSE_WINDOW_SECONDS = 3
 /**
  * If a window differs in language from the whole segment with at least this probability, shorter
  * windows are compared too.
  */
-const OTHERWISE = 0.5
-const FINE = 2
+const FINE_SEARCH_PROBABILITY = 0.5
+const FINE_WINDOW_SECONDS = 2
 const FINE_STEP = 0.5
 /**
  * What a change of language costs in the best path over the windows, as a natural logarithm: what
@@ -26,11 +26,11 @@ const FINE_STEP = 0.5
  */
 const SWITCH_COST = 4
 /** No window rules a language out: its probability is at least this. */
-const LEAST = 0.01
+const MIN_PROBABILITY = 0.01
 /** A shorter span belongs to its neighbor; in seconds. */
-const SHORTEST = 1.5
+const MIN_SPAN_SECONDS = 1.5
 /** So many languages of a span are kept. */
-const KEPT = 5
+const MAX_LANGUAGES = 5
 
 type IdentificationModels = {
   recognizer: Pick<Recognizer, 'id' | 'identifyLanguage'>
@@ -68,7 +68,7 @@ export async function identifyLanguageSpans(
         start: segment.start + range.start,
         end: segment.start + range.end,
         seconds: voicedSeconds(speech, range),
-        probabilities: probabilities.slice(0, KEPT),
+        probabilities: probabilities.slice(0, MAX_LANGUAGES),
       })
     }
     found.push(spans)
@@ -77,9 +77,9 @@ export async function identifyLanguageSpans(
 }
 
 function middleOf(audio: Float32Array): Float32Array {
-  const most = ENOUGH * SAMPLE_RATE
-  const from = Math.max(0, Math.floor((audio.length - most) / 2))
-  return audio.subarray(from, from + most)
+  const max = MAX_IDENTIFIED_SECONDS * SAMPLE_RATE
+  const from = Math.max(0, Math.floor((audio.length - max) / 2))
+  return audio.subarray(from, from + max)
 }
 
 function voicedSeconds(speech: Float32Array, { start, end }: Range): number {
@@ -100,13 +100,16 @@ async function findChanges(
   [whole]: readonly LanguageProbability[],
   identify: Identify,
 ): Promise<number[]> {
-  const coarse = windowsOf(audio.length, { size: COARSE, step: COARSE })
+  const coarse = windowsOf(audio.length, {
+    size: COARSE_WINDOW_SECONDS,
+    step: COARSE_WINDOW_SECONDS,
+  })
   const rough = await identifyEach(audio, coarse, identify)
   const isOther = ([best]: LanguageProbability[]) => {
-    return best!.language !== whole!.language && best!.probability >= OTHERWISE
+    return best!.language !== whole!.language && best!.probability >= FINE_SEARCH_PROBABILITY
   }
   if (!rough.some(isOther)) return []
-  const fine = windowsOf(audio.length, { size: FINE, step: FINE_STEP })
+  const fine = windowsOf(audio.length, { size: FINE_WINDOW_SECONDS, step: FINE_STEP })
   const path = bestPath(await identifyEach(audio, fine, identify))
   const cuts: number[] = []
   for (let i = 1; i < path.length; i++) {
@@ -120,11 +123,11 @@ async function findChanges(
 }
 
 function windowsOf(length: number, { size, step }: { size: number; step: number }): Range[] {
-  const most = size * SAMPLE_RATE
-  const count = Math.max(1, Math.round((length - most) / (step * SAMPLE_RATE)) + 1)
+  const max = size * SAMPLE_RATE
+  const count = Math.max(1, Math.round((length - max) / (step * SAMPLE_RATE)) + 1)
   return Array.from({ length: count }, (_, i) => {
-    const start = count > 1 ? Math.round((i * (length - most)) / (count - 1)) : 0
-    return { start, end: Math.min(length, start + most) }
+    const start = count > 1 ? Math.round((i * (length - max)) / (count - 1)) : 0
+    return { start, end: Math.min(length, start + max) }
   })
 }
 
@@ -145,7 +148,7 @@ function bestPath(windows: readonly (readonly LanguageProbability[])[]): string[
   const languages = [...new Set(windows.map(([best]) => best!.language))]
   const costOf = (window: readonly LanguageProbability[], language: string) => {
     const found = window.find((one) => one.language === language)
-    return -Math.log(Math.max(LEAST, found?.probability ?? 0))
+    return -Math.log(Math.max(MIN_PROBABILITY, found?.probability ?? 0))
   }
   let costs = languages.map(() => 0)
   const previous: number[][] = []
@@ -169,10 +172,10 @@ function bestPath(windows: readonly (readonly LanguageProbability[])[]): string[
 
 /** Drops cuts that leave too short a span. */
 function withoutShort(cuts: readonly number[], length: number): number[] {
-  const least = SHORTEST * SAMPLE_RATE
+  const min = MIN_SPAN_SECONDS * SAMPLE_RATE
   const kept: number[] = []
   for (const cut of cuts) {
-    if (cut - (kept.at(-1) ?? 0) >= least && length - cut >= least) kept.push(cut)
+    if (cut - (kept.at(-1) ?? 0) >= min && length - cut >= min) kept.push(cut)
   }
   return kept
 }

@@ -12,10 +12,10 @@ export type LiveCosts = { vad: number; finals: number; partials: number }
 export type MeasuredCosts = { vad?: number; finals?: number; partial?: number }
 
 /** Length of a typical utterance, and its mean length while it is open; in seconds. */
-const UTTERANCE = 4
+const UTTERANCE_SECONDS = 4
 const OPEN_UTTERANCE = 2
 /** Tokens per second of speech, and how many of them a partial changes. */
-const TOKENS = 3.5
+const TOKENS_PER_SECOND = 3.5
 const NEW_TOKENS = 3
 /** Frames that a client which sends chunks of 0.1 s brings at once. */
 const FRAMES_PER_CALL = 3
@@ -26,13 +26,13 @@ const CONTEXT_SHARE = 1.27
  * eight sessions, each second of audio took 25 ms in the server and 13 ms in the VAD process, 4 to
  * 5 ms of that in the model.
  */
-const OVERHEAD = 8.6
+const OVERHEAD_RATIO = 8.6
 /**
  * The rest is for uneven load, and because processes that run side by side take more processor time
  * than one that is measured alone. On two cores on which 8 sessions fit by this, their finals came
  * 0.46 to 0.55 s after the end of speech (95 %); those of 10 came after 0.85 s.
  */
-const SHARE = 0.52
+const USABLE_SHARE = 0.52
 
 /**
  * Pauses before each measurement, in milliseconds. While the server starts, other processes take
@@ -80,11 +80,11 @@ export async function measureFinals(
   detector: Pick<Vad, 'stream'>,
   recognizer: Pick<Recognizer, 'measureCost'>,
 ): Promise<MeasuredCosts> {
-  const final = await recognizer.measureCost(UTTERANCE, { drafted: 0 })
-  const finalCost = final.encode + final.perToken * UTTERANCE * TOKENS
+  const final = await recognizer.measureCost(UTTERANCE_SECONDS, { drafted: 0 })
+  const finalCost = final.encode + final.perToken * UTTERANCE_SECONDS * TOKENS_PER_SECOND
   return {
     vad: await measureVad(detector),
-    finals: (finalCost * CONTEXT_SHARE) / UTTERANCE,
+    finals: (finalCost * CONTEXT_SHARE) / UTTERANCE_SECONDS,
   }
 }
 
@@ -96,14 +96,16 @@ export async function measureFinals(
 export async function measurePartial(
   recognizer: Pick<Recognizer, 'measureCost'>,
 ): Promise<MeasuredCosts> {
-  const partial = await recognizer.measureCost(OPEN_UTTERANCE, { drafted: OPEN_UTTERANCE * TOKENS })
+  const partial = await recognizer.measureCost(OPEN_UTTERANCE, {
+    drafted: OPEN_UTTERANCE * TOKENS_PER_SECOND,
+  })
   return { partial: partial.encode + partial.perToken * NEW_TOKENS }
 }
 
 /** Joins what the processes measured, for partials that come every `interval` seconds. */
 export function joinCosts(measured: readonly MeasuredCosts[], interval: number): LiveCosts {
   const { vad = 0, finals = 0, partial = 0 } = Object.assign({}, ...measured) as MeasuredCosts
-  return { vad: vad * OVERHEAD, finals, partials: partial / interval }
+  return { vad: vad * OVERHEAD_RATIO, finals, partials: partial / interval }
 }
 
 async function measureVad(detector: Pick<Vad, 'stream'>): Promise<number> {
@@ -127,7 +129,7 @@ export function capacityOf(
 ): { sessions: number; withoutPartials: number } {
   const all = vad + finals + partials
   return {
-    sessions: Math.max(1, Math.floor((SHARE * cores) / all)),
+    sessions: Math.max(1, Math.floor((USABLE_SHARE * cores) / all)),
     withoutPartials: (vad + finals) / all,
   }
 }

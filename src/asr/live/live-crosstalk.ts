@@ -23,7 +23,7 @@ const LOOK_FRAMES = 8
  */
 const LOOK_BACK = 62
 /** Frames on either side (0.2 s) whose energy decides whether a frame is silenced. */
-const NEAR = 6
+const NEARBY_FRAMES = 6
 
 /** Which channels hold only what leaks from another. */
 export type LeakFrames = {
@@ -91,7 +91,7 @@ function findEarlier(
     return isLeaked(bands, leaks)[channel] ? energy : -energy
   })
   return signed.flatMap((own, n) => {
-    const near = signed.slice(Math.max(0, n - NEAR), n + NEAR + 1)
+    const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
     return own > 0 && near.reduce((sum, one) => sum + one, 0) > 0 ? [n] : []
   })
 }

@@ -103,8 +103,8 @@ export async function recognizePartial(
 /**
  * A word that the draft lacks must begin and end so long before the end of the audio, in seconds.
  */
-const BEGUN = 0.25
-const ENDED = 0.05
+const START_MARGIN_SECONDS = 0.25
+const END_MARGIN_SECONDS = 0.05
 /** It must also be likely (`minPartialWordConfidence`), unless it lies this far back. */
 const FAR_BACK = 1
 
@@ -120,7 +120,9 @@ export function stableWords(
   const isSettled = ({ start, end, confidence }: Word, i: number) => {
     if (i < agreed || end < seconds - FAR_BACK) return true
     return (
-      confidence >= minPartialWordConfidence && start < seconds - BEGUN && end < seconds - ENDED
+      confidence >= minPartialWordConfidence &&
+      start < seconds - START_MARGIN_SECONDS &&
+      end < seconds - END_MARGIN_SECONDS
     )
   }
   const doubtful = words.findIndex((word, i) => !isSettled(word, i))

@@ -9,7 +9,7 @@ const SURE_SECONDS = 1
  * similarity at which groups of windows are merged when a recording is diarized. Two strangers have
  * about 0.2.
  */
-const ALIKE = 0.35
+const SAME_SPEAKER_SIMILARITY = 0.35
 /** The threshold for a speaker known from less than a second only. */
 const SIMILAR_TO_SHORT = 0.25
 /** Maximum number of speakers of a session, unless the counts give one. */
@@ -52,7 +52,7 @@ export function createSessionSpeakers(
   { channels, counts }: { channels: number; counts: SpeakerCounts },
   from?: SpeakersState,
 ): SessionSpeakers {
-  const most = maxSpeakers(channels, counts)
+  const max = maxSpeakers(channels, counts)
   const speakers = (from?.speakers ?? []).map(readSpeaker)
   const last = [...(from?.last ?? Array<null>(channels).fill(null))]
 
@@ -62,7 +62,7 @@ export function createSessionSpeakers(
    */
   function hasSpace(): boolean {
     const channelsWithSpeaker = new Set(speakers.map(({ channel }) => channel)).size
-    return speakers.length + channels - channelsWithSpeaker < most
+    return speakers.length + channels - channelsWithSpeaker < max
   }
 
   function speakerAmong(channel: number, { embedding, seconds }: SpeakerEmbedding): number {
@@ -70,7 +70,7 @@ export function createSessionSpeakers(
     if (nearest === undefined) return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
     const known = speakers[nearest]!
     const isThin = known.seconds < SURE_SECONDS
-    const isAlike = similarity >= (isThin ? SIMILAR_TO_SHORT : ALIKE)
+    const isAlike = similarity >= (isThin ? SIMILAR_TO_SHORT : SAME_SPEAKER_SIMILARITY)
     const isSure = seconds >= SURE_SECONDS
     if (!isAlike && isSure && hasSpace()) {
       return speakers.push({ channel, ...begin(embedding, seconds) }) - 1
@@ -93,8 +93,8 @@ export function createSessionSpeakers(
 
 function maxSpeakers(channels: number, { exact = 0, min = 0, max = 0 }: SpeakerCounts): number {
   if (exact > 0) return exact
-  const most = channels > 1 ? Math.max(min, channels) : MAX_SPEAKERS
-  return max > 0 ? Math.min(max, most) : most
+  const limit = channels > 1 ? Math.max(min, channels) : MAX_SPEAKERS
+  return max > 0 ? Math.min(max, limit) : limit
 }
 
 function nearestOf(

@@ -10,7 +10,7 @@ import { SAMPLE_RATE } from '../speech-engine.ts'
  * Samples of an utterance that are embedded at most: for two spans of four seconds the model
  * decides correctly for 99.6 % whether they are of one speaker, and it takes some 10 ms per second.
  */
-const MOST = 4 * SAMPLE_RATE
+const MAX_EMBEDDED_SAMPLES = 4 * SAMPLE_RATE
 
 /** The speaker embedding of an utterance, sent with its final text. */
 export type FinalEmbedding = Pick<FinalResult, 'speaker' | 'speakerError'>
@@ -51,10 +51,12 @@ export function createUtteranceEmbedder(open: () => Promise<SpeakerEmbedder>): U
   }
 }
 
-/** Returns the regions of the first words of an utterance, `MOST` samples of them. */
+/**
+ * Returns the regions of the first words of an utterance, `MAX_EMBEDDED_SAMPLES` samples of them.
+ */
 function regionsOf({ segment, context = segment }: LiveUtterance, words: readonly Word[]) {
   const regions: Region[] = []
-  let left = MOST
+  let left = MAX_EMBEDDED_SAMPLES
   for (const { start, end } of speechRegions(words, context.end)) {
     if (left <= 0) break
     regions.push({ start, end: Math.min(end, start + left) })

@@ -9,8 +9,8 @@ const AGREEMENT_WEIGHT = 0.4
 /** The confidence in "nothing was said here". */
 const SILENCE_CONFIDENCE = 0.5
 /** Costs of the alignment: a pair of different words is cheaper than two words without a pair. */
-const DIFFERENT = 4
-const UNPAIRED = 3
+const SUBSTITUTION_COST = 4
+const GAP_COST = 3
 /** Cost of each second between the words of a pair: equal ones, bounded, and different ones. */
 const APART_EQUAL = 0.5
 const APART_DIFFERENT = 2
@@ -100,14 +100,14 @@ function align(places: readonly AlignmentSlot[], words: readonly Word[]): Step[]
         const total = costs[at - step.places * width - step.words]! + cost
         if (total < costs[at]!) [costs[at], steps[at]] = [total, step]
       }
-      if (i > 0) reach({ places: 1, words: 0 }, UNPAIRED)
-      if (j > 0) reach({ places: 0, words: 1 }, UNPAIRED)
+      if (i > 0) reach({ places: 1, words: 0 }, GAP_COST)
+      if (j > 0) reach({ places: 0, words: 1 }, GAP_COST)
       if (i === 0 || j === 0) continue
       const apart = Math.abs(middleOf(places[i - 1]!.flat()) - middleOf([words[j - 1]!]))
       const isEqual = placeKeys[i - 1]!.includes(wordKeys[j - 1]!)
       reach(
         { places: 1, words: 1 },
-        isEqual ? equalCost(apart) : DIFFERENT + APART_DIFFERENT * apart,
+        isEqual ? equalCost(apart) : SUBSTITUTION_COST + APART_DIFFERENT * apart,
       )
       for (const step of equalSplits(placeKeys, wordKeys, { places: i, words: j }))
         reach(step, equalCost(apart))
@@ -189,11 +189,11 @@ function vote(place: AlignmentSlot, writesWell: readonly boolean[]): Word[] {
     const key = keyOf(reading)
     voters.set(key, [...(voters.get(key) ?? []), i])
   }
-  let [best, most] = [[] as number[], -1]
+  let [best, max] = [[] as number[], -1]
   for (const agreeing of voters.values()) {
     const confidence = meanOf(agreeing.map((i) => confidenceOf(place[i]!)))
     const weight = weightOf(agreeing.length / place.length, confidence)
-    if (weight > most) [best, most] = [agreeing, weight]
+    if (weight > max) [best, max] = [agreeing, weight]
   }
   const share = best.length / place.length
   const written = place[best.find((i) => writesWell[i]) ?? best[0]!]!

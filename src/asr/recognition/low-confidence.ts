@@ -3,9 +3,9 @@
  * the lowest with 20 words or more had 0.72; of 41 in other languages, all but one stayed below
  * 0.52.
  */
-const CLEAR = 0.62
+const CLEAR_ENGLISH_CONFIDENCE = 0.62
 /** How far the mean of n words may be below that by chance: this, divided by the root of n. */
-const SPREAD = 0.5
+const CONFIDENCE_DEVIATION = 0.5
 /** So many seconds of speech without any word are reported. */
 const WORDLESS_SECONDS = 3
 
@@ -27,7 +27,7 @@ export function warnOfLowConfidence({ confidences, uncovered = 0 }: RecognizedWo
     return [`The recognizer found no words in ${Math.round(uncovered)} s of speech. ${question}`]
   }
   const mean = confidences.reduce((sum, confidence) => sum + confidence, 0) / count
-  if (mean >= CLEAR - SPREAD / Math.sqrt(count)) return []
+  if (mean >= CLEAR_ENGLISH_CONFIDENCE - CONFIDENCE_DEVIATION / Math.sqrt(count)) return []
   const text = 'The recognizer was unsure of most words'
   return [`${text} (mean confidence ${mean.toFixed(2)}). ${question}`]
 }

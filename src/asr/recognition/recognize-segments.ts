@@ -9,9 +9,9 @@ import {
 } from './recognize-with-repair.ts'
 
 /** Words below this mean confidence are compared with those of the fragments alone. */
-const SURE = 0.75
+const SURE_CONFIDENCE = 0.75
 /** A fragment alone needs so many seconds of the pauses around it. */
-const MARGIN = 0.1
+const MARGIN_SECONDS = 0.1
 
 /** The audio of a segment, and the pauses in it, in samples. */
 export type SpokenSegment = { audio: Float32Array; pauses: readonly Range[] }
@@ -36,7 +36,7 @@ export async function recognizeSegments(
     const joined = recognized[i]!
     const words = unjoinWords(joined.words, ranges[i]!)
     recognized[i] = { ...joined, words }
-    if (meanConfidence(words) >= SURE) continue
+    if (meanConfidence(words) >= SURE_CONFIDENCE) continue
     const alone = await recognizeAlone(models, audio, { ranges: ranges[i]!, options })
     if (alone.confidence > meanConfidence(words)) recognized[i] = { ...joined, ...alone.piece }
   }
@@ -53,7 +53,7 @@ async function recognizeAlone(
   const wide = ranges.map(({ start, end }, i) => {
     const before = i > 0 ? (start - ranges[i - 1]!.end) / 2 : start
     const behind = i + 1 < ranges.length ? (ranges[i + 1]!.start - end) / 2 : audio.length - end
-    const margin = MARGIN * SAMPLE_RATE
+    const margin = MARGIN_SECONDS * SAMPLE_RATE
     return {
       start: Math.ceil(start - Math.min(margin, before)),
       end: Math.floor(end + Math.min(margin, behind)),

@@ -41,7 +41,7 @@ export type RecognitionModels = {
 const MIN_MEAN_SPEECH = 0.5
 const MIN_VOICED = 0.25
 /** A gap of this many seconds between words is checked; it needs so many voiced seconds. */
-const HOLE = 1.2
+const MIN_GAP_SECONDS = 1.2
 const MIN_VOICED_IN_GAP = 0.8
 /** Words that are too short to have been spoken are checked from this many in a row. */
 const MIN_IMPLAUSIBLE_WORDS = 2
@@ -274,7 +274,7 @@ function findGaps(words: readonly Word[], seconds: number): Gap[] {
   const gaps: Gap[] = []
   let gap: Gap = { start: 0, end: 0, implausiblyShort: [] }
   const close = (end: number) => {
-    if (end - gap.start >= HOLE || gap.implausiblyShort.length >= MIN_IMPLAUSIBLE_WORDS)
+    if (end - gap.start >= MIN_GAP_SECONDS || gap.implausiblyShort.length >= MIN_IMPLAUSIBLE_WORDS)
       gaps.push({ ...gap, end })
   }
   for (const word of words) {
@@ -310,12 +310,12 @@ export function quietestPoint(audio: Float32Array): number {
   const step = SAMPLE_RATE / 100
   const reach = SAMPLE_RATE / 20
   let best = Math.floor(audio.length / 2)
-  let least = Number.POSITIVE_INFINITY
+  let min = Number.POSITIVE_INFINITY
   for (let at = Math.floor(audio.length / 4); at < (audio.length * 3) / 4; at += step) {
     const around = audio.subarray(Math.max(0, at - reach), at + reach)
     let energy = 0
     for (const sample of around) energy += sample * sample
-    if (energy < least) [best, least] = [at, energy]
+    if (energy < min) [best, min] = [at, energy]
   }
   return best
 }

@@ -165,11 +165,11 @@ export function followBias(
     choose(logits, own) {
       const piece = pieces.pieces[own] ?? ''
       if (piece === '' || barred.has(place)) return own
-      let [best, most] = [own, logits[own]!]
+      let [best, max] = [own, logits[own]!]
       const weigh = (node: WordNode, depth: number) => {
         for (const token of stepsFrom(node, pieces).keys()) {
           const score = logits[token]! + boost * bonusOf(depth, pieces.pieces[token]!)
-          if (score > most) [best, most] = [token, score]
+          if (score > max) [best, max] = [token, score]
         }
       }
       for (const { node, depth } of matches) weigh(node, depth + 1)

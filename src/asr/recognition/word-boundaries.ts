@@ -9,12 +9,12 @@ const PAUSE = 0.12
 /**
  * Attention finds the start of a word about this late; a word begins a little before it is loud.
  */
-const LATE = 0.02
+const ATTENTION_DELAY = 0.02
 const ONSET = 0.02
 /** A last burst shorter than this share of the longest belongs to the next word. */
-const STRAY = 0.3
+const STRAY_BURST_SHARE = 0.3
 /** No word is shorter; consecutive starts keep this distance. */
-const SHORTEST = 0.02
+const MIN_WORD_SECONDS = 0.02
 
 /** A time span, in seconds. */
 export type Span = { start: number; end: number }
@@ -42,8 +42,8 @@ export function alignToEnergy(spans: readonly Span[], db: Float32Array): Span[] 
   const snapped: Span[] = []
   for (const span of spans) {
     const previous = snapped.at(-1)
-    const earliest = previous ? previous.start + SHORTEST : 0
-    const start = Math.max(span.start - LATE, earliest)
+    const earliest = previous ? previous.start + MIN_WORD_SECONDS : 0
+    const start = Math.max(span.start - ATTENTION_DELAY, earliest)
     const word = snap({ start, end: Math.max(span.end, start) }, db, floor)
     if (previous) previous.end = Math.min(previous.end, word.start)
     snapped.push(word)
@@ -85,7 +85,7 @@ function chooseBurst(bursts: readonly Burst[]): Burst | undefined {
   const last = bursts.at(-1)
   if (!last) return undefined
   const longest = bursts.reduce((a, b) => (b.to - b.from > a.to - a.from ? b : a))
-  return last.to - last.from >= STRAY * (longest.to - longest.from) ? last : longest
+  return last.to - last.from >= STRAY_BURST_SHARE * (longest.to - longest.from) ? last : longest
 }
 
 function quantile(values: Float32Array, fraction: number): number {

@@ -240,10 +240,10 @@ function chooseRecognizer(
   recognizers: readonly RecognizerInfo[],
   languages: readonly string[],
 ): RecognizerInfo | undefined {
-  let [best, most] = [undefined as RecognizerInfo | undefined, 0]
+  let [best, max] = [undefined as RecognizerInfo | undefined, 0]
   for (const recognizer of recognizers) {
     const known = languages.filter(isIn(recognizer.capabilities.languages)).length
-    if (known > most) [best, most] = [recognizer, known]
+    if (known > max) [best, max] = [recognizer, known]
   }
   return best
 }

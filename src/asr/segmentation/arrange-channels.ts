@@ -33,7 +33,7 @@ const MAX_EXCERPTS = 75
 const LEAD_IN = 48 * VAD_FRAME
 const BLOCK = LEAK_BLOCK * VAD_FRAME
 /** Frames on either side that decide whether a leak is silenced: 0.2 s. */
-const NEAR = 6
+const NEARBY_FRAMES = 6
 
 /**
  * Decides which channels are one scene, and writes what is to be recognized: one file for each
@@ -203,7 +203,7 @@ function silenceLeaks(planes: Planes, found: readonly boolean[][]): void {
       return leaked[channel] ? energy : -energy
     })
     for (let n = 0; n < LEAK_BLOCK; n++) {
-      const near = signed.slice(Math.max(0, n - NEAR), n + NEAR + 1)
+      const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
       const isMostlyLeaked = near.reduce((sum, own) => sum + own, 0) > 0
       if (found[n]![channel] && isMostlyLeaked) frameOf(plane, n).fill(0)
     }

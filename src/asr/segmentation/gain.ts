@@ -1,12 +1,12 @@
 /** Audio whose loud parts stay below this (1 = full scale) is quiet. */
-const QUIET = 0.1
+const QUIET_LEVEL = 0.1
 /** The level to which the loud parts of quiet audio are raised. */
 const TARGET = 0.3
 /** Maximum gain: anything fainter is the noise of the device. */
 const MAX_GAIN = 30
 /** Samples per peak (32 ms), and the share of peaks that may be clicks. */
 const FRAME = 512
-const CLICKS = 0.01
+const CLICK_SHARE = 0.01
 
 /**
  * Raises quiet audio: both models were trained on speech at usual levels and miss words 30 dB below
@@ -14,7 +14,7 @@ const CLICKS = 0.01
  */
 export function normalizeLevel(audio: Float32Array): Float32Array {
   const level = loudLevel(audio)
-  if (level >= QUIET || level === 0) return audio
+  if (level >= QUIET_LEVEL || level === 0) return audio
   const gain = Math.min(MAX_GAIN, TARGET / level)
   return audio.map((sample) => Math.max(-1, Math.min(1, sample * gain)))
 }
@@ -28,15 +28,15 @@ export const LEVEL_FRAMES = 312
  * is not driven beyond full scale.
  */
 export function liveGain(peaks: readonly number[]): number {
-  const clicks = Math.floor(peaks.length * CLICKS)
+  const clicks = Math.floor(peaks.length * CLICK_SHARE)
   // Most audio is loud enough, which takes no sorting to see.
   let loud = 0
-  for (const peak of peaks) if (peak >= QUIET && ++loud > clicks) return 1
+  for (const peak of peaks) if (peak >= QUIET_LEVEL && ++loud > clicks) return 1
   const sorted = Float64Array.from(peaks).sort()
   const level = sorted[sorted.length - 1 - clicks] ?? 0
   if (level === 0) return 1
-  const room = 1 / Math.max(peaks.at(-1)!, 1e-9)
-  return Math.max(1, Math.min(MAX_GAIN, TARGET / level, room))
+  const headroom = 1 / Math.max(peaks.at(-1)!, 1e-9)
+  return Math.max(1, Math.min(MAX_GAIN, TARGET / level, headroom))
 }
 
 /** Returns the peak of the loud parts, without clicks. */
@@ -49,5 +49,5 @@ function loudLevel(audio: Float32Array): number {
     peaks[frame] = peak
   }
   const sorted = peaks.sort()
-  return sorted[Math.ceil((sorted.length - 1) * (1 - CLICKS))] ?? 0
+  return sorted[Math.ceil((sorted.length - 1) * (1 - CLICK_SHARE))] ?? 0
 }

@@ -1,12 +1,12 @@
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** The span around a frame in which loud and quiet moments are compared, in frames: 10 s. */
-const SPAN = 312
+const NOISE_WINDOW_FRAMES = 312
 /** Frames of audio before and after a frame on which its noise depends. */
-export const NOISE_REACH = SPAN / 2
+export const NOISE_REACH = NOISE_WINDOW_FRAMES / 2
 /** The shares of frames that are quieter than a quiet moment, and than a loud one. */
-const QUIET = 0.1
-const LOUD = 0.9
+const QUIET_QUANTILE = 0.1
+const LOUD_QUANTILE = 0.9
 /**
  * Loud and quiet moments of speech in noise differ by less, in decibels. Read speech, calls and
  * prompts have 25 to 60; with noise 10 dB below the voice 12 to 20, with louder noise 5 to 15.
@@ -23,7 +23,7 @@ const FLOOR = 1e-9
 export function findNoise(audio: Float32Array): Uint8Array {
   const levels = levelsOf(audio)
   const noisy = new Uint8Array(levels.length)
-  const loud = levels.toSorted()[Math.floor((levels.length - 1) * LOUD)] ?? 0
+  const loud = levels.toSorted()[Math.floor((levels.length - 1) * LOUD_QUANTILE)] ?? 0
   const pause = loud - NOISY_RANGE
   const around = new SortedWindow(2 * NOISE_REACH + 1)
   for (const level of levels.subarray(0, NOISE_REACH)) around.add(level)
@@ -31,7 +31,7 @@ export function findNoise(audio: Float32Array): Uint8Array {
     const [first, next] = [frame - NOISE_REACH - 1, frame + NOISE_REACH]
     if (first >= 0) around.remove(levels[first]!)
     if (next < levels.length) around.add(levels[next]!)
-    const [quiet, loud] = [around.quantile(QUIET), around.quantile(LOUD)]
+    const [quiet, loud] = [around.quantile(QUIET_QUANTILE), around.quantile(LOUD_QUANTILE)]
     if (loud > pause && loud - quiet < NOISY_RANGE) noisy[frame] = 1
   }
   return noisy

@@ -54,11 +54,11 @@ export const fileSegments: Omit<SegmentOptions, 'maxSeconds'> = {
 }
 
 /** Speech between pauses that is no longer than this, in seconds, is a fragment. */
-const FRAGMENT = 1.2
+const MAX_FRAGMENT_SECONDS = 1.2
 /** Fragments with a longer pause between them, in seconds, do not belong together. */
 const FRAGMENT_PAUSE = 2
 /** Most seconds of speech in joined fragments. */
-const JOINED = 8
+const MAX_JOINED_SECONDS = 8
 
 /** A range of frames with speech, and the pauses between the fragments in it. */
 type SpeechRegion = { from: number; to: number; pauses?: Range[] }
@@ -145,7 +145,7 @@ function joinFragments(
       last?.pauses &&
       pauses &&
       from - last.to <= toFrames(FRAGMENT_PAUSE) &&
-      last.spoken + spoken <= toFrames(JOINED) &&
+      last.spoken + spoken <= toFrames(MAX_JOINED_SECONDS) &&
       to - last.from <= longest
     ) {
       last.pauses.push({ start: last.to, end: from }, ...pauses)
@@ -170,7 +170,7 @@ function findFragments({ from, to }: SpeechRegion, probabilities: Float32Array):
     spoken += length
     longest = Math.max(longest, length)
   }
-  return longest <= toFrames(FRAGMENT) ? { pauses, spoken } : { spoken }
+  return longest <= toFrames(MAX_FRAGMENT_SECONDS) ? { pauses, spoken } : { spoken }
 }
 
 /**

@@ -97,14 +97,14 @@ test('progress ends with the last part', async () => {
 
 test('a process that dies costs a second try, in each step, and no third', async () => {
   for (const step of ['embed', 'findSpeakers'] as const) {
-    for (const deaths of [1, 2]) {
-      let left = deaths
+    for (const crashes of [1, 2]) {
+      let left = crashes
       const dying = async () => {
         if (left-- > 0) throw new AppError('engine_failed')
         return []
       }
       const diarized = diarize({ workers: 0, [step]: dying })
-      if (deaths === 1) await diarized
+      if (crashes === 1) await diarized
       else await assert.rejects(diarized, { code: 'engine_failed' })
     }
   }

@@ -13,7 +13,7 @@ export type ChannelComparison = {
  * The difference of two equal channels lies 40 dB below them, or more: a lossy codec gives the two
  * sides of one mono signal different rounding errors.
  */
-const SAME = 1e-4
+const EQUAL_CHANNELS_RATIO = 1e-4
 
 /** Compares every pair of `channels` channels over the whole recording. */
 export function createChannelComparison(channels: number): ChannelComparison {
@@ -30,7 +30,9 @@ export function createChannelComparison(channels: number): ChannelComparison {
   }
 
   function areSame(a: number, b: number): boolean {
-    return differences[a * channels + b]! <= SAME * Math.min(energies[a]!, energies[b]!)
+    return (
+      differences[a * channels + b]! <= EQUAL_CHANNELS_RATIO * Math.min(energies[a]!, energies[b]!)
+    )
   }
 
   function result(): (number | null)[] {

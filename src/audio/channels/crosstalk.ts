@@ -20,12 +20,12 @@ const FRAME = 512
 /** Frames of one block of measurements: 5 s. A leak is measured in a block and its neighbors. */
 export const LEAK_BLOCK = 156
 /** A source is at least 6 dB louder than what leaks from it. */
-const LOUDER = 4
+const MIN_SOURCE_GAIN = 4
 /** Below -60 dB there is no speech to measure. */
-const FLOOR = 3
+const MIN_SPEECH_ENERGY = 3
 /** Spectra that a measurement needs, and the coherence of a leak. */
 const MIN_SPECTRA = 6
-const COHERENT = 0.25
+const MIN_COHERENCE = 0.25
 /** 100 ms: what one spectrum shows without a lag. */
 const MAX_DELAY = 1600
 /**
@@ -43,7 +43,7 @@ export const LEAK_FRAMES = 15
  * A frame holds speech of its own when 30% of its energy exceeds three times (5 dB) what leaks: the
  * energy of a leak varies so much with reverberation.
  */
-const EXCESS = 3
+const OWN_SPEECH_RATIO = 3
 const OWN_SHARE = 0.3
 /** The energy of an echo falls to 60% in a frame, or faster. */
 const DECAY = 0.6
@@ -88,9 +88,9 @@ export function createLeakMeter({ findsEarlier }: { findsEarlier: boolean }): Le
       const [from, to] = [history[Math.max(0, lag)], history[Math.max(0, -lag)]]
       if (!from || !to) continue
       for (const [s, source] of from.spectra.entries()) {
-        if (source.energy < FLOOR) continue
+        if (source.energy < MIN_SPEECH_ENERGY) continue
         for (const [t, target] of to.spectra.entries()) {
-          if (s === t || source.energy < LOUDER * target.energy) continue
+          if (s === t || source.energy < MIN_SOURCE_GAIN * target.energy) continue
           const own = measuredOf(measurement, `${s} ${t} ${lag}`)
           addSpectra(own.spectra, source, target)
           addBands(own, from.bands[s]!, to.bands[t]!)
@@ -148,7 +148,7 @@ function findLeak(key: string, measurements: readonly LeakMeasurement[]) {
   const overlap = (1 - Math.abs(samples) / SPECTRUM_SAMPLES) ** 2
   const isCertain = spectra.count >= MIN_SPECTRA / overlap
   const coherence = coherenceOf(spectra)
-  if (!isCertain || coherence < COHERENT * overlap) return undefined
+  if (!isCertain || coherence < MIN_COHERENCE * overlap) return undefined
   const delay = Math.round((lag * SPECTRUM_HOP + samples) / FRAME)
   const gains = from.map((energy, b) => (energy > 0 ? to[b]! / energy : 0))
   return { leak: { source, target, delay, gains }, coherence }
@@ -219,10 +219,10 @@ export function createLeakGate(channels: number, ahead = 0) {
     const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
       const energy = bands.reduce((sum, own) => sum + own, 0)
-      if (louder[channel]! < LOUDER * energy || energy === 0) return false
+      if (louder[channel]! < MIN_SOURCE_GAIN * energy || energy === 0) return false
       let own = 0
       for (let b = 0; b < BANDS; b++) {
-        own += Math.max(0, bands[b]! - EXCESS * predicted[channel]![b]!)
+        own += Math.max(0, bands[b]! - OWN_SPEECH_RATIO * predicted[channel]![b]!)
       }
       return own < OWN_SHARE * energy
     })

@@ -35,7 +35,7 @@ const MIN_SPEECH = 12
  * Two channels with the same voice, each with as much unrelated sound, have a coherence of 0.25;
  * different voices stay below 0.15.
  */
-const COHERENT = 0.25
+const MIN_COHERENCE = 0.25
 /**
  * The same voice at most this many decibels lower is one scene. Panning by 70:30 makes 7.4 dB; what
  * leaks from one line of a call into another lies 10 dB below, or more.
@@ -182,7 +182,7 @@ function findGroups(facts: Facts): number[][] {
 
 /** Returns the channel whose speech is loudest in a window; -1 when nobody speaks. */
 function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: Facts): number {
-  let [loudest, most] = [-1, 0]
+  let [loudest, max] = [-1, 0]
   for (const [i, [a, b]] of pairsOf(channels).entries()) {
     const pair = pairs[i]
     for (const [channel, energy] of [
@@ -190,7 +190,7 @@ function loudestOf({ pairs, hasSpeech }: Window, { channels, floors }: Facts): n
       [b, pair?.second ?? 0],
     ] as const) {
       const speech = energy - floors[channel]!
-      if (hasSpeech[channel] && speech > most) [loudest, most] = [channel, speech]
+      if (hasSpeech[channel] && speech > max) [loudest, max] = [channel, speech]
     }
   }
   return loudest
@@ -208,7 +208,7 @@ function relation(
   const first = Math.max(pair.first - floors[low]!, 1e-9)
   const second = Math.max(pair.second - floors[high]!, 1e-9)
   const level = 10 * Math.log10(second / first)
-  return { isCoherent: pair.coherence >= COHERENT, level: a < b ? level : -level }
+  return { isCoherent: pair.coherence >= MIN_COHERENCE, level: a < b ? level : -level }
 }
 
 /**
@@ -221,7 +221,7 @@ function isShared(a: number, b: number, { windows, levels }: Facts): boolean {
   let coherent = 0
   for (const { pairs } of windows) {
     const pair = pairs[index]
-    if (pair) coherent += pair.coherence >= COHERENT ? pair.count : -pair.count
+    if (pair) coherent += pair.coherence >= MIN_COHERENCE ? pair.count : -pair.count
   }
   const [low, middle, high] = [TAIL, 0.5, 1 - TAIL].map(levels[index]!.quantile)
   const apart = Math.max((high! - low!) / 2, Math.abs(middle!))

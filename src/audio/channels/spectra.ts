@@ -139,11 +139,11 @@ export function correlationOf({ first, second, re, im }: PairSpectra, delay: num
 }
 
 /**
- * Returns by how many samples the second channel lags behind the first, at most `most` either way:
+ * Returns by how many samples the second channel lags behind the first, at most `max` either way:
  * the peak of the generalized cross-correlation with phase transform (GCC-PHAT, Knapp and Carter
  * 1976).
  */
-export function delayOf({ re, im }: PairSpectra, most: number): number {
+export function delayOf({ re, im }: PairSpectra, max: number): number {
   const real = new Float64Array(SPECTRUM_SAMPLES)
   const imaginary = new Float64Array(SPECTRUM_SAMPLES)
   for (let i = 0; i < BINS; i++) {
@@ -154,7 +154,7 @@ export function delayOf({ re, im }: PairSpectra, most: number): number {
   }
   transform(real, imaginary)
   let [best, peak] = [0, Number.NEGATIVE_INFINITY]
-  for (let delay = -most; delay <= most; delay++) {
+  for (let delay = -max; delay <= max; delay++) {
     const value = real[(delay + SPECTRUM_SAMPLES) % SPECTRUM_SAMPLES]!
     if (value > peak) [best, peak] = [delay, value]
   }

@@ -13,7 +13,7 @@ const MAX_SAMPLES = 8_000_000
  */
 const MAX_EDITED_SAMPLES = 500_000_000
 /** Stored samples are indexed in chunks: libav takes this many or more at once. */
-const PIECE = 512
+const CHUNK_SAMPLES = 512
 
 /** Minimum number of bytes of an entry in the file, after a 32-bit count. */
 const entryBytes: Record<string, number> = {
@@ -117,7 +117,7 @@ function indexedSamples({ isAudioTrack, isTicks, samples, chunks, runs }: Track)
   return sum(
     runs.map((run, i) => {
       const end = Math.min(chunks + 1, runs[i + 1]?.first ?? chunks + 1)
-      return Math.max(0, end - run.first) * Math.ceil(run.samples / PIECE)
+      return Math.max(0, end - run.first) * Math.ceil(run.samples / CHUNK_SAMPLES)
     }),
   )
 }

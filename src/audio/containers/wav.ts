@@ -12,7 +12,7 @@ const MAX_CHUNKS = 1000
 const UNKNOWN_SIZE = 0xffff_ffff
 /** Other such writers state the largest signed or unsigned number, or up to 1 MiB less. */
 const LIMITS = [2 ** 31, 2 ** 32]
-const NEAR = 2 ** 20
+const LIMIT_MARGIN_BYTES = 2 ** 20
 
 /**
  * Reads the chunks of a RIFF, RF64 or BW64 file, in any order. Returns undefined when the samples
@@ -52,7 +52,9 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
     throw new AppError('media_undecodable', 'WAVE without samples')
   }
   const { start, declared } = samples
-  const isStreamed = LIMITS.some((limit) => declared <= limit && declared > limit - NEAR)
+  const isStreamed = LIMITS.some(
+    (limit) => declared <= limit && declared > limit - LIMIT_MARGIN_BYTES,
+  )
   const statedLength = isStreamed ? length : declared
   const unreadLength = countUnread(source, afterChunk(source, start + declared, declared))
   return { sampleRate, channels, encoding, start, length, statedLength, unreadLength }

@@ -67,7 +67,7 @@ export const benchCommand: Command = {
     const wantsPartials = values['no-partials'] !== true
     const show = values.json ? showJson : showRow
     if (!values.json) terminal.stdout.write(HEADINGS)
-    let most = 0
+    let max = 0
     for (const sessions of counts.length > 0 ? counts : STEPS) {
       progress.show('steno', { stage: `streaming ${sessions} at once, for ${seconds} s` })
       const options = { sessions, seconds, wantsPartials, signal: terminal.signal }
@@ -75,11 +75,11 @@ export const benchCommand: Command = {
       progress.end('steno')
       terminal.signal.throwIfAborted()
       show(load, terminal)
-      if (load.isInTime) most = Math.max(most, sessions)
+      if (load.isInTime) max = Math.max(max, sessions)
       if (counts.length === 0 && !load.isInTime) break
     }
-    if (!values.json) terminal.stdout.write(conclusion(most))
-    return most > 0 ? 0 : 1
+    if (!values.json) terminal.stdout.write(conclusion(max))
+    return max > 0 ? 0 : 1
   },
 }
 
@@ -105,9 +105,9 @@ function inMilliseconds(value: number | undefined): string {
   return value === undefined ? '-' : `${Math.round(value)} ms`
 }
 
-function conclusion(most: number): string {
-  if (most === 0) return 'Not even one session was in time.\n'
-  return most === 1
+function conclusion(max: number): string {
+  if (max === 0) return 'Not even one session was in time.\n'
+  return max === 1
     ? 'One session of continuous speech was in time.\n'
-    : `${most} sessions of continuous speech at once were in time.\n`
+    : `${max} sessions of continuous speech at once were in time.\n`
 }

@@ -46,8 +46,8 @@ export function createLiveScreen(
     terminal.write('\r\u001b[K')
     if (last === undefined) return
     // Leaves one column free: a full row would make the terminal open a new line.
-    const room = Math.max(20, (terminal.columns || 80) - 1)
-    const text = cutStart(last, room)
+    const width = Math.max(20, (terminal.columns || 80) - 1)
+    const text = cutStart(last, width)
     // https://no-color.org: gray counts as a color.
     terminal.write(env.NO_COLOR ? text : `\u001b[2m${text}\u001b[22m`)
   }
@@ -87,11 +87,11 @@ export function createLiveScreen(
  * Drops the text between the time and the newest words when a line does not fit, because those
  * matter most.
  */
-function cutStart(line: string, room: number): string {
+function cutStart(line: string, width: number): string {
   const characters = [...line]
-  if (characters.length <= room) return line
+  if (characters.length <= width) return line
   const head = characters.slice(0, line.indexOf('  ') + 2)
-  return [...head, '…', ...characters.slice(characters.length - room + head.length + 1)].join('')
+  return [...head, '…', ...characters.slice(characters.length - width + head.length + 1)].join('')
 }
 
 /** Formats `1:02:07`, `2:07`. */

@@ -6,8 +6,8 @@ import {
   type SpeakerModelKind,
   speakerModelKinds,
 } from '../../models/speaker-models.ts'
+import { readLabel } from '../accounts/key-options.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { readLabel } from '../keys/key-options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { inMegabytes } from './install-progress.ts'
 

@@ -60,13 +60,13 @@ export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string
  * Seconds that the server may take to answer with the progress of a job that has not ended: one if
  * a few jobs are waited for, more with many, since each answer takes time from their recognition.
  */
-const WAIT = { least: 1, most: 5, perJob: 1 / 4 }
+const WAIT = { min: 1, max: 5, perJob: 1 / 4 }
 
 /**
  * Seconds between two polls of a job on an older server, which answers at once: an eighth of the
  * time it has taken so far, so that the result comes at most that late.
  */
-const POLL = { share: 1 / 8, least: 0.1, most: 1 }
+const POLL = { share: 1 / 8, min: 0.1, max: 1 }
 
 /** All requests of the commands to a server, over its HTTP API. */
 export type Client = ReturnType<typeof createClient>
@@ -108,8 +108,7 @@ function serverRequests({ json, once }: Transport) {
 function jobRequests(transport: Transport, signal: AbortSignal) {
   const { json, request } = transport
   let waiting = 0
-  const patience = () =>
-    Math.min(WAIT.most, Math.max(WAIT.least, Math.floor(waiting * WAIT.perJob)))
+  const timeout = () => Math.min(WAIT.max, Math.max(WAIT.min, Math.floor(waiting * WAIT.perJob)))
   return {
     /** Stores a recording and resolves to the `audio_url` for a job. */
     async upload({ filename, open }: Upload): Promise<string> {
@@ -144,7 +143,7 @@ function jobRequests(transport: Transport, signal: AbortSignal) {
     ): Promise<ApiPreRecordedJob> {
       waiting++
       try {
-        return await waitForJob(transport, { url: jobUrl(id), patience, onProgress, signal })
+        return await waitForJob(transport, { url: jobUrl(id), timeout, onProgress, signal })
       } finally {
         waiting--
       }
@@ -210,12 +209,12 @@ async function waitForJob(
   { json }: Transport,
   {
     url,
-    patience,
+    timeout,
     onProgress,
     signal,
   }: {
     url: string
-    patience: () => number
+    timeout: () => number
     onProgress: (progress: ApiJobProgress) => void
     signal: AbortSignal
   },
@@ -223,13 +222,13 @@ async function waitForJob(
   const startedAt = performance.now()
   for (;;) {
     const askedAt = performance.now()
-    const path = `${url}/progress?${toParams({ wait: patience() })}`
+    const path = `${url}/progress?${toParams({ wait: timeout() })}`
     const progress = await json<ApiJobProgress>(path, {}, { patient: true })
     if (progress.status === 'done' || progress.status === 'error') break
     onProgress(progress)
     const now = performance.now()
     const seconds = ((now - startedAt) / 1000) * POLL.share
-    const pause = Math.min(POLL.most, Math.max(POLL.least, seconds)) - (now - askedAt) / 1000
+    const pause = Math.min(POLL.max, Math.max(POLL.min, seconds)) - (now - askedAt) / 1000
     if (pause > 0) await sleep(pause * 1000, undefined, { signal })
   }
   return json<ApiPreRecordedJob>(url, {}, { patient: true })

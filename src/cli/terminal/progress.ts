@@ -38,8 +38,8 @@ function createMovingLine(stderr: Output): ProgressDisplay {
     if (!first) return
     const others = steps.size > 1 ? ` (and ${steps.size - 1} more)` : ''
     // Leaves one column free: a full row would make the terminal open a new line.
-    const room = Math.max(20, (stderr.columns || 80) - 1)
-    stderr.write(fit(first, { others, room }))
+    const width = Math.max(20, (stderr.columns || 80) - 1)
+    stderr.write(fit(first, { others, width }))
   }
   return {
     show(name, step) {
@@ -79,16 +79,16 @@ function createPlainLines(stderr: Output): ProgressDisplay {
 const MIN_NAME_CHARS = 8
 
 /** Describes a step in one row: first the others go, then the middle of the name. */
-function fit([name, step]: [string, Step], { others, room }: { others: string; room: number }) {
+function fit([name, step]: [string, Step], { others, width }: { others: string; width: number }) {
   const whole = `${describe(name, step)}${others}`
-  if (whole.length <= room) return whole
+  if (whole.length <= width) return whole
   const shown = sanitize(name)
   const rest = describe('', step)
-  const length = Math.min(shown.length, Math.max(MIN_NAME_CHARS, room - rest.length))
-  if (length >= shown.length) return `${shown}${rest}`.slice(0, room)
+  const length = Math.min(shown.length, Math.max(MIN_NAME_CHARS, width - rest.length))
+  if (length >= shown.length) return `${shown}${rest}`.slice(0, width)
   const head = Math.ceil((length - 1) / 2)
   const short = `${shown.slice(0, head)}…${shown.slice(shown.length - (length - 1 - head))}`
-  return `${short}${rest}`.slice(0, room)
+  return `${short}${rest}`.slice(0, width)
 }
 
 /** Formats `talk.mp3: transcribing 43 %, about 1 min 10 s left`. */

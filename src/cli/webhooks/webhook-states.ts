@@ -10,8 +10,8 @@ import {
   enableEndpoint,
   findEndpoint,
 } from '../../storage/deliveries/endpoints/endpoints.ts'
+import { commandActor } from '../accounts/command-actor.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
-import { commandActor } from '../audit/command-actor.ts'
 import { openDatabase } from '../server/open-database.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 

@@ -27,8 +27,8 @@ export function decideOutcome(
   }
   const reason =
     status === null ? (error ?? 'no response') : `the receiver responded with ${status}`
-  const usual = retryDelay({ kind, tries: tries + 1 }, { random, delays })
-  if (usual === undefined) return { outcome: 'failed', reason }
+  const delay = retryDelay({ kind, tries: tries + 1 }, { random, delays })
+  if (delay === undefined) return { outcome: 'failed', reason }
   const retryAfter = parseRetryAfter(responseHeaders?.['retry-after'], { now })
-  return { outcome: 'retry', nextAt: now + (retryAfter ?? usual), reason }
+  return { outcome: 'retry', nextAt: now + (retryAfter ?? delay), reason }
 }

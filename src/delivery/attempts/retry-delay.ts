@@ -26,6 +26,6 @@ export function retryDelay(
   { kind, tries }: Pick<Delivery, 'kind' | 'tries'>,
   { random, delays = defaultDelays }: { random: () => number; delays?: RetryDelays | undefined },
 ): number | undefined {
-  const usual = delays[kind][tries - 1]
-  return usual === undefined ? undefined : Math.round(usual * (0.5 + random()))
+  const delay = delays[kind][tries - 1]
+  return delay === undefined ? undefined : Math.round(delay * (0.5 + random()))
 }

@@ -45,8 +45,8 @@ export async function fetchAudio<T>(
   const { timeout, maxBytes, allowPrivateNetwork } = options
   const guard = createAddressGuard(allowPrivateNetwork)
   const deadline = new AbortController()
-  const overdue = new AppError('source_timeout', `it took longer than ${timeout} s`)
-  const timer = setTimeout(() => deadline.abort(overdue), timeout * 1000)
+  const timeoutError = new AppError('source_timeout', `it took longer than ${timeout} s`)
+  const timer = setTimeout(() => deadline.abort(timeoutError), timeout * 1000)
   const signal = AbortSignal.any([options.signal, deadline.signal])
   const agent = await createGuardedAgent({
     guard,

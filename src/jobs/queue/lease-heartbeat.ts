@@ -40,9 +40,9 @@ export function startHeartbeat(options: HeartbeatOptions): LeaseHeartbeat {
   const abort = new AbortController()
   const closed = new AbortController()
   const renewing = renewLeaseLoop(options, { abort, closed: closed.signal })
-  const overdue = new AppError('job_timeout', `it took longer than ${timeout} s`)
+  const timeoutError = new AppError('job_timeout', `it took longer than ${timeout} s`)
   const begin = () =>
-    timeout > 0 ? setTimeout(() => abort.abort(overdue), timeout * 1000) : undefined
+    timeout > 0 ? setTimeout(() => abort.abort(timeoutError), timeout * 1000) : undefined
   let timer = begin()
   return {
     signal: AbortSignal.any([stop, abort.signal]),

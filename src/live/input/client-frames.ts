@@ -11,7 +11,7 @@ export type ClientFrame =
 export function readFrame(data: Uint8Array, isBinary: boolean): ClientFrame {
   if (isBinary) return { type: 'audio', bytes: data }
   const text = Buffer.from(data.buffer, data.byteOffset, data.length)
-  const bytes = readUsualChunk(text)
+  const bytes = readSimpleChunk(text)
   if (bytes) return { type: 'audio', bytes }
   if (hasManyValues(text)) {
     return { type: 'unreadable', message: `the message has more than ${MANY_VALUES} values` }
@@ -46,7 +46,7 @@ const MARGIN = 100
  * base64 out of the text takes a quarter of the time of parsing the JSON: what a client had to
  * buffer while its connection was lost arrives as one message of up to 32 MiB.
  */
-function readUsualChunk(text: Buffer): Uint8Array | undefined {
+function readSimpleChunk(text: Buffer): Uint8Array | undefined {
   const head = HEAD.exec(text.toString('latin1', 0, MARGIN))
   const end = Math.max(text.length - MARGIN, head?.[0].length ?? 0)
   const tail = head && TAIL.exec(text.toString('latin1', end))

@@ -132,7 +132,7 @@ function createArrived(limit: number) {
 }
 
 /** This many bytes are compared one by one before a native call pays off. */
-const FEW = 32
+const BYTEWISE_LENGTH = 32
 
 /**
  * Returns the length of the common prefix; compares in steps that grow while the bytes are equal.
@@ -140,13 +140,13 @@ const FEW = 32
 function commonLength(one: Buffer, other: Buffer): number {
   const length = Math.min(one.length, other.length)
   let done = 0
-  for (let step = FEW; done < length; ) {
+  for (let step = BYTEWISE_LENGTH; done < length; ) {
     const end = Math.min(done + step, length)
-    if (step > FEW && one.compare(other, done, end, done, end) !== 0) {
-      step = Math.max(FEW, step >> 2)
+    if (step > BYTEWISE_LENGTH && one.compare(other, done, end, done, end) !== 0) {
+      step = Math.max(BYTEWISE_LENGTH, step >> 2)
       continue
     }
-    if (step === FEW) {
+    if (step === BYTEWISE_LENGTH) {
       for (; done < end; done++) if (one[done] !== other[done]) return done
     }
     done = end

@@ -10,7 +10,7 @@ export type LiveCaption = Pick<
 }
 
 /** Who comes late reads this many finals: some minutes of speech. */
-const RECENT = 50
+const MAX_RECENT_FINALS = 50
 /** Further captions that wait for one watcher, by id: it does not read, and has to come again. */
 const MAX_WAITING = 200
 
@@ -33,7 +33,8 @@ export class CaptionFeed {
     const caption = { id, is_final, start, ...whose, language, text: text.trim() }
     this.#recent.delete(id)
     this.#recent.set(id, caption)
-    if (this.#recent.size > RECENT) this.#recent.delete(this.#recent.keys().next().value!)
+    if (this.#recent.size > MAX_RECENT_FINALS)
+      this.#recent.delete(this.#recent.keys().next().value!)
     for (const watcher of this.#watchers) {
       watcher.waiting.set(id, caption)
       if (watcher.waiting.size > MAX_WAITING) this.#watchers.delete(watcher)

@@ -114,7 +114,7 @@ export function createSessionServices(
     },
     translatePartial: (utterance, signal) => {
       // Partials are not logged: after a crash there are others.
-      const options = { signal, memoize: makeAnew, seconds: limits.partial }
+      const options = { signal, memoize: callThrough, seconds: limits.partial }
       return run(translation, transcriptOf([utterance]), options)
     },
     ...(services.addOns.summarization && { summarize: atEnd(summarization) }),
@@ -122,7 +122,7 @@ export function createSessionServices(
   }
 }
 
-const makeAnew: Memoize = (_part, make) => make()
+const callThrough: Memoize = (_part, make) => make()
 
 /**
  * The words of hours of speech would take long to read. Their text is needed, and for the sources

@@ -72,7 +72,7 @@ const MARGIN_FRAMES = 8
  * A VAD threshold that suits recordings (see `asr/segmentation/segments.ts`), and the setting that
  * maps to it.
  */
-const USUAL = { detector: 0.5, setting: 0.6 }
+const STANDARD = { detector: 0.5, setting: 0.6 }
 /** Speech continues down to this share of the threshold that opens it. */
 const CLOSE_SHARE = 0.7
 /**
@@ -175,16 +175,16 @@ function spanOf({ number }: EndpointState, from: number, to: number): UtteranceS
 /** Returns the index of the lowest mean of three; the last of equal ones. */
 function quietestOf(values: readonly number[]): number {
   let best = 0
-  let least = Number.POSITIVE_INFINITY
+  let min = Number.POSITIVE_INFINITY
   for (let i = 1; i + 1 < values.length; i++) {
     const mean = values[i - 1]! + values[i]! + values[i + 1]!
-    if (mean <= least) [best, least] = [i, mean]
+    if (mean <= min) [best, min] = [i, mean]
   }
   return best
 }
 
 function opensAbove(threshold: number): number {
-  const { detector, setting } = USUAL
+  const { detector, setting } = STANDARD
   if (threshold <= setting) return (threshold * detector) / setting
   return detector + ((threshold - setting) / (1 - setting)) * (1 - detector)
 }

@@ -1,14 +1,14 @@
 import { BUSY_PARTIAL_INTERVALS } from '../../asr/live-engine.ts'
 
 /** Load from which partials become rarer, and from which on they are rarest. */
-const LOADED = 0.4
+const SHEDDING_LOAD = 0.4
 const FULLY_LOADED = 0.9
 /** With more load, a final that may be in vain is not begun. */
 const EARLY_LOAD = 0.6
 
 /** Returns how many times the usual interval lies between two partials of an utterance. */
 export function partialIntervals(load: number): number {
-  const share = Math.min(1, Math.max(0, (load - LOADED) / (FULLY_LOADED - LOADED)))
+  const share = Math.min(1, Math.max(0, (load - SHEDDING_LOAD) / (FULLY_LOADED - SHEDDING_LOAD)))
   return 1 + (BUSY_PARTIAL_INTERVALS - 1) * share
 }
 

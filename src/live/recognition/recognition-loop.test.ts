@@ -348,11 +348,11 @@ test('from any snapshot on the speakers are the same, also of utterances that we
 })
 
 test('a final that fails time after time is asked for without its voice', async () => {
-  let deaths = 2
+  let crashes = 2
   const { advance, calls } = open([`${long}${pause}`], {
     speakers,
     before: (kind) => {
-      if (kind === 'final' && deaths-- > 0) throw new AppError('engine_failed')
+      if (kind === 'final' && crashes-- > 0) throw new AppError('engine_failed')
     },
   })
   assert.deepEqual(finalsIn(await advance()), ['final 0 0 0-24'])

@@ -25,17 +25,17 @@ export async function retryEngineCall<T>(
   call: () => Promise<T>,
   { signal, log, waitMs = WAIT_MS }: RetryEngineOptions,
 ): Promise<T> {
-  for (let deaths = 0, unreadable = 0; ; ) {
+  for (let crashes = 0, unreadable = 0; ; ) {
     try {
       return await call()
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof AppError)) throw error
-      const isDeath = error.code === 'engine_failed'
-      if (isDeath && deaths === PAUSES_MS.length) throw error
+      const isCrash = error.code === 'engine_failed'
+      if (isCrash && crashes === PAUSES_MS.length) throw error
       if (error.code === 'storage_unreadable' && unreadable++ === MAX_UNREADABLE) throw error
       log.warn({ err: error }, 'speech engine failed, retrying')
-      await delay(isDeath ? PAUSES_MS[deaths++] : waitMs, undefined, { signal })
+      await delay(isCrash ? PAUSES_MS[crashes++] : waitMs, undefined, { signal })
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The share of speech is averaged over about this many seconds. */
 const MEMORY_SECONDS = 30
 /** The cost of a silent session, relative to one of continuous speech. */
-const SILENT = 0.1
+const SILENT_SESSION_COST = 0.1
 
 /**
  * The load of a session on the machine: the speech of the last half minute, on all its channels. A
@@ -30,7 +30,7 @@ export class SpeechLoad {
 
   /** The load: 1 = a session of one channel with continuous speech. */
   get weight(): number {
-    return SILENT + (1 - SILENT) * this.#current()
+    return SILENT_SESSION_COST + (1 - SILENT_SESSION_COST) * this.#current()
   }
 
   #current(): number {

@@ -14,7 +14,7 @@ export type AppendOutcome = { written: Promise<void>; stored: Promise<void> }
 /** A write to a full disk is retried after this time; meanwhile nothing is acknowledged. */
 const RETRY_MS = 1000
 /** Above this share of its limit, the log takes only what must not be lost. */
-const LARGE = 0.75
+const FULL_LOG_SHARE = 0.75
 /** Memory of an entry besides its content. */
 const ENTRY_BYTES = 500
 
@@ -64,7 +64,7 @@ export class Journal {
   /** Whether the log is so large that only what must not be lost should still be added. */
   get isLarge(): boolean {
     const { maxLogBytes = Number.POSITIVE_INFINITY } = this.#options
-    return this.#logBytes > maxLogBytes * LARGE
+    return this.#logBytes > maxLogBytes * FULL_LOG_SHARE
   }
 
   /** Whether nothing more should be added. */

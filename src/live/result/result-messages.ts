@@ -38,7 +38,7 @@ export async function* withMessages(
     for (const message of messages) {
       if (!isFirst) text += ','
       isFirst = false
-      if (message.length < LONG) {
+      if (message.length < LONG_TEXT_CHARS) {
         text += JSON.stringify(message)
       } else {
         yield text
@@ -52,7 +52,7 @@ export async function* withMessages(
 }
 
 /** Longer texts are handled chunk by chunk, to yield to the event loop in between. */
-const LONG = 64 * 1024
+const LONG_TEXT_CHARS = 64 * 1024
 
 function* writeLong(text: string): Generator<string> {
   yield '"'
@@ -63,9 +63,9 @@ function* writeLong(text: string): Generator<string> {
 /** Yields a text in chunks, none of which ends within a character. */
 export function* inChunks(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
-    const last = text.charCodeAt(at + LONG - 1)
+    const last = text.charCodeAt(at + LONG_TEXT_CHARS - 1)
     const isPair = last >= 0xd800 && last < 0xdc00
-    const end = at + LONG + (isPair ? 1 : 0)
+    const end = at + LONG_TEXT_CHARS + (isPair ? 1 : 0)
     yield text.slice(at, end)
     at = end
   }

@@ -26,12 +26,12 @@ export type SessionUtterances = {
  */
 export async function readUtterances(readLog: ReadLog): Promise<SessionUtterances> {
   const sent: SessionUtterance[] = []
-  const cutAnew: SessionUtterance[] = []
+  const recut: SessionUtterance[] = []
   let diarized: DiarizedRecord | undefined
   for await (const records of readRecords(readLog, ['utterance', 'spoken', 'diarized'])) {
     for (const record of records) {
       if (record.kind === 'diarized') diarized = record.diarized
-      if (record.kind === 'spoken') cutAnew.push(readView(record.text))
+      if (record.kind === 'spoken') recut.push(readView(record.text))
       if (record.kind === 'utterance' && record.utterance.text !== null) {
         sent.push(readView(record.utterance.text))
       }
@@ -39,7 +39,7 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
   }
   // Earlier ones come from a process that was killed before it had logged all of them.
   const isCut = diarized && diarized.error === null
-  const utterances = isCut ? cutAnew.slice(cutAnew.length - diarized!.count) : sent
+  const utterances = isCut ? recut.slice(recut.length - diarized!.count) : sent
   utterances.sort((a, b) => a.start - b.start || a.channel - b.channel)
   return { spokenUtterances: utterances, diarized }
 }

@@ -72,9 +72,9 @@ export class Admission {
    * undefined if it runs none, or before its capacity is measured.
    */
   get capacity(): { total: number; used: number } | undefined {
-    if (!this.isOffered || this.#most === Number.POSITIVE_INFINITY) return undefined
+    if (!this.isOffered || this.#max === Number.POSITIVE_INFINITY) return undefined
     const used = this.#loads.reduce((sum, { weight }) => sum + weight, 0)
-    return { total: this.#most, used: Math.round(used * 10) / 10 }
+    return { total: this.#max, used: Math.round(used * 10) / 10 }
   }
 
   /**
@@ -92,7 +92,7 @@ export class Admission {
     const retryAfter = this.secondsUntilCapacity()
     const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
     if (refusal.reason === 'full') {
-      const detail = `it carries ${total} of ${Math.round(this.#most)} already (STENO_LIVE_SLOTS)`
+      const detail = `it carries ${total} of ${Math.round(this.#max)} already (STENO_LIVE_SLOTS)`
       throw new AppError('live_unavailable', detail, { retryAfter })
     }
     const detail = `the account has ${own} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
@@ -107,7 +107,7 @@ export class Admission {
     const { config, keys } = this.#options
     const isAlone = await keys.isAlone(account)
     const reserve = config.live.slots === undefined ? RESERVE : 0
-    return findRefusal({ account, loads: this.#loads, most: this.#most, isAlone, reserve })
+    return findRefusal({ account, loads: this.#loads, max: this.#max, isAlone, reserve })
   }
 
   /** Returns a node that runs live sessions, if this one does not. */
@@ -119,7 +119,7 @@ export class Admission {
   isOverShare(account: string): boolean {
     const at = performance.now()
     if (at > this.#over.at + SHARE_CHECK_MS) {
-      this.#over = { at, accounts: accountsOver(this.#loads, this.#most) }
+      this.#over = { at, accounts: accountsOver(this.#loads, this.#max) }
     }
     return this.#over.accounts.has(account)
   }
@@ -138,7 +138,7 @@ export class Admission {
   }
 
   /** Maximum load of the machine, in sessions. */
-  get #most(): number {
+  get #max(): number {
     const { config, speech } = this.#options
     return config.live.slots ?? speech.live?.capacity ?? Number.POSITIVE_INFINITY
   }

@@ -6,7 +6,7 @@ function loads(account: string, count: number, weight = 1): Load[] {
   return Array.from({ length: count }, () => ({ account, weight }))
 }
 
-const requested = { account: 'a', most: 8, isAlone: false, reserve: 0.25 }
+const requested = { account: 'a', max: 8, isAlone: false, reserve: 0.25 }
 
 test('an account alone may have all of the machine', () => {
   const alone = { ...requested, isAlone: true }

@@ -6,11 +6,11 @@ export type ShareOptions = {
   account: string
   loads: readonly Load[]
   /** The maximum load of the machine. */
-  most: number
+  max: number
   /** No other account has a key, so there is nothing to share. */
   isAlone: boolean
   /**
-   * How much more it can run for a moment, as a fraction of `most`: the first session of an account
+   * How much more it can run for a moment, as a fraction of `max`: the first session of an account
    * may use that.
    */
   reserve: number
@@ -28,31 +28,31 @@ const ROUNDING = 1e-6
  * is always capacity for the first sessions of another account.
  */
 export function findRefusal(options: ShareOptions): Refusal | undefined {
-  const { account, loads, most, isAlone, reserve } = options
+  const { account, loads, max, isAlone, reserve } = options
   const total = sum(loads)
   const own = sum(loads.filter((load) => load.account === account))
   const share = isAlone
-    ? most
-    : shareOf(most, new Set(loads.map((load) => load.account)).add(account))
+    ? max
+    : shareOf(max, new Set(loads.map((load) => load.account)).add(account))
   const load = { own, total, share }
   const isFirst = own === 0
-  const limit = isFirst && !isAlone ? most * (1 + reserve) : most
+  const limit = isFirst && !isAlone ? max * (1 + reserve) : max
   if (total + 1 > limit + ROUNDING) return { ...load, reason: 'full' }
   return !isFirst && own + 1 > share + ROUNDING ? { ...load, reason: 'share' } : undefined
 }
 
 /** Returns the accounts that exceed an equal part of an overloaded machine. */
-export function accountsOver(loads: readonly Load[], most: number): Set<string> {
-  if (sum(loads) <= most) return new Set()
+export function accountsOver(loads: readonly Load[], max: number): Set<string> {
+  if (sum(loads) <= max) return new Set()
   const accounts = new Set(loads.map(({ account }) => account))
   const isOver = (one: string) => {
-    return sum(loads.filter(({ account }) => account === one)) > most / accounts.size
+    return sum(loads.filter(({ account }) => account === one)) > max / accounts.size
   }
   return accounts.size < 2 ? new Set() : new Set([...accounts].filter(isOver))
 }
 
-function shareOf(most: number, accounts: ReadonlySet<string>): number {
-  return Math.max(1, Math.ceil(most / Math.max(2, accounts.size)))
+function shareOf(max: number, accounts: ReadonlySet<string>): number {
+  return Math.max(1, Math.ceil(max / Math.max(2, accounts.size)))
 }
 
 function sum(loads: readonly Load[]): number {

@@ -7,7 +7,7 @@ import { TokenBucket } from '../input/token-bucket.ts'
 const OF_SESSION = { perSecond: 0.5, burst: 100 }
 const OF_ACCOUNT = { perSecond: 5, burst: 500 }
 /** With this many entries, the oldest are dropped. */
-const MANY = 1000
+const MAX_ENTRIES = 1000
 
 /** Limits how often clients connect, by session and account. */
 export class ReconnectLimit {
@@ -20,7 +20,7 @@ export class ReconnectLimit {
 
   /** Returns whether one more client may connect; counts it if so. */
   take({ id, account }: { id: string; account: string }): boolean {
-    if (this.#credits.size > MANY) this.#evict()
+    if (this.#credits.size > MAX_ENTRIES) this.#evict()
     const session = this.#creditOf(`session ${id}`, OF_SESSION)
     return session.take() && this.#creditOf(`account ${account}`, OF_ACCOUNT).take()
   }

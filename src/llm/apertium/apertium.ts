@@ -66,7 +66,7 @@ export function createApertium(file: string, env: Record<string, string>): Apert
         for (const text of given) output.push(await translateOne(pair, text, signal))
       }
       return output.map((text, i) => {
-        const translation = restoreHidden(tidy(text, target), texts[i]!)
+        const translation = restoreHidden(normalizeSpacing(text, target), texts[i]!)
         if (!keepsHidden(translation, texts[i]!)) {
           throw new LlmFailure('Apertium did not translate the text')
         }
@@ -112,7 +112,7 @@ function lettersOf(n: number): string {
 }
 
 /** Removes the blanks that Apertium leaves where it moved words; French has some of its own. */
-function tidy(text: string, target: string): string {
+function normalizeSpacing(text: string, target: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return target === 'fr' ? line.replace(/ ([.,])/g, '$1') : line.replace(/ ([.,;:!?])/g, '$1')
 }

@@ -152,9 +152,9 @@ async function queryBoth(resolver: Resolver, name: string): Promise<LookupAddres
     () => false,
   )
   if (isFound) {
-    const patience = new AbortController()
-    await Promise.race([all, delay(OTHER_FAMILY_MS, undefined, patience).catch(() => {})])
-    patience.abort()
+    const timeout = new AbortController()
+    await Promise.race([all, delay(OTHER_FAMILY_MS, undefined, timeout).catch(() => {})])
+    timeout.abort()
     return found.flat()
   }
   const codes = errors.map((error) => (error as NodeJS.ErrnoException).code)

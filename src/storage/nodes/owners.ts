@@ -21,7 +21,7 @@ export type OwnerOptions = {
   /** Nothing else can have the database open, so every earlier owner is dead. */
   isAlone: boolean
   /** Called when other owners have died. */
-  onDeaths: () => void
+  onNodesLost: () => void
   /** What others read about this process. */
   node: OwnerInfo
   heartbeatMs?: number | undefined
@@ -33,7 +33,7 @@ export type OwnerOptions = {
  */
 export async function registerOwner(
   db: Db,
-  { log, isAlone, onDeaths, node, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
+  { log, isAlone, onNodesLost, node, heartbeatMs = HEARTBEAT_MS }: OwnerOptions,
 ): Promise<() => Promise<void>> {
   await inTransaction(db, async (tx) => {
     await removeOwners(tx, isAlone ? sql<SqlBool>`true` : isDead(tx))
@@ -60,7 +60,7 @@ export async function registerOwner(
       const died = await removeOwners(db, isDead(db))
       if (died === 0) return
       log.warn({ died }, 'other servers on this database have died')
-      onDeaths()
+      onNodesLost()
     } catch (err) {
       log.warn({ err }, 'heartbeat not written')
     }

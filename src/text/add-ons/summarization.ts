@@ -14,7 +14,7 @@ export type SummaryType = 'general' | 'bullet_points' | 'concise'
  */
 const MAX_SENTENCES = 1500
 /** A transcript this short is its own summary. */
-const SHORT = 3
+const SHORT_TRANSCRIPT = 3
 /** What a part of a sentence counts, beside whole ones. */
 const PART_WEIGHT = 0.5
 /** A shorter sentence has too little content to stand alone. */
@@ -24,7 +24,7 @@ const MIN_TERMS = 4
  */
 const RELEVANCE = 0.7
 /** From this cosine on two sentences count as the same. */
-const SAME = 0.6
+const SAME_SENTENCE_COSINE = 0.6
 
 type Candidate = { sentence: Sentence; vector: Vector; score: number; order: number }
 
@@ -39,7 +39,7 @@ type Candidate = { sentence: Sentence; vector: Vector; score: number; order: num
  */
 export function summarize(transcript: Transcript, type: SummaryType = 'general'): string {
   const sentences = cutSentences(transcript)
-  const chosen = sentences.length <= SHORT ? sentences : choose(sentences, type)
+  const chosen = sentences.length <= SHORT_TRANSCRIPT ? sentences : choose(sentences, type)
   return type === 'bullet_points'
     ? chosen.map((sentence) => `- ${textOf(sentence)}`).join('\n')
     : asProse(chosen)
@@ -62,7 +62,7 @@ function choose(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
   const wanted = countOf(type, sentences.length)
   const chosen: Candidate[] = []
   while (chosen.length < wanted && candidates.length > 0) {
-    const next = mostTelling(candidates, { chosen, best: best.score })
+    const next = mostInformative(candidates, { chosen, best: best.score })
     candidates = candidates.filter((candidate) => !tellsTheSame(candidate, next))
     chosen.push(next)
   }
@@ -74,7 +74,10 @@ function choose(sentences: readonly Sentence[], type: SummaryType): Sentence[] {
  * weight.
  */
 function tellsTheSame(one: Candidate, other: Candidate): boolean {
-  return one.sentence.text === other.sentence.text || cosine(one.vector, other.vector) >= SAME
+  return (
+    one.sentence.text === other.sentence.text ||
+    cosine(one.vector, other.vector) >= SAME_SENTENCE_COSINE
+  )
 }
 
 /** Returns at most a third of the sentences: a summary that leaves nothing out is none. */
@@ -108,16 +111,16 @@ function greets({ text, language }: Sentence): boolean {
   return language === 'en' && isGreeting(text)
 }
 
-function mostTelling(
+function mostInformative(
   candidates: readonly Candidate[],
   { chosen, best }: { chosen: readonly Candidate[]; best: number },
 ): Candidate {
   let found = candidates[0]!
-  let most = Number.NEGATIVE_INFINITY
+  let max = Number.NEGATIVE_INFINITY
   for (const candidate of candidates) {
     const redundancy = Math.max(0, ...chosen.map(({ vector }) => cosine(vector, candidate.vector)))
     const value = RELEVANCE * (candidate.score / best) - (1 - RELEVANCE) * redundancy
-    if (value > most) [found, most] = [candidate, value]
+    if (value > max) [found, max] = [candidate, value]
   }
   return found
 }

@@ -31,9 +31,9 @@ export function spaceCaptions<T extends CaptionTime>(
   }
   return spaced.map((caption, i) => {
     const { start, end } = caption
-    const room = (spaced[i + 1]?.start ?? Number.POSITIVE_INFINITY) - gap
+    const available = (spaced[i + 1]?.start ?? Number.POSITIVE_INFINITY) - gap
     const spoken = Math.min(end, start + maxDuration)
     const shown = Math.max(spoken, start + minDuration, start + 1)
-    return { ...caption, end: Math.min(shown, room) }
+    return { ...caption, end: Math.min(shown, available) }
   })
 }

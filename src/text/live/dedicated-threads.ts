@@ -29,7 +29,7 @@ export class DedicatedThreads {
     const all = this.#byAccount.get(account) ?? []
     this.#byAccount.set(account, all)
     if (all.length < MAX_PER_ACCOUNT) all.push({ thread: this.#create(), sessions: 0 })
-    const own = all.reduce((least, one) => (one.sessions < least.sessions ? one : least))
+    const own = all.reduce((min, one) => (one.sessions < min.sessions ? one : min))
     own.sessions++
     return own.thread
   }

@@ -29,7 +29,7 @@ const TIMEOUT = 15
  * Timeout in seconds of a step that others wait for and whose word lists are loaded: it takes
  * milliseconds.
  */
-const BRIEF = 3
+const SHORT_TIMEOUT = 3
 /**
  * Runs the text steps of live sessions in threads, so that they never block the event loop. Short
  * steps share one thread, in which accounts take turns. Summaries have another one. Three kinds of
@@ -51,7 +51,7 @@ export class LiveText {
 
   constructor(options: LiveTextOptions) {
     this.#options = options
-    this.#shared = this.#createThread({ brief: options.timeout ?? BRIEF })
+    this.#shared = this.#createThread({ brief: options.timeout ?? SHORT_TIMEOUT })
     this.#summaries = this.#createThread()
     this.#own = new DedicatedThreads({
       create: () => this.#takeSpare() ?? this.#createThread(),

@@ -9,7 +9,7 @@ const CAPACITY = 15_000
  */
 const REFILL = 500
 /** Milliseconds that others in a shared thread may wait. */
-const LONG = 20
+const MAX_WAIT_MS = 20
 /** A single task longer than this is enough to count as slow. */
 const VERY_LONG = 100
 /** This many long tasks are no longer a coincidence. */
@@ -33,7 +33,7 @@ export class StepBudget {
     const now = this.#now()
     this.#left = Math.min(CAPACITY, this.#left + ((now - this.#at) / 1000) * REFILL) - ms
     this.#at = now
-    if (ms > LONG) this.#long += ms > VERY_LONG ? MAX_LONG : 1
+    if (ms > MAX_WAIT_MS) this.#long += ms > VERY_LONG ? MAX_LONG : 1
   }
 
   /** Returns whether its tasks repeatedly delay those of others. */

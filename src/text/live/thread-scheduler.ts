@@ -5,11 +5,11 @@ export type Claim = { account: string; rank: number }
  * Milliseconds of work in about the last second beyond which an account waits for those that used
  * less.
  */
-const SHARE = 250
+const FAIR_SHARE_MS = 250
 /** Milliseconds in which an account's usage decays by two thirds. */
-const MEMORY = 1000
+const DECAY_MS = 1000
 /** Milliseconds after which nothing of it is left. */
-const FORGOTTEN = 10 * MEMORY
+const USAGE_LIFETIME_MS = 10 * DECAY_MS
 
 type Use = { ms: number; at: number }
 
@@ -61,7 +61,7 @@ export class ThreadScheduler<T extends Claim> {
     let best: { account: string; key: number; served: number } | undefined
     for (const [account, ranks] of this.#waiting) {
       const rank = firstRank(ranks)
-      const key = this.#usedBy(account) > SHARE ? OVER_SHARE_PENALTY + rank : rank
+      const key = this.#usedBy(account) > FAIR_SHARE_MS ? OVER_SHARE_PENALTY + rank : rank
       const served = this.#served.get(account) ?? 0
       const isBefore = !best || key < best.key || (key === best.key && served < best.served)
       if (isBefore) best = { account, key, served }
@@ -79,7 +79,7 @@ export class ThreadScheduler<T extends Claim> {
   charge(account: string, ms: number): void {
     this.#used.set(account, { ms: this.#usedBy(account) + ms, at: this.#now() })
     for (const [name, { at }] of this.#used) {
-      if (this.#now() - at > FORGOTTEN) this.#used.delete(name)
+      if (this.#now() - at > USAGE_LIFETIME_MS) this.#used.delete(name)
     }
   }
 
@@ -93,7 +93,7 @@ export class ThreadScheduler<T extends Claim> {
 
   #usedBy(account: string): number {
     const use = this.#used.get(account)
-    return use ? use.ms * Math.exp((use.at - this.#now()) / MEMORY) : 0
+    return use ? use.ms * Math.exp((use.at - this.#now()) / DECAY_MS) : 0
   }
 
   #dropIfEmpty(account: string): void {

@@ -67,7 +67,7 @@ export function findStrayNumbers(
 }
 
 /** The longest text between two parts of a card number, in characters. */
-const FURTHEST = 200
+const MAX_DISTANCE_CHARS = 200
 
 /**
  * Finds card numbers in parts with other speech between them, by their checksum: "4111. Hold on,
@@ -80,7 +80,7 @@ function findScattered(runs: readonly DigitRun[]): Entity[] {
     for (let next = at + 1; next < parts.length; next++) {
       const part = parts[next]!
       digits += part.digits
-      if (digits.length > 19 || part.from - parts[next - 1]!.to > FURTHEST) break
+      if (digits.length > 19 || part.from - parts[next - 1]!.to > MAX_DISTANCE_CHARS) break
       if (digits.length < 13 || !/^[3-6]/.test(digits) || !isLuhn(digits)) continue
       return parts
         .slice(at, next + 1)
@@ -134,7 +134,7 @@ function typeOf(
       if (type) return type
     }
   }
-  return ranges.find(({ type, digits: [fewest, most] }) => {
-    return wanted.has(type) && digits.length >= fewest && digits.length <= most
+  return ranges.find(({ type, digits: [fewest, max] }) => {
+    return wanted.has(type) && digits.length >= fewest && digits.length <= max
   })?.type
 }

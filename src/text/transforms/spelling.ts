@@ -23,7 +23,7 @@ const MAX_MARKS = 8
 /** No utterance has so many words: an utterance is at most half a minute. */
 const MAX_STEPS = 100
 /** The most characters that compose into one (NFC). */
-const COMPOSED = 4
+const MAX_COMPOSED_CHARS = 4
 
 /**
  * Replaces each variant of the dictionary by its key: whole words in any letter case, the longest
@@ -181,9 +181,9 @@ function longestMatch(
  * itself.
  */
 function beginningsOf(marks: string): string[] {
-  const least = Math.max(0, marks.length - MAX_MARKS)
-  const some = Array.from({ length: marks.length - least + 1 }, (_, i) => marks.slice(0, least + i))
-  return least === 0 ? some : ['', ...some]
+  const min = Math.max(0, marks.length - MAX_MARKS)
+  const some = Array.from({ length: marks.length - min + 1 }, (_, i) => marks.slice(0, min + i))
+  return min === 0 ? some : ['', ...some]
 }
 
 /**
@@ -193,11 +193,11 @@ function beginningsOf(marks: string): string[] {
 function endingsOf(text: string): string[] {
   const { core, possessive, after } = partsOf(text)
   if (core === '') return ['']
-  const least = Math.max(0, after.length - MAX_MARKS)
-  const some = Array.from({ length: after.length - least + 1 }, (_, i) => {
-    return after.slice(after.length - least - i)
+  const min = Math.max(0, after.length - MAX_MARKS)
+  const some = Array.from({ length: after.length - min + 1 }, (_, i) => {
+    return after.slice(after.length - min - i)
   })
-  const marks = least === 0 ? some : ['', ...some]
+  const marks = min === 0 ? some : ['', ...some]
   return possessive === '' ? marks : [...marks, possessive + after]
 }
 
@@ -207,7 +207,7 @@ function walk(
   { dictionary, separator }: { dictionary: Dictionary; separator: string },
 ): Node | undefined {
   // Where characters are steps, the tree bounds the search.
-  if (separator !== '' && text.length > COMPOSED * dictionary.maxStep) return undefined
+  if (separator !== '' && text.length > MAX_COMPOSED_CHARS * dictionary.maxStep) return undefined
   let node: Node | undefined = from
   for (const step of stepsOf(foldCase(text), separator)) {
     node = node.next.get(step)

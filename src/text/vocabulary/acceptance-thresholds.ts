@@ -7,7 +7,7 @@ export type RecognizedWord = {
 }
 
 /** From this confidence on, common words count as correctly recognized. */
-const SURE = 0.9
+const SURE_CONFIDENCE = 0.9
 
 /**
  * Returns the share, 0 to 1, of its threshold that an entry keeps for these English words: everyday
@@ -20,7 +20,7 @@ export function acceptanceFactor(words: readonly RecognizedWord[]): number {
   if (words.every(({ isCommon }) => isCommon)) {
     factor *= words.length === 1 ? 0.35 : 0.75
     const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
-    if (confidence > SURE) factor *= 0.9
+    if (confidence > SURE_CONFIDENCE) factor *= 0.9
   }
   if (words[0]!.isFunctionWord || words.at(-1)!.isFunctionWord) factor *= 0.45
   else if (words.some(({ isFunctionWord }) => isFunctionWord)) factor *= 0.6

@@ -31,7 +31,7 @@ export function findClosestEntry(
 ): ClosestEntry | undefined {
   const { phones, words, factor } = recognized
   const [first, last] = [phones[0]!, phones.at(-1)!]
-  const query = { phones, words, factor, least: minCosts(phones) }
+  const query = { phones, words, factor, min: minCosts(phones) }
   const { shortest, longest } = lengthsNear(phones.length, index.threshold * factor)
   let best: ClosestEntry | undefined
   for (const end of LASTS[last]!) {
@@ -57,15 +57,15 @@ function lengthsNear(length: number, limit: number): { shortest: number; longest
 function nearer(
   best: ClosestEntry | undefined,
   pattern: Pattern,
-  { phones, words, factor, least }: RecognizedPhones & { least: Float64Array },
+  { phones, words, factor, min }: RecognizedPhones & { min: Float64Array },
 ): ClosestEntry | undefined {
   if (words > pattern.maxWords) return best
   const threshold = pattern.threshold * factor
   const limit = best ? Math.min(best.score, threshold) : threshold
   const longer = Math.max(phones.length, pattern.phones.length)
   if (MIN_SKIP * Math.abs(phones.length - pattern.phones.length) > limit * longer) return best
-  const most = Math.min(threshold * longer, limit * longer + ROUNDING)
-  const score = editDistance(pattern.phones, phones, most, least) / longer
+  const max = Math.min(threshold * longer, limit * longer + ROUNDING)
+  const score = editDistance(pattern.phones, phones, max, min) / longer
   if (score > limit || (best && score === best.score && !isBefore(pattern, best.pattern)))
     return best
   return { pattern, score }

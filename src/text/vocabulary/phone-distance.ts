@@ -95,14 +95,14 @@ let [above, row] = [new Float64Array(64), new Float64Array(64)]
  * them, or as none. This gives a lower bound of the distance to `phones` at a fraction of its cost.
  */
 export function minCosts(phones: readonly number[]): Float64Array {
-  const least = SKIP.slice()
+  const min = SKIP.slice()
   for (const phone of phones) {
     for (let recognized = 0; recognized < PHONES; recognized++) {
       const swap = SWAP[phone * PHONES + recognized]!
-      if (swap < least[recognized]!) least[recognized] = swap
+      if (swap < min[recognized]!) min[recognized] = swap
     }
   }
-  return least
+  return min
 }
 
 /** Sums of the same costs in another order differ by less. */
@@ -110,7 +110,7 @@ const ROUNDING = 1e-9
 
 /**
  * Returns the weighted edit distance of two rows of phones; Infinity as soon as it is above
- * `limit`. `least` are the `minCosts` of `b`, where they are known. Only the band of the table is
+ * `limit`. `min` are the `minCosts` of `b`, where they are known. Only the band of the table is
  * filled through which a path can go with so many phones left out on both sides of a cell (Ukkonen,
  * 1985).
  */
@@ -118,13 +118,13 @@ export function editDistance(
   a: readonly number[],
   b: readonly number[],
   limit: number,
-  least: Float64Array = NOTHING,
+  min: Float64Array = NOTHING,
 ): number {
   const width = b.length
   let rest = 0
   const allowed = limit + ROUNDING
   for (let i = 0; i < a.length; i++) {
-    rest += least[a[i]!]!
+    rest += min[a[i]!]!
     if (rest > allowed) return Number.POSITIVE_INFINITY
   }
   if (above.length <= width) {
@@ -141,7 +141,7 @@ export function editDistance(
   for (let i = 1; i <= a.length; i++) {
     const phone = a[i - 1]!
     const skip = SKIP[phone]!
-    rest -= least[phone]!
+    rest -= min[phone]!
     const from = Math.max(1, i - before)
     const to = Math.min(width, i + behind)
     row[from - 1] = from === 1 && i <= before ? above[0]! + skip : Number.POSITIVE_INFINITY

@@ -89,12 +89,12 @@ function tooManyInAll({
   custom_spelling_config,
 }: Features): FieldError[] {
   const errors: FieldError[] = []
-  const check = (path: string[], readonly: readonly unknown[], [most, name]: [number, string]) => {
+  const check = (path: string[], readonly: readonly unknown[], [max, name]: [number, string]) => {
     const count = readonly.reduce<number>(
       (sum, one) => sum + (Array.isArray(one) ? one.length : 0),
       0,
     )
-    if (count > most) errors.push({ path, rule: `must not hold more than ${most} ${name} in all` })
+    if (count > max) errors.push({ path, rule: `must not hold more than ${max} ${name} in all` })
   }
   const pronunciationsOf = (vocabulary: unknown) => {
     // An entry with a problem is absent.
@@ -154,13 +154,13 @@ function contradictingSpeakers({
 }: Pick<PreRecordedRequest, 'diarization_config'>): FieldError[] {
   // Zero means no bound.
   const { number_of_speakers, min_speakers, max_speakers } = diarization_config
-  const least = min_speakers || 1
-  const most = max_speakers || Number.POSITIVE_INFINITY
-  if (least > most) {
+  const min = min_speakers || 1
+  const max = max_speakers || Number.POSITIVE_INFINITY
+  if (min > max) {
     const rule = 'must not be greater than max_speakers'
     return [{ path: ['diarization_config', 'min_speakers'], rule }]
   }
-  if (number_of_speakers && (number_of_speakers < least || number_of_speakers > most)) {
+  if (number_of_speakers && (number_of_speakers < min || number_of_speakers > max)) {
     const rule = 'must not be outside min_speakers and max_speakers'
     return [{ path: ['diarization_config', 'number_of_speakers'], rule }]
   }

@@ -57,8 +57,8 @@ export function uploadRoutes({
     if (encoding !== 'identity') {
       throw new AppError('content_type_unsupported', `content-encoding ${encoding}`)
     }
-    const most = config.storage.maxFileBytes + MAX_IGNORED_BYTES
-    if (Number(request.headers['content-length'] ?? 0) > most) {
+    const max = config.storage.maxFileBytes + MAX_IGNORED_BYTES
+    if (Number(request.headers['content-length'] ?? 0) > max) {
       throw new AppError(
         'media_too_large',
         `more than ${config.storage.maxFileBytes} bytes (STENO_MAX_FILE_BYTES)`,

@@ -127,8 +127,8 @@ function likeliest(scores: Float32Array): number {
 }
 
 function logProbability(logits: Float32Array, token: number): number {
-  const most = logits[likeliest(logits)]!
+  const max = logits[likeliest(logits)]!
   let sum = 0
-  for (const logit of logits) sum += Math.exp(logit - most)
-  return logits[token]! - most - Math.log(sum)
+  for (const logit of logits) sum += Math.exp(logit - max)
+  return logits[token]! - max - Math.log(sum)
 }

@@ -196,8 +196,8 @@ function toSegments(
 
 /** The languages of the most capable open model. */
 function everyLanguage(): readonly string[] {
-  return readCatalog().reduce((most: readonly string[], { languages }) => {
-    return languages.length > most.length ? languages : most
+  return readCatalog().reduce((max: readonly string[], { languages }) => {
+    return languages.length > max.length ? languages : max
   }, [])
 }
 
@@ -317,9 +317,9 @@ async function readAudio(path: string, { start, end }: Segment): Promise<Uint8Ar
 }
 
 function middleOf(segment: Segment): Segment {
-  const most = IDENTIFIED_SECONDS * SAMPLE_RATE
-  const start = segment.start + Math.max(0, Math.floor((segment.end - segment.start - most) / 2))
-  return { start, end: Math.min(segment.end, start + most) }
+  const max = IDENTIFIED_SECONDS * SAMPLE_RATE
+  const start = segment.start + Math.max(0, Math.floor((segment.end - segment.start - max) / 2))
+  return { start, end: Math.min(segment.end, start + max) }
 }
 
 function spokenSeconds({ start, end, pauses = [] }: Segment): number {

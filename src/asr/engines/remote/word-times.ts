@@ -34,13 +34,13 @@ export function placeWords(
     placed.push(...spread(texts.slice(i, next), from, to))
     i = next - 1
   }
-  return tidy(placed, seconds)
+  return clampTimes(placed, seconds)
 }
 
 /** Spreads the words of a text over its time, by their lengths. */
 export function spreadWords({ text, start, end }: TimedText, seconds: number): TimedText[] {
   const texts = text.split(/\s+/).filter((word) => word !== '')
-  return tidy(spread(texts, start, end), seconds)
+  return clampTimes(spread(texts, start, end), seconds)
 }
 
 function spread(texts: readonly string[], start: number, end: number): TimedText[] {
@@ -53,7 +53,7 @@ function spread(texts: readonly string[], start: number, end: number): TimedText
   })
 }
 
-function tidy(words: readonly TimedText[], seconds: number): TimedText[] {
+function clampTimes(words: readonly TimedText[], seconds: number): TimedText[] {
   const apart = words.map((word, i) => {
     const next = words[i + 1]?.start ?? seconds
     return { ...word, end: Math.max(word.start, Math.min(word.end, next)), confidence: 1 }

@@ -135,11 +135,11 @@ function endsOf(
     })
   })
   const starts = tokens.slice(1).map((_, i) => (times[i + 1] ?? 0) - (times[i] ?? 0))
-  const usual = median(gaps.length > 0 ? gaps : starts)
+  const medianGap = median(gaps.length > 0 ? gaps : starts)
   return tokens.map((_, i) => {
     const start = times[i] ?? 0
     const next = times[i + 1] ?? seconds
-    const duration = durations[i] ?? usual
+    const duration = durations[i] ?? medianGap
     return Math.min(start + duration, Math.max(next, start), seconds)
   })
 }

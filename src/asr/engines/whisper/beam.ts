@@ -139,23 +139,23 @@ function createRanking(masks: ReturnType<typeof createTokenMasks>, end: number) 
   ): RankedToken[] => {
     const tokens = isFirst ? allowed.atBegin : allowed.always
     const best: RankedToken[] = []
-    let least = Number.NEGATIVE_INFINITY
+    let min = Number.NEGATIVE_INFINITY
     for (const token of tokens) {
       const value = logits[token]!
-      if (value <= least) continue
+      if (value <= min) continue
       let place = best.length
       while (place > 0 && best[place - 1]!.logProb < value) place--
       best.splice(place, 0, { token, logProb: value })
       if (best.length > count) best.length = count
-      if (best.length === count) least = best[count - 1]!.logProb
+      if (best.length === count) min = best[count - 1]!.logProb
     }
-    const most = best[0]!.logProb
+    const max = best[0]!.logProb
     let total = 0
     for (const token of tokens) {
-      const below = logits[token]! - most
+      const below = logits[token]! - max
       if (below > NEGLIGIBLE) total += Math.exp(below)
     }
-    return best.map(({ token, logProb }) => ({ token, logProb: logProb - most - Math.log(total) }))
+    return best.map(({ token, logProb }) => ({ token, logProb: logProb - max - Math.log(total) }))
   }
 }
 

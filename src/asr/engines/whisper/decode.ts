@@ -261,16 +261,16 @@ function createChoice(description: WhisperDescription): Choice {
   return (logits, { isFirst, temperature, random }) => {
     const masked = isFirst ? masks.atBegin : masks.always
     let best = tokens.end
-    let most = Number.NEGATIVE_INFINITY
+    let max = Number.NEGATIVE_INFINITY
     for (let id = 0; id <= tokens.end; id++) {
       const value = logits[id]!
-      if (value > most && !masked[id]) [best, most] = [id, value]
+      if (value > max && !masked[id]) [best, max] = [id, value]
     }
     const sum = (heat: number, stopAt = Number.POSITIVE_INFINITY) => {
       let total = 0
       for (let id = 0; id <= tokens.end; id++) {
         // What is e^-20 as likely does not count.
-        const below = (logits[id]! - most) / heat
+        const below = (logits[id]! - max) / heat
         if (below < -20 || masked[id]) continue
         total += Math.exp(below)
         if (total >= stopAt) return { total, id }
@@ -279,7 +279,7 @@ function createChoice(description: WhisperDescription): Choice {
     }
     const { total } = sum(1)
     const token = temperature === 0 ? best : sum(temperature, random() * sum(temperature).total).id
-    return { token, logProb: logits[token]! - most - Math.log(total) }
+    return { token, logProb: logits[token]! - max - Math.log(total) }
   }
 }
 
@@ -302,16 +302,16 @@ export function attentionRow(
 }
 
 function logSumExp(values: Float32Array): number {
-  let most = Number.NEGATIVE_INFINITY
-  for (const value of values) most = Math.max(most, value)
+  let max = Number.NEGATIVE_INFINITY
+  for (const value of values) max = Math.max(max, value)
   let sum = 0
-  for (const value of values) sum += Math.exp(value - most)
-  return most + Math.log(sum)
+  for (const value of values) sum += Math.exp(value - max)
+  return max + Math.log(sum)
 }
 
 function softmax(values: readonly number[]): number[] {
-  const most = Math.max(...values)
-  const powers = values.map((value) => Math.exp(value - most))
+  const max = Math.max(...values)
+  const powers = values.map((value) => Math.exp(value - max))
   const sum = powers.reduce((a, b) => a + b, 0)
   return powers.map((value) => value / sum)
 }

@@ -71,10 +71,10 @@ function separatePowers(
 }
 
 function scaled(data: Float32Array): Float32Array {
-  let most = Number.NEGATIVE_INFINITY
-  for (const value of data) if (value > most) most = value
-  const least = most - RANGE
-  for (let i = 0; i < data.length; i++) data[i] = (Math.max(data[i]!, least) + 4) / 4
+  let max = Number.NEGATIVE_INFINITY
+  for (const value of data) if (value > max) max = value
+  const min = max - RANGE
+  for (let i = 0; i < data.length; i++) data[i] = (Math.max(data[i]!, min) + 4) / 4
   return data
 }
 

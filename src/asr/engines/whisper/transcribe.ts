@@ -52,7 +52,7 @@ const MAX_COMPRESSION = 2.4
 /** Below this the text is doubtful (openai/whisper). */
 const MIN_LOG_PROBABILITY = -1
 /** Text less likely than this may be better found by beam search, at three times the cost. */
-const CERTAIN = -0.15
+const CERTAIN_LOG_PROB = -0.15
 /** Doubtful text where there is this likely no speech is invented (openai/whisper). */
 const NO_SPEECH = 0.6
 /**
@@ -63,7 +63,7 @@ const LIKELY_LANGUAGE = 0.8
 /** Tried one after another while a text is doubtful. */
 const TEMPERATURES = [0.3, 0.6]
 /** The most tokens of a prompt and of a text: half of what fits, as in openai/whisper. */
-const HALF = 224
+const MAX_TEXT_TOKENS = 224
 /** The fastest speech, in tokens per second, and what very short audio may have beyond that. */
 const TOKENS_PER_SECOND = { latin: 9, other: 24 }
 const SPARE_TOKENS = 6
@@ -128,7 +128,7 @@ async function transcribeBatch(
       how = { ...shared, prompt: [] }
       decoding = (await decodeBatch(network, audio, [requests[i]!], how))[0]!
     }
-    const isUncertain = meanLogProbability(decoding) < CERTAIN
+    const isUncertain = meanLogProbability(decoding) < CERTAIN_LOG_PROB
     if (isUncertain && !isNoSpeech(decoding, own.detection)) {
       const request = { ...requests[i]!, greedy: decoding }
       decoding = (await decodeBeams(network, audio, request, how)) ?? decoding
@@ -183,11 +183,11 @@ export async function encode(
   signal: AbortSignal,
   { silence = SILENCE_FRAMES, keep = false } = {},
 ): Promise<EncodedAudio> {
-  const most = Math.min(FULL_FRAMES, network.description.audioPositions * 2)
+  const max = Math.min(FULL_FRAMES, network.description.audioPositions * 2)
   const features = segments.map((segment) => {
     const own = Math.ceil(segment.length / HOP) + silence
     // An odd frame would be dropped by the encoder.
-    return extract(segment, Math.min(most, own + (own % 2)))
+    return extract(segment, Math.min(max, own + (own % 2)))
   })
   signal.throwIfAborted()
   return await network.encode(features, { keep })
@@ -225,7 +225,7 @@ export function boundsOf(
   const fastest = TOKENS_PER_SECOND[scriptOf(language) === 'Latin' ? 'latin' : 'other']
   return {
     frames: Math.max(1, Math.min(FULL_FRAMES / 2, Math.ceil(segment.length / HOP / 2))),
-    maxTokens: Math.min(HALF, Math.ceil(seconds * fastest) + SPARE_TOKENS),
+    maxTokens: Math.min(MAX_TEXT_TOKENS, Math.ceil(seconds * fastest) + SPARE_TOKENS),
   }
 }
 
@@ -234,7 +234,7 @@ export function promptOf(tokenizer: WhisperTokenizer, vocabulary: readonly strin
   const prompt: number[] = []
   for (const entry of vocabulary) {
     const tokens = tokenizer.encode(`${prompt.length > 0 ? ',' : ''} ${entry}`)
-    if (prompt.length + tokens.length < HALF) prompt.push(...tokens)
+    if (prompt.length + tokens.length < MAX_TEXT_TOKENS) prompt.push(...tokens)
   }
   return prompt
 }

@@ -9,7 +9,7 @@ import type { TokenRange, WhisperTokenizer } from './tokenizer.ts'
 /** Seconds of audio per encoder frame. */
 const FRAME = 0.02
 /** Frames that attention is smoothed over (openai/whisper `timing.py`). */
-const SMOOTHED = 7
+const SMOOTHING_FRAMES = 7
 const SAMPLE_RATE = 16_000
 
 /** A text with what its words need. */
@@ -32,7 +32,7 @@ export function timedWords(tokenizer: WhisperTokenizer, text: TimedText): Word[]
   const frames = alignTokens(decoding.attention, {
     heads,
     frames: decoding.frames,
-    smoothed: SMOOTHED,
+    smoothed: SMOOTHING_FRAMES,
   })
   const rough = wordSpans(tokenizer, text, frames)
   const spans = alignToEnergy(rough, loudness(audio))
@@ -107,11 +107,11 @@ function withConfidence(
 
 function loudestFrame(row: Float32Array, heads: number, frames: number): number {
   let best = 0
-  let most = 0
+  let max = 0
   for (let t = 0; t < frames; t++) {
     let sum = 0
     for (let head = 0; head < heads; head++) sum += row[head * frames + t]!
-    if (sum > most) [best, most] = [t, sum]
+    if (sum > max) [best, max] = [t, sum]
   }
   return best
 }

@@ -7,7 +7,7 @@ import { type NoiseFilter, RNNOISE_FRAME } from './rnnoise.ts'
  * speech that the filter removes: of 210 words in noise 93 were wrong without denoising, 103 with
  * the filter alone, 100 with half of it, and 93 with this mix.
  */
-const ORIGINAL = 0.7
+const ORIGINAL_SHARE = 0.7
 const FILTER_RATE = 48_000
 /** Samples of silence that push the last audio out of the filter and both resamplers. */
 const TAIL = 1600
@@ -44,7 +44,7 @@ export function createDenoiser(filter: NoiseFilter): Denoiser {
     // The filter lags by one frame: its first output lies before the audio.
     const answer = down.write(isFirst ? cleaned.subarray(RNNOISE_FRAME) : cleaned)
     isFirst = false
-    const mixed = answer.map((sample, i) => sample + ORIGINAL * (originals[i]! - sample))
+    const mixed = answer.map((sample, i) => sample + ORIGINAL_SHARE * (originals[i]! - sample))
     originals = originals.slice(mixed.length)
     return mixed
   }

@@ -1,11 +1,11 @@
 import type { Word } from '../../../transcript/transcript.ts'
 
 /** A word on two channels is the same if it begins on both within this time, in seconds. */
-const TOGETHER = 0.3
+const SAME_WORD_SECONDS = 0.3
 /**
  * Share of the words of a channel that others have too, from which on it counts as the same room.
  */
-const SAME_ROOM = 0.25
+const SAME_ROOM_SHARE = 0.25
 /** Minimum number of shared words: a side that hardly speaks may say "yes" along with the other. */
 const MIN_SHARED_WORDS = 5
 
@@ -17,7 +17,7 @@ const MIN_SHARED_WORDS = 5
 export function isSameRoom(channels: readonly (readonly Word[])[]): boolean {
   return channels.some((own, i) => {
     const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
-    return Math.max(...shared) >= Math.max(MIN_SHARED_WORDS, SAME_ROOM * own.length)
+    return Math.max(...shared) >= Math.max(MIN_SHARED_WORDS, SAME_ROOM_SHARE * own.length)
   })
 }
 
@@ -25,8 +25,8 @@ function countShared(own: readonly Word[], other: readonly Word[]): number {
   let first = 0
   let shared = 0
   for (const { text, start } of own) {
-    while (first < other.length && other[first]!.start < start - TOGETHER) first++
-    for (let i = first; i < other.length && other[i]!.start <= start + TOGETHER; i++) {
+    while (first < other.length && other[first]!.start < start - SAME_WORD_SECONDS) first++
+    for (let i = first; i < other.length && other[i]!.start <= start + SAME_WORD_SECONDS; i++) {
       if (bare(other[i]!.text) !== bare(text)) continue
       shared++
       break

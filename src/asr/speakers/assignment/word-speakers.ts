@@ -14,9 +14,9 @@ export type WordSpeakers = { speakerOf: number[]; margins: number[] }
  * Two windows of different speakers have about this cosine: the score that an unknown speaker would
  * have.
  */
-const STRANGER = 0.2
+const UNKNOWN_SPEAKER_SCORE = 0.2
 /** The cost of a speaker change, in seconds × cosine: low at a pause or after a sentence. */
-const CHANGE = 0.15
+const SPEAKER_CHANGE_COST = 0.15
 const EASY_CHANGE = 0.05
 /** A pause at which a speaker change is cheap, in seconds. */
 const PAUSE = 0.25
@@ -47,7 +47,7 @@ export function assignWords(
   }: { windows: readonly EmbeddedWindow[]; centroids: readonly Float32Array[] },
 ): WordSpeakers {
   if (centroids.length === 0) {
-    return { speakerOf: words.map(() => 0), margins: words.map(() => -STRANGER) }
+    return { speakerOf: words.map(() => 0), margins: words.map(() => -UNKNOWN_SPEAKER_SCORE) }
   }
   const weights = words.map(weightsIn(windows))
   let speakers = centroids
@@ -127,7 +127,7 @@ function cheapestPath(words: readonly Word[], scores: readonly Float64Array[]): 
 
 function changeCost(before: Word, after: Word): number {
   const easy = after.start - before.end >= PAUSE || /[.!?…]["'”’)]?$/.test(before.text)
-  return easy ? EASY_CHANGE : CHANGE
+  return easy ? EASY_CHANGE : SPEAKER_CHANGE_COST
 }
 
 function indexOfLargest(values: Float64Array): number {
@@ -168,5 +168,5 @@ function learnAgain(
 
 function marginOf(scores: Float64Array, cluster: number): number {
   const others = scores.filter((_, k) => k !== cluster)
-  return scores[cluster]! - others.reduce((max, x) => Math.max(max, x), STRANGER)
+  return scores[cluster]! - others.reduce((max, x) => Math.max(max, x), UNKNOWN_SPEAKER_SCORE)
 }

@@ -33,7 +33,7 @@ const MIN_WINDOWS = 3.4
  * the other; the windows that a speaker then has at least, three quarters of a second of speech;
  * and the windows that make a group a speaker where that is not enough.
  */
-const EASES = [0.5, 0.25, 0.125]
+const PENALTY_FACTORS = [0.5, 0.25, 0.125]
 const MIN_EASED_WINDOWS = 2.5
 const SURE_GROUP = 3
 /** A group to which the model gives fewer windows than this keeps its vector. */
@@ -52,7 +52,7 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
   const groups = clusterEmbeddings(sparse.length > 0 ? sparse : embeddings, MAX_SPEAKERS)
-  const levels = [1, ...EASES]
+  const levels = [1, ...PENALTY_FACTORS]
   const kept: Speaker[][] = []
   const found = speakersFor(0)
   const known = new Map<number, Float32Array[]>()
@@ -113,8 +113,8 @@ function keepSpeakers(
   const starts = mergeClusters(groups, { count: 1, similarity: SIMILARITY }).map(directionOf)
   const speakers = learnSpeakers(embeddings, { starts, penaltyScale })
   speakers.sort((a, b) => b.weight - a.weight)
-  const least = penaltyScale < 1 ? MIN_EASED_WINDOWS : MIN_WINDOWS
-  return speakers.filter(({ weight }, k) => k === 0 || weight >= least)
+  const min = penaltyScale < 1 ? MIN_EASED_WINDOWS : MIN_WINDOWS
+  return speakers.filter(({ weight }, k) => k === 0 || weight >= min)
 }
 
 /**

@@ -19,18 +19,18 @@ export function chooseSpeakerCounts(
   channels: readonly ChannelSpeakers[],
   { start, counts }: { start: readonly number[]; counts: SpeakerCounts },
 ): number[] {
-  const [least, most] = boundsOf(counts)
+  const [min, max] = boundsOf(counts)
   const [only] = channels
   // No choice between channels: skip the counts in between, each of which takes seconds for a long
   // recording.
-  if (only && channels.length === 1) return [countOf(only, { start: start[0]!, least, most })]
+  if (only && channels.length === 1) return [countOf(only, { start: start[0]!, min, max })]
   const chosen = [...start]
-  for (let total = sum(chosen); total < least; total++) {
+  for (let total = sum(chosen); total < min; total++) {
     const channel = lowest(channels.map((speakers, i) => splitLikeness(speakers, chosen[i]! + 1)))
     if (channel === undefined) break
     chosen[channel]!++
   }
-  for (let total = sum(chosen); total > most; total--) {
+  for (let total = sum(chosen); total > max; total--) {
     const alike = channels.map((speakers, i) =>
       chosen[i]! > 1 ? likenessAt(speakers, chosen[i]!) : undefined,
     )
@@ -45,9 +45,9 @@ export function chooseSpeakerCounts(
 
 function countOf(
   speakers: ChannelSpeakers,
-  { start, least, most }: { start: number; least: number; most: number },
+  { start, min, max }: { start: number; min: number; max: number },
 ): number {
-  const wanted = Math.min(Math.max(start, least), most)
+  const wanted = Math.min(Math.max(start, min), max)
   if (wanted <= start) return Math.min(wanted, speakers.centroids(wanted).length)
   if (splitLikeness(speakers, wanted) !== undefined) return wanted
   let count = start

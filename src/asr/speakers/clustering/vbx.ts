@@ -5,8 +5,8 @@ import { dot } from './vectors.ts'
  * the variance between speakers as a multiple of that. From the mean cosines of windows of 1.2 s:
  * 0.5 for one speaker, 0.14 for two.
  */
-const WITHIN = 0.45
-const BETWEEN = 0.9
+const WITHIN_SPEAKER_VARIANCE = 0.45
+const BETWEEN_SPEAKER_VARIANCE = 0.9
 /** Windows overlap, so each counts for less than one (F_A in the paper). */
 const ACOUSTIC_SCALE = 0.3
 /**
@@ -39,7 +39,7 @@ export function inferSpeakers(
     penaltyScale = 1,
   }: { start: readonly number[]; speakerCount: number; penaltyScale?: number },
 ): Float64Array[] {
-  const scale = Math.sqrt((embeddings[0]?.length ?? 0) / WITHIN)
+  const scale = Math.sqrt((embeddings[0]?.length ?? 0) / WITHIN_SPEAKER_VARIANCE)
   const windows = embeddings.map((embedding) => Float64Array.from(embedding, (x) => x * scale))
   let posteriors: Float64Array[] = start.map((speaker) => {
     return Float64Array.from(
@@ -90,12 +90,12 @@ function learnSpeakers(
       count += share
       for (let d = 0; d < dimension; d++) sum[d]! += share * window[d]!
     }
-    const variance = 1 / (1 + ratio * BETWEEN * count)
-    const mean = sum.map((x) => ratio * variance * Math.sqrt(BETWEEN) * x)
+    const variance = 1 / (1 + ratio * BETWEEN_SPEAKER_VARIANCE * count)
+    const mean = sum.map((x) => ratio * variance * Math.sqrt(BETWEEN_SPEAKER_VARIANCE) * x)
     const squared = dot(mean, mean)
     return {
       mean,
-      cost: 0.5 * BETWEEN * (dimension * variance + squared),
+      cost: 0.5 * BETWEEN_SPEAKER_VARIANCE * (dimension * variance + squared),
       evidence: 0.5 * (dimension * (Math.log(variance) - variance + 1) - squared),
     }
   })
@@ -104,7 +104,7 @@ function learnSpeakers(
 /** Returns the log-likelihoods of a window, up to a constant common to all speakers. */
 function scoreWindow(window: Float64Array, models: readonly SpeakerGaussian[]): Float64Array {
   return Float64Array.from(models, ({ mean, cost }) => {
-    return ACOUSTIC_SCALE * (Math.sqrt(BETWEEN) * dot(mean, window) - cost)
+    return ACOUSTIC_SCALE * (Math.sqrt(BETWEEN_SPEAKER_VARIANCE) * dot(mean, window) - cost)
   })
 }
 

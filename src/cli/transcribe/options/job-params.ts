@@ -207,12 +207,12 @@ function readStyle(values: Values): Record<string, unknown> {
 function readSpeakers(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {}
   const counts = speakerCounts.exec(text)
-  const [least, most] = [counts?.[1], counts?.[2]].map((count) => count && Number(count))
-  if (!counts || least === 0 || (most !== undefined && Number(least) > Number(most))) {
+  const [min, max] = [counts?.[1], counts?.[2]].map((count) => count && Number(count))
+  if (!counts || min === 0 || (max !== undefined && Number(min) > Number(max))) {
     throw new UsageError(`--speakers takes a number such as 2, or a range such as 2-4, not ${text}`)
   }
-  if (!least) return { diarization: true }
-  const config = most ? { min_speakers: least, max_speakers: most } : { number_of_speakers: least }
+  if (!min) return { diarization: true }
+  const config = max ? { min_speakers: min, max_speakers: max } : { number_of_speakers: min }
   return { diarization: true, diarization_config: config }
 }
 

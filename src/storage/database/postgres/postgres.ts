@@ -43,7 +43,7 @@ const READ_POOL_SHARE = 0.3
 /** Pause before another try to reach the database. */
 const RETRY_MS = 500
 /** PostgreSQL 15, as the server reports it. */
-const OLDEST = 150_000
+const MIN_VERSION = 150_000
 
 /** Lists walk indexes in their order and stop at the end of a page; nothing is sorted. */
 const READ_POOL_SETTINGS = {
@@ -137,7 +137,7 @@ async function requireFeatures(database: Kysely<Tables>): Promise<void> {
     select current_setting('server_version_num') as version,
       current_setting('server_encoding') as encoding`.execute(database)
   const { version, encoding } = rows[0]!
-  if (Number(version) < OLDEST) throw new Error('it is older than PostgreSQL 15')
+  if (Number(version) < MIN_VERSION) throw new Error('it is older than PostgreSQL 15')
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${encoding}, not UTF8`)
 }
 

@@ -23,12 +23,12 @@ export function vectorsOf(sentences: readonly (readonly string[])[]): Vector[] {
   for (const terms of sentences) {
     for (const term of new Set(terms)) frequency.set(term, (frequency.get(term) ?? 0) + 1)
   }
-  const most =
+  const max =
     sentences.length < MIN_SENTENCES ? Number.POSITIVE_INFINITY : MAX_SHARE * sentences.length
   return sentences.map((terms) => {
     const weights = new Map<string, number>()
     for (const term of terms) {
-      if (frequency.get(term)! > most) continue
+      if (frequency.get(term)! > max) continue
       const idf = Math.log(1 + sentences.length / frequency.get(term)!)
       weights.set(term, (weights.get(term) ?? 0) + idf)
     }

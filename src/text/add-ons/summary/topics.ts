@@ -36,10 +36,10 @@ function bordersOf(sentences: readonly Sentence[]): number[] {
   const known = depths.slice(1)
   const mean = known.reduce((sum, depth) => sum + depth, 0) / Math.max(1, known.length)
   const variance = known.reduce((sum, depth) => sum + (depth - mean) ** 2, 0)
-  const least = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, known.length))
+  const min = mean + DEVIATIONS * Math.sqrt(variance / Math.max(1, known.length))
   const candidates = depths
     .map((depth, at) => ({ depth, at }))
-    .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= least)
+    .filter(({ depth, at }) => at > 0 && depth > 0 && depth >= min)
     .sort((a, b) => b.depth - a.depth || a.at - b.at)
   const borders: number[] = []
   for (const { at } of candidates) {

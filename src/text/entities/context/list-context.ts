@@ -40,10 +40,13 @@ export function inContext(entity: Entity, { text, tokens, at, count }: ListItem)
   if (type === 'NAME') return []
   const everyday =
     tagsOf(first.lower).some((tag) => everydayTags.has(tag)) || everydayWords.has(first.lower)
-  const usual = everyday || isCommon(first.lower)
+  const isOrdinary = everyday || isCommon(first.lower)
   const company = acts.test(text.slice(entity.to, entity.to + 20))
-  if (type === 'PRODUCT' && first.initial && usual) return []
-  if (type === 'ORGANIZATION' && ((first.initial && usual && !company) || first.text.length < 2))
+  if (type === 'PRODUCT' && first.initial && isOrdinary) return []
+  if (
+    type === 'ORGANIZATION' &&
+    ((first.initial && isOrdinary && !company) || first.text.length < 2)
+  )
     return []
   if (type === 'LOCATION_CITY' && everyday && first.initial) return []
   if (type === 'LOCATION' && everyday) return []

@@ -42,7 +42,7 @@ const sources: Source[] = [
 type GazetteerEntry = { type: EntityType; small: boolean; letters: boolean }
 
 let phrases: Map<string, GazetteerEntry> | undefined
-const LONGEST = 4
+const MAX_PHRASE_WORDS = 4
 
 function loadPhrases(): Map<string, GazetteerEntry> {
   const all = new Map<string, GazetteerEntry>()
@@ -76,7 +76,7 @@ export function findListed(text: string, tokens: readonly WordToken[]): Entity[]
   const found: Entity[] = []
   const cased = !isUncased(text)
   for (let at = 0; at < tokens.length; at++) {
-    for (let count = Math.min(LONGEST, tokens.length - at); count > 0; count--) {
+    for (let count = Math.min(MAX_PHRASE_WORDS, tokens.length - at); count > 0; count--) {
       const entity = listedAt(tokens.slice(at, at + count), cased)
       if (!entity) continue
       found.push(...inContext(entity, { text, tokens, at, count }))

@@ -15,11 +15,11 @@ const setOf = (...names: string[]) =>
 export function isGiven(word: string): boolean {
   given ??= setOf('names/given-names-world')
   if (word.includes('-')) return word.split('-').every(isGiven)
-  return given.has(withoutAccents(word)) || isUsualGiven(word)
+  return given.has(withoutAccents(word)) || isGivenName(word)
 }
 
 /** Returns whether a lower-case word is a given name that is common among English speakers. */
-export function isUsualGiven(word: string): boolean {
+export function isGivenName(word: string): boolean {
   givenNames ??= setOf('names/given-names')
   return givenNames.has(word) || hasTag(word, 'MaleName', 'FemaleName', 'FirstName')
 }

@@ -6,10 +6,10 @@ import {
   isCommon,
   isFamily,
   isGiven,
+  isGivenName,
   isMonthName,
   isPlaceName,
   isUnknown,
-  isUsualGiven,
   isWordLike,
   small,
 } from './name-words.ts'
@@ -82,14 +82,14 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
   const family = next && (cued ? isFamilyBehind(next) : isFamilyUncased(next))
   // "My name is mark green": two everyday words, which together are a name.
   const cuedGiven = isGiven(lower) && (!isCommon(lower) || (family && isWordLike(lower)))
-  if (!(cued ? cuedGiven : isUsualGiven(lower) && !isUsual(lower))) return undefined
+  if (!(cued ? cuedGiven : isGivenName(lower) && !isOrdinary(lower))) return undefined
   return family
     ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
 }
 
 function isFamilyUncased({ lower }: WordToken): boolean {
-  return isFamily(lower) && !isUsual(lower)
+  return isFamily(lower) && !isOrdinary(lower)
 }
 
 /**
@@ -100,7 +100,7 @@ export function isFamilyBehind({ lower }: WordToken): boolean {
   return isFamily(lower) && !small.has(lower) && !isFunctionWord(lower)
 }
 
-function isUsual(lower: string): boolean {
+function isOrdinary(lower: string): boolean {
   return isCommon(lower) || isWordLike(lower) || isMonthName(lower) || small.has(lower)
 }
 

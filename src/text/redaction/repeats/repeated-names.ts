@@ -8,8 +8,8 @@ import { isFunctionWord } from '../../vocabulary/common-words.ts'
 type Names = ReadonlyMap<string, EntityType>
 
 /** Shorter names are not searched for in spelled letters, nor in words with an s. */
-const SHORTEST = 3
-const LONGEST = 20
+const MIN_NAME_CHARS = 3
+const MAX_NAME_CHARS = 20
 
 /**
  * Finds further occurrences of known names: in any letter case, in the plural ("the Joneses"), and
@@ -34,7 +34,7 @@ export function findRepeatedNames(text: string, words: readonly Lexeme[], names:
 /** Returns a word and the singulars that it may be the plural of. */
 function formsOf(lower: string): string[] {
   const stems = [lower.replace(/s$/, ''), lower.replace(/es$/, '')]
-  return [lower, ...stems.filter((stem) => stem !== lower && stem.length >= SHORTEST)]
+  return [lower, ...stems.filter((stem) => stem !== lower && stem.length >= MIN_NAME_CHARS)]
 }
 
 type NameOccurrence = { word: Lexeme; lower: string; isSmall: boolean; names: Names }
@@ -43,7 +43,7 @@ function isNameHere(text: string, { word, lower, isSmall, names }: NameOccurrenc
   const left = text.slice(Math.max(0, word.from - 12), word.from)
   const isCapital = /^\p{Lu}/u.test(word.text)
   if (!isCapital && !isSmall) {
-    return lower.length >= SHORTEST && isRareWord(lower) && !/\ban? $/i.test(left)
+    return lower.length >= MIN_NAME_CHARS && isRareWord(lower) && !/\ban? $/i.test(left)
   }
   if (isMonthName(lower) && seasonBefore.test(left)) return false
   if (!isFunctionWord(lower) && !isMonthName(lower) && !interjections.test(lower)) return true
@@ -83,7 +83,11 @@ function findLetters(text: string, words: readonly Lexeme[], names: Names): Enti
     const letters = row.map((letter) => withoutAccents(letter.text)).join('')
     const found: Entity[] = []
     for (let at = 0; at < row.length; at++) {
-      for (let count = Math.min(LONGEST, row.length - at); count >= SHORTEST; count--) {
+      for (
+        let count = Math.min(MAX_NAME_CHARS, row.length - at);
+        count >= MIN_NAME_CHARS;
+        count--
+      ) {
         const type = names.get(letters.slice(at, at + count))
         if (!type) continue
         found.push({ type, from: row[at]!.from, to: row[at + count - 1]!.to, score: 0.05 })

@@ -16,12 +16,12 @@ export type LookAlikes = {
 const MIN_LETTERS = 4
 /** Letters that may differ, of a name with at least so many. */
 const DIFFERENCES = [
-  { letters: 10, most: 3 },
-  { letters: 5, most: 2 },
-  { letters: 0, most: 1 },
+  { letters: 10, max: 3 },
+  { letters: 5, max: 2 },
+  { letters: 0, max: 1 },
 ]
 /** Words before and after a name, for its meaning. */
-const AROUND = 6
+const CONTEXT_WORDS = 6
 
 /**
  * Finds spellings that may be the same name. They begin alike, differ in few letters before their
@@ -71,9 +71,9 @@ function mayBeSame(one: string, other: string, language: string): boolean {
   if (shorter < MIN_LETTERS) return false
   // The plural of German nouns: Vater and Väter.
   if (a.join('') === b.join('')) return language !== 'de'
-  const { most } = DIFFERENCES.find(({ letters }) => shorter >= letters)!
-  if (Math.abs(a.length - b.length) > most || a.at(-1) !== b.at(-1)) return false
-  return countDifferences(a, b) <= most
+  const { max } = DIFFERENCES.find(({ letters }) => shorter >= letters)!
+  if (Math.abs(a.length - b.length) > max || a.at(-1) !== b.at(-1)) return false
+  return countDifferences(a, b) <= max
 }
 
 function foldAccents(text: string): string {
@@ -95,6 +95,6 @@ function countDifferences(a: readonly string[], b: readonly string[]): number {
 }
 
 function wordsAround({ words, language }: Utterance, at: number): string {
-  const some = words.slice(Math.max(0, at - AROUND), at + AROUND + 1)
+  const some = words.slice(Math.max(0, at - CONTEXT_WORDS), at + CONTEXT_WORDS + 1)
   return some.map(({ text }) => text).join(separatorOf(language))
 }

@@ -22,7 +22,7 @@ type Name = SpokenName & {
 }
 
 /** Names of so few phones are alike only when their phones are equal. */
-const SHORT = 6
+const SHORT_NAME_PHONES = 6
 /** The greatest distance of longer names, per phone. */
 const MAX_DISTANCE = 0.06
 
@@ -83,7 +83,7 @@ function isAlike(a: Name, b: Name): boolean {
   if (a.phones.length < 2 || b.phones.length < 2) return false
   if (a.read === b.read) return true
   if (phoneDistance(a.phones[0]!, b.phones[0]!) > 0) return false
-  const limit = longer <= SHORT ? 0 : MAX_DISTANCE * longer
+  const limit = longer <= SHORT_NAME_PHONES ? 0 : MAX_DISTANCE * longer
   return editDistance(a.phones, b.phones, limit) <= limit
 }
 

@@ -82,7 +82,7 @@ function spokenNumberAt(
 }
 
 /** The longest number: nine hundred ninety-nine billion …, with its "and"s and decimals. */
-const LONGEST = 30
+const MAX_NUMBER_WORDS = 30
 
 /**
  * Returns the lower-case parts of the words from `at` up to the next punctuation mark, hyphens
@@ -91,7 +91,7 @@ const LONGEST = 30
 function unbrokenWords(words: readonly Word[], at: number) {
   const parts: string[] = []
   const owners: number[] = []
-  for (let i = at; i < words.length && parts.length < LONGEST; i++) {
+  for (let i = at; i < words.length && parts.length < MAX_NUMBER_WORDS; i++) {
     const { before, core, possessive, after } = partsOf(words[i]!.text)
     if (core === '' || (before !== '' && i > at)) break
     for (const part of core.toLowerCase().split('-')) {

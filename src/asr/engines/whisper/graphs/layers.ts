@@ -5,7 +5,7 @@ import type { GraphWriter } from './graph-writer.ts'
 const BLOCK = 32
 /** A byte holds -127 to 127, moved up by this. */
 const ZERO_POINT = 128
-const LARGEST = 127
+const MAX_INT8 = 127
 /** Activations are rounded to bytes too, in blocks of every row, so the products are integers. */
 const BYTE_ACTIVATIONS = 4
 const EPSILON = 1e-5
@@ -82,8 +82,8 @@ function quantizeBlocks(values: Float32Array): { bytes: Uint8Array; scales: Floa
     const [from, to] = [block * BLOCK, (block + 1) * BLOCK]
     let peak = 0
     for (let i = from; i < to; i++) peak = Math.max(peak, Math.abs(values[i]!))
-    scales[block] = peak / LARGEST
-    const steps = peak === 0 ? 0 : LARGEST / peak
+    scales[block] = peak / MAX_INT8
+    const steps = peak === 0 ? 0 : MAX_INT8 / peak
     for (let i = from; i < to; i++) bytes[i] = Math.round(values[i]! * steps) + ZERO_POINT
   }
   return { bytes, scales }

@@ -4,7 +4,7 @@ import { type GraphContext, normalized, product } from './layers.ts'
 
 /** Activations are bytes of 1 to 255 around a zero point, weights are bytes with a sign. */
 const ZERO_POINT = 128
-const LARGEST = 127
+const MAX_INT8 = 127
 /** A row of zeros has no scale; any small one serves. */
 const MIN_SCALE = 1e-9
 
@@ -54,7 +54,7 @@ type RowBytes = { bytes: string; scales: string }
 
 function quantizeRows(graph: GraphWriter, input: string): RowBytes {
   const peaks = graph.node('ReduceMax', [graph.node('Abs', [input])], { axes: [-1], keepdims: 0 })
-  const step = graph.floats('row-step', [1], Float32Array.of(1 / LARGEST))
+  const step = graph.floats('row-step', [1], Float32Array.of(1 / MAX_INT8))
   const smallest = graph.floats('smallest-scale', [1], Float32Array.of(MIN_SCALE))
   const scales = graph.node('Add', [graph.node('Mul', [peaks, step]), smallest])
   const flat = graph.node('Reshape', [scales, graph.integers(-1)])
@@ -104,8 +104,8 @@ function quantizeColumns(
     const from = output * inputs
     let peak = 0
     for (let i = 0; i < inputs; i++) peak = Math.max(peak, Math.abs(matrix[from + i]!))
-    scales[output] = peak / LARGEST
-    const steps = peak === 0 ? 0 : LARGEST / peak
+    scales[output] = peak / MAX_INT8
+    const steps = peak === 0 ? 0 : MAX_INT8 / peak
     for (let i = 0; i < inputs; i++) {
       bytes[i * outputs + output] = Math.round(matrix[from + i]! * steps)
     }
