@@ -13,7 +13,7 @@ const TEXT = 'Ask not what your country can do for you, said Doctor Miller in Bo
 
 const speech = createFakeSpeechEngine(TEXT)
 const app = await createApp(readConfig(process.env), { speech, log: createLog('fatal') })
-// As `steno serve` does behind its start.
+// As `steno serve` does after its start.
 await import('undici')
 let longest = 0
 let last = process.threadCpuUsage()

@@ -39,7 +39,7 @@ export function readTree(root: number, known: readonly Process[] = []): ProcessT
 function readStat(pid: string): Stat | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in brackets may hold anything; fields are counted behind it, from the third.
+    // The name in brackets may hold anything; fields are counted after it, from the third.
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
     const [parent, started, pages] = [fields[1], fields[19], fields[21]].map(Number)
     return { parent: parent!, started: started!, resident: pages! * PAGE_BYTES }

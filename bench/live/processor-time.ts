@@ -16,7 +16,7 @@ export function readProcessorTime(root: number): ProcessorTime {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const line = read(`/proc/${name}/stat`)
-    // The name in brackets may hold anything; fields are counted behind it, from the third.
+    // The name in brackets may hold anything; fields are counted after it, from the third.
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
     parents.set(Number(name), Number(fields[1]))
     seconds.set(Number(name), (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND)

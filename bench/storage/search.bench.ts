@@ -134,7 +134,7 @@ async function processorMs({ process: { pid } }: Served): Promise<number> {
   return (user! + system!) * 10
 }
 
-/** Deletes recordings that say a word, and counts who says it before and behind that. */
+/** Deletes recordings that say a word, and counts who says it before and after that. */
 async function deleteSome(server: Served): Promise<void> {
   const before = await countHits(server)
   const ids = [...said.keys()].slice(0, DELETED_JOBS)

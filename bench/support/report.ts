@@ -1,5 +1,5 @@
 /**
- * Prints the outcome of a benchmark as one JSON line; numbers are cut to four digits behind the
+ * Prints the outcome of a benchmark as one JSON line; numbers are cut to four digits after the
  * point.
  */
 export function report(outcome: Record<string, unknown>): void {

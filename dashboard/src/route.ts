@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals'
 
-/** The parts of the address behind `#/`: such as `['pre-recorded', ID]`. */
+/** The parts of the address after `#/`: such as `['pre-recorded', ID]`. */
 export const route = signal<string[]>(readRoute())
 
-/** What follows them behind a question mark. */
+/** What follows them after a question mark. */
 export const routeQuery = signal<string>(readQuery())
 
 function readRoute(): string[] {

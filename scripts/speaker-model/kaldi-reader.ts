@@ -1,4 +1,4 @@
-/** Numbers in rows, one row behind the other. */
+/** Numbers in rows, one row after the other. */
 export type Matrix = { rows: number; columns: number; values: Float32Array }
 /**
  * A field of a component: a number, both as it is read as float and as integer, a switch, or

@@ -12,7 +12,7 @@ export type FrameLayer = { affine: Affine; scaling: Scaling }
 /**
  * An x-vector network (Snyder et al. 2018, "X-vectors: robust DNN embeddings for speaker
  * recognition"): layers over frames, their mean and standard deviation in a window, and one more
- * layer, which is the embedding. The paper takes it before the rectifier; behind the scaling,
+ * layer, which is the embedding. The paper takes it before the rectifier; after the scaling,
  * cosines of voices lie further apart (equal error rate on windows of 1.5 s of read speech: 4.1 %
  * instead of 5.1 %), and around 0.
  */

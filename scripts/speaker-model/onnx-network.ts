@@ -100,7 +100,7 @@ function addPooling(
   const mean = add('MatMul', [frames, 'windows'], 'mean')
   const square = add('MatMul', [add('Mul', [frames, frames], 'squares'), 'windows'], 'square')
   const spread = add('Sub', [square, add('Mul', [mean, mean], 'mean.square')], 'variance')
-  // The floor belongs behind the last scaling, which is folded into the embedding.
+  // The floor belongs after the last scaling, which is folded into the embedding.
   const floor = exact(
     'floor',
     [size, 1],
@@ -113,7 +113,7 @@ function addPooling(
   return add('Squeeze', [statistics, axes(initializer)], 'flat')
 }
 
-/** Adds the layers behind the statistics; returns the size of an embedding. */
+/** Adds the layers after the statistics; returns the size of an embedding. */
 function addEmbedding(
   { add, exact, constant }: Graph,
   network: XVectorNetwork,

@@ -13,7 +13,7 @@ type Layer = {
 
 /** Numbers in a frame of its input. */
 export const INPUTS = 4
-/** Frames before and behind a frame that its layers see. */
+/** Frames before and after a frame that its layers see. */
 export const CONTEXT = 3
 
 const TARGET_RMS = 0.5

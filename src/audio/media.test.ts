@@ -148,7 +148,7 @@ test('the sound of a film starts when the film says so', async (t) => {
   assert.ok(Math.abs(described.duration - 4.5) < 0.08)
 })
 
-test('channels stay apart, and equal ones are found even behind a lossy codec', async (t) => {
+test('channels stay apart, and equal ones are found even after a lossy codec', async (t) => {
   const two = await decode(t, 'two-channels.wav')
   assert.deepEqual(two.sameAs, [null, null])
   const reference = (await decode(t, 'speech.wav')).channels[0]!

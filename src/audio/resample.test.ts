@@ -40,7 +40,7 @@ test('tones up to 7 kHz keep their level within 0.1 dB', () => {
   }
 })
 
-test('tones above 8 kHz leave less than -80 dB behind', () => {
+test('tones above 8 kHz leave less than -80 dB after', () => {
   for (const rate of rates) {
     for (const frequency of [8000, 8200, 9000, 10_500, 0.49 * rate]) {
       const level = decibels(resample(tone(frequency, rate), rate))

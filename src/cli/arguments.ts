@@ -8,7 +8,7 @@ export class UsageError extends Error {
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /**
- * Parses the arguments behind a command's name. An unknown argument throws a `UsageError` that
+ * Parses the arguments after a command's name. An unknown argument throws a `UsageError` that
  * lists the known ones. So does a second value of an option that takes one, which would otherwise
  * silently replace the first.
  */

@@ -127,7 +127,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 }
 
 /**
- * Returns whether the arguments request help, which overrides all others, except behind `--`, where
+ * Returns whether the arguments request help, which overrides all others, except after `--`, where
  * only file names follow.
  */
 function asksForHelp(args: readonly string[]): boolean {

@@ -44,7 +44,7 @@ export function viewLiveUtterance(
   return { ...(span ?? none), ...confidenceOf(utterance), ...recognized, text, words }
 }
 
-/** Views the words, the first behind `before`, and what was recognized. */
+/** Views the words, the first after `before`, and what was recognized. */
 function viewParts(utterance: ViewedUtterance, before: string) {
   const { language, languageConfidence, model } = utterance
   const blank = separatorOf(language)

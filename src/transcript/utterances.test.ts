@@ -23,11 +23,11 @@ test('a pause ends an utterance', () => {
   assert.deepEqual(cut('hello there | you'), ['hello there', 'you'])
 })
 
-test('a short pause ends it only behind a sentence', () => {
+test('a short pause ends it only after a sentence', () => {
   assert.deepEqual(cut("yes. ' no ' maybe"), ['yes.', 'no maybe'])
 })
 
-test('a long utterance is cut behind a sentence near its middle', () => {
+test('a long utterance is cut after a sentence near its middle', () => {
   const half = `${'word '.repeat(20)}end.`
   assert.deepEqual(cut(`${half} ${half}`), [half, half])
 })

@@ -68,7 +68,7 @@ function bestCut(words: readonly Word[], marks: readonly number[]): number {
   return best
 }
 
-/** Returns how well a cut behind a word reads by its punctuation, from 0 to 1. */
+/** Returns how well a cut after a word reads by its punctuation, from 0 to 1. */
 function markOf(word: Word): number {
   if (endsSentence(word)) return 1
   return /[,;:]$/.test(word.text) ? 0.4 : 0

@@ -36,7 +36,7 @@ function mkvTrack(number: number): Buffer {
   )
 }
 
-/** Matroska of blocks that hold two bytes each, of so many bytes, behind so many tracks. */
+/** Matroska of blocks that hold two bytes each, of so many bytes, after so many tracks. */
 export function tinyMkv({ bytes, tracks }: { bytes: number; tracks: number }): Buffer {
   const all = Array.from({ length: tracks }, (_, n) => mkvTrack((n % 126) + 1))
   // SimpleBlock of track 1: six bytes, the last two of them samples.

@@ -29,7 +29,7 @@ const fragments = [
   frame(opcodes.continuation, one, true),
 ]
 
-/** A header of 44 bytes and one sample behind it. */
+/** A header of 44 bytes and one sample after it. */
 function headed(): Buffer {
   return frame(opcodes.binary, wavOf(Buffer.alloc(2)))
 }

@@ -118,7 +118,7 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
   )
 }
 
-/** A narrow column breaks it behind the dot. */
+/** A narrow column breaks it after the dot. */
 function EventName({ name }: { name: string }): JSX.Element {
   const [subject, ...rest] = name.split('.')
   return (

@@ -5,7 +5,7 @@ export type SearchRequest = JobFilter & { q: string; language: string; speaker: 
 
 const names = [...Object.keys(anyJob), 'language', 'speaker'] as const
 
-/** Reads the part of the address behind `#/search`: the question, and the filters after it. */
+/** Reads the part of the address after `#/search`: the question, and the filters after it. */
 export function readRequest(q: string, query: string): SearchRequest {
   const given = new URLSearchParams(query)
   const fields = names.map((name) => [name, given.get(name) ?? ''])

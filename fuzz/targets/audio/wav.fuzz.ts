@@ -13,7 +13,7 @@ const [MAX_READ, MAX_READS] = [256 * 1024, 2500]
 
 const plain = Buffer.from(hum(0.01, 2))
 
-/** The same samples behind a format chunk of 40 bytes that tells tag and bits. */
+/** The same samples after a format chunk of 40 bytes that tells tag and bits. */
 function extensible(tag: number, bits: number): Buffer {
   const format = Buffer.alloc(48)
   plain.copy(format, 0, 12, 36)

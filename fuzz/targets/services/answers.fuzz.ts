@@ -128,7 +128,7 @@ function speech(text: string): void {
   if (!answer) return
   let last = 0
   for (const { start, end, confidence, text } of answer.words) {
-    assert.ok(start >= last && end >= start && end <= SECONDS, `${start} to ${end} behind ${last}`)
+    assert.ok(start >= last && end >= start && end <= SECONDS, `${start} to ${end} after ${last}`)
     assert.ok(confidence >= 0 && confidence <= 1 && text.trim() !== '')
     last = end
   }

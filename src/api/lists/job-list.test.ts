@@ -30,7 +30,7 @@ function query(text: string): ListQuery {
   return found as ListQuery
 }
 
-test('a page in the middle names its neighbors, and the next one begins behind its last job', () => {
+test('a page in the middle names its neighbors, and the next one begins after its last job', () => {
   const page = { rows: [place], more: true }
   assert.deepEqual(
     pageUrls('http://a/v2/live', query('status=done&offset=4&limit=2'), { limit: 2, page }),

@@ -21,12 +21,12 @@ export function pageUrls(
     if (cursor !== undefined) params.append('cursor', cursor)
     return `${url}?${params}`
   }
-  const behind = query.offset + limit
+  const nextOffset = query.offset + limit
   const last = page.rows?.at(-1)
   return {
     first: at(0),
     current: at(query.offset, query.cursor),
-    next: page.more ? at(behind, last && formatCursor(last, behind)) : null,
+    next: page.more ? at(nextOffset, last && formatCursor(last, nextOffset)) : null,
   }
 }
 

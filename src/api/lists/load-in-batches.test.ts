@@ -32,7 +32,7 @@ test('a batch has at most 256 KiB, unless its only item is longer', async () => 
   assert.deepEqual(await batchesOf([1000, 1000, 1_000_000, 1000]), [2, 1, 1])
 })
 
-test('goes on behind items that are gone', async () => {
+test('goes on after items that are gone', async () => {
   const rows = [0, 1, 2, 3, 4].map((id) => ({ id, bytes: 100_000 }))
   const load = async (some: { id: number }[]) => some.filter(({ id }) => id % 2 === 0)
   const items = (await Array.fromAsync(loadInBatches(rows, load))).flat()

@@ -32,7 +32,7 @@ export type PipelineQueue = {
  * parsed.
  */
 export function serializePipelinedRequests(Base: typeof IncomingMessage): PipelineQueue {
-  /** The requests behind the current one; no entry where none is handled. */
+  /** The requests after the current one; no entry where none is handled. */
   const queues = new WeakMap<Socket, PendingRequest[]>()
   const isFull = (socket: Socket) => (queues.get(socket)?.length ?? 0) >= MAX_WAITING
 

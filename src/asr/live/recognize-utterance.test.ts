@@ -22,7 +22,7 @@ function settled(
   return stableWords(recognized, seconds, moonshineThresholds).map((word) => word.text)
 }
 
-test('a partial shows words that lie behind the end of the sound', () => {
+test('a partial shows words that lie after the end of the sound', () => {
   assert.deepEqual(settled([0.9, 0.9, 0.9], { seconds: 2 }), ['w0', 'w1', 'w2'])
 })
 

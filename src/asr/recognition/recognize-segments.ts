@@ -52,11 +52,11 @@ async function recognizeAlone(
 ): Promise<{ piece: Pick<RecognizedAudio, 'words' | 'uncovered'>; confidence: number }> {
   const wide = ranges.map(({ start, end }, i) => {
     const before = i > 0 ? (start - ranges[i - 1]!.end) / 2 : start
-    const behind = i + 1 < ranges.length ? (ranges[i + 1]!.start - end) / 2 : audio.length - end
+    const after = i + 1 < ranges.length ? (ranges[i + 1]!.start - end) / 2 : audio.length - end
     const margin = MARGIN_SECONDS * SAMPLE_RATE
     return {
       start: Math.ceil(start - Math.min(margin, before)),
-      end: Math.floor(end + Math.min(margin, behind)),
+      end: Math.floor(end + Math.min(margin, after)),
     }
   })
   const pieces = wide.map(({ start, end }) => audio.subarray(start, end))

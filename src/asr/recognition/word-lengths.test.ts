@@ -11,7 +11,7 @@ function timesOf(words: readonly { start: number; end: number }[]) {
   return words.map(({ start, end }) => [+start.toFixed(3), +end.toFixed(3)])
 }
 
-test('a short word grows into the silence before it, then into the one behind it', () => {
+test('a short word grows into the silence before it, then into the one after it', () => {
   const wide = widenShortWords([
     word('iron', 0, 1),
     word('they', 1.3, 1.32),

@@ -60,14 +60,14 @@ function spoken(words: readonly Word[]): number {
 
 /**
  * Makes words as long as speech can be. A word grows into the silence before it, then into the one
- * behind it, and last into neighbors that are longer than they need be. Words ascend and do not
+ * after it, and last into neighbors that are longer than they need be. Words ascend and do not
  * overlap; so do the results.
  */
 export function widenShortWords(words: readonly Word[]): Word[] {
   const wide = words.map((word) => ({ ...word }))
   for (const [i, word] of wide.entries()) {
     const before = wide[i - 1]
-    const behind = wide[i + 1]
+    const after = wide[i + 1]
     const grow = (side: 'start' | 'end', room: number) => {
       const part = Math.max(0, Math.min(missing(word), room))
       if (side === 'start') word.start -= part
@@ -75,9 +75,9 @@ export function widenShortWords(words: readonly Word[]): Word[] {
       return part
     }
     grow('start', word.start - (before?.end ?? 0))
-    if (behind) grow('end', behind.start - word.end)
+    if (after) grow('end', after.start - word.end)
     if (before) before.end -= grow('start', -missing(before))
-    if (behind) behind.start += grow('end', -missing(behind))
+    if (after) after.start += grow('end', -missing(after))
   }
   return apart(wide)
 }

@@ -75,7 +75,7 @@ test('MPEG streams are known by their packets, under any name', () => {
   assert.throws(() => detect(once, 'a.mp3'), { code: 'media_unsupported' })
 })
 
-test('bare streams are found behind tags, pictures and stray bytes', () => {
+test('bare streams are found after tags, pictures and stray bytes', () => {
   const mp3 = fixture('irregular/no-tag.mp3')
   const tag = Buffer.concat([
     Buffer.from('ID3\x04\0\0\0\x00\x10\x00', 'latin1'),

@@ -55,7 +55,7 @@ test('a header without its successors, or with forbidden fields, is no stream', 
   }
 })
 
-test('a stream is found behind bytes that belong to none', () => {
+test('a stream is found after bytes that belong to none', () => {
   const stream = frames([0xff, 0xfb, 0x90, 0], 417, 4)
   const cut = new Uint8Array(5000 + stream.length)
   cut.fill(0xff, 0, 20)

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 /** A setting that gives others access more easily than an operator may expect. */
 export type Exposure = { text: string; remedy: string }
 
-/** Shorter keys can be guessed; generated ones have 43 letters behind their prefix. */
+/** Shorter keys can be guessed; generated ones have 43 letters after their prefix. */
 const MIN_KEY = 16
 
 /** Returns the warnings of a start and of `doctor`. No text contains a key. */

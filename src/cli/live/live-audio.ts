@@ -163,7 +163,7 @@ async function openStream(stdin: Readable, raw: LiveFormat): Promise<LiveAudioSo
     for await (const bytes of all()) {
       yield bytes.subarray(0, left)
       left -= bytes.length
-      // A file may hold a title behind the samples.
+      // A file may hold a title after the samples.
       if (left <= 0) return
     }
   }

@@ -38,7 +38,7 @@ const HANDSHAKE_MS = 10_000
 
 /**
  * A live session over one or more successive connections. It keeps audio until it is acknowledged.
- * After a lost connection it reconnects and resumes at the byte behind the last ack: it sends the
+ * After a lost connection it reconnects and resumes at the byte after the last ack: it sends the
  * server that position (`offset`), and the server skips what had arrived after all.
  */
 export class LiveConnection {

@@ -55,7 +55,7 @@ export function readWavStream(head: Buffer): WavStream | undefined {
 }
 
 /**
- * Returns whether the header of the `data` chunk has arrived, behind whatever chunks come before
+ * Returns whether the header of the `data` chunk has arrived, after whatever chunks come before
  * it.
  */
 function reachesSamples(head: Buffer): boolean {

@@ -73,7 +73,7 @@ test('a flag of the callback selects its messages, whatever the client is sent',
   assert.deepEqual(bodies, expectedOf(session, texts))
 })
 
-test('the last two messages are queued with the end of the job, behind all others', async (t) => {
+test('the last two messages are queued with the end of the job, after all others', async (t) => {
   const session = await openSession(t)
   const feed = await session.openFeed()
   const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`

@@ -129,7 +129,7 @@ test('in any frames it finds what the contract says, and never asks for more tha
   )
 })
 
-test('noise that is repeated behind a lost acknowledgment is never stored twice', () => {
+test('noise that is repeated after a lost acknowledgment is never stored twice', () => {
   const noise = fc.uint8Array({ minLength: 40, maxLength: 400 })
   fc.assert(
     fc.property(noise, noise, places, places, fc.nat(), (audio, fresh, at, frames, seen) => {

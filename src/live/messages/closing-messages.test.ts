@@ -77,7 +77,7 @@ for (const [first, next, what] of [
   [made, lost, 'was made'],
 ] as const) {
   for (const kind of [/^summary /, /^message post_summarization\b/]) {
-    test(`a summary that ${what} stays so in the next process, killed behind ${kind}`, async () => {
+    test(`a summary that ${what} stays so in the next process, killed after ${kind}`, async () => {
       const before = cutBehind((await close(first)).lines, kind)
       const { result } = await close(next, before)
       assert.deepEqual(result.summarization, first)

@@ -135,7 +135,7 @@ test('what was not heard yet is not recognized', () => {
   assert.equal(pieces({ recognized: 31 }).segment.end, 31 * 512)
 })
 
-test('an utterance without a pause before or behind it is heard with what lies there', () => {
+test('an utterance without a pause before or after it is heard with what lies there', () => {
   const after = pieces({ after: 40_000, from: 75 })
   assert.deepEqual([after.segment.start, after.context.start], [40_000, 8000])
   assert.equal(pieces({ after: 10_000 }).context.start, 0)

@@ -29,7 +29,7 @@ test('finals of a channel are reported in order, though the first takes longest'
   )
 })
 
-test('where utterances touch, the second begins behind the last word of the first', async () => {
+test('where utterances touch, the second begins after the last word of the first', async () => {
   const { advance, reported, snapshots } = open([`${'#'.repeat(200)}${pause}`])
   await advance()
   const [first, second] = reported.filter((what) => what.startsWith('final'))
@@ -253,7 +253,7 @@ function marking({ final, partial }: { final?: Promise<void>; partial?: Promise<
   return change
 }
 
-test('finals and partials are sent in changed words, a final also behind a slow partial', async () => {
+test('finals and partials are sent in changed words, a final also after a slow partial', async () => {
   const slow = new Promise<void>(() => {})
   const audio = `${'#'.repeat(60)}${pause}`
   const { advance } = open([audio], { partials: true, change: marking({}) })

@@ -22,7 +22,7 @@ export type StoredEvent = {
 }
 
 /**
- * Returns the events of all accounts behind a place, in order. An event that follows later never
+ * Returns the events of all accounts after a place, in order. An event that follows later never
  * stands before one that was returned.
  */
 export async function readEvents(

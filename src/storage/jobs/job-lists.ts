@@ -112,7 +112,7 @@ async function selectPage(db: Db, filter: JobFilter, page: PageRequest): Promise
   return rows
 }
 
-/** The first `limit` jobs of some streams and the one behind, which shows that there is more. */
+/** The first `limit` jobs of some streams and the one after, which shows that there is more. */
 function pageOf(
   streams: readonly Sql[],
   { limit, offset, after, withJobs }: PageRequest,

@@ -70,7 +70,7 @@ testSessionStore('files', async (t) => {
   return { store: files, reopen: () => reopen(t, folder) }
 })
 
-test('the audio is in its file, behind the place of a header', async (t) => {
+test('the audio is in its file, after the place of a header', async (t) => {
   const { files } = await makeSession(t)
   assert.equal(files.audioStart, 44)
   await Promise.all(writeCalls(files, { count: 500 }))
@@ -119,7 +119,7 @@ test('a session whose making was cut off is made anew', async (t) => {
   assert.deepEqual(await readdir(join(folder, '..')), ['session'])
 })
 
-test('a torn line and sound that no line tells of are dropped, and writing goes on behind', async (t) => {
+test('a torn line and sound that no line tells of are dropped, and writing goes on after', async (t) => {
   const { folder, files } = await makeSession(t)
   await Promise.all(writeCalls(files, { count: 3 }))
   await files.close()

@@ -45,7 +45,7 @@ export function summarize(transcript: Transcript, type: SummaryType = 'general')
     : asProse(chosen)
 }
 
-/** Returns a sentence as it stands alone: a comma behind its last word leads nowhere. */
+/** Returns a sentence as it stands alone: a comma after its last word leads nowhere. */
 function textOf({ text }: Sentence): string {
   return text.replace(/[,;:、，]$/u, '')
 }

@@ -63,7 +63,7 @@ test('a later correction takes the place of earlier ones, and the old words brin
   assert.deepEqual(back.effective.words, [])
 })
 
-test('an insertion shares the time of its neighbor, and of the pause behind it if that is short', () => {
+test('an insertion shares the time of its neighbor, and of the pause after it if that is short', () => {
   const brief = { ...utteranceOf('a b'), words: utteranceOf('a b').words.map(shorten) }
   const text = 'so a much more b'
   const { edited } = correct(

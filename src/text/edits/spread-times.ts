@@ -6,12 +6,12 @@ type Range = { from: number; to: number }
 /** Whole milliseconds. */
 export type Span = { start: number; end: number }
 
-/** With less time per word in milliseconds, new words also take the pause behind them. */
+/** With less time per word in milliseconds, new words also take the pause after them. */
 const COMFORTABLE_MS = 50
 
 /**
  * Returns the time that words in place of a range have, in milliseconds: that of the range, and if
- * this is short, as much of the pause behind it as they need.
+ * this is short, as much of the pause after it as they need.
  */
 export function timeFor(
   words: Words,

@@ -85,7 +85,7 @@ export function tokensWithin(
 }
 
 /**
- * Returns the index of the first token behind an offset. It searches by halves, because a document
+ * Returns the index of the first token after an offset. It searches by halves, because a document
  * may have as many entities as words.
  */
 function firstBehind(tokens: readonly Token[], offset: number): number {

@@ -196,7 +196,7 @@ test('finals go before partials and partials before what is only prepared', asyn
   assert.deepEqual(order, ['final', 'partial'])
 })
 
-test('a canceled task ends at once, also behind a step that hangs', async (t) => {
+test('a canceled task ends at once, also after a step that hangs', async (t) => {
   const { open } = openFaulty(t)
   const text = open(both)
   const leaving = new AbortController()

@@ -12,7 +12,7 @@ export type SearchQuery = SearchClause[]
 
 type Part = { words: string[]; isExcluded: boolean; isPrefix: boolean }
 
-/** A quoted phrase or a run of other characters, with the sign before and the star behind it. */
+/** A quoted phrase or a run of other characters, with the sign before and the star after it. */
 const part = /(?<excluded>-?)(?:"(?<quoted>[^"]*)"?|(?<bare>[^\s"]+))/gu
 
 /**

@@ -37,7 +37,7 @@ export function foldMarks(text: string): string {
 const NAME_MARK = '\uE000'
 
 /**
- * Returns the term that an utterance has for who says it, behind those of its words; undefined for
+ * Returns the term that an utterance has for who says it, after those of its words; undefined for
  * a name without letters and digits. Case and accents make no difference.
  */
 export function toNameTerm(name: string): string | undefined {

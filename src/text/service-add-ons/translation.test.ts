@@ -7,7 +7,7 @@ import { translation } from './translation.ts'
 
 type Result = { error: object | null; full_transcript: string; utterances: UtteranceView[] }
 
-/** Words of half a second from `start` on, with a pause of a second behind each comma. */
+/** Words of half a second from `start` on, with a pause of a second after each comma. */
 function say(text: string, start: number, rest: Partial<Utterance> = {}): Utterance {
   let at = start
   const words = text.split(' ').map((word): Word => {
@@ -89,7 +89,7 @@ test('a sentence over several utterances is translated as one, unless they must 
   assert.equal(translate(spoken, answers).utterances.length, 3)
 })
 
-test('utterances of others, of another language or behind a long pause are not joined', () => {
+test('utterances of others, of another language or after a long pause are not joined', () => {
   const others = [{ channel: 1 }, { speaker: 2 }, { language: 'de' }]
   for (const other of others) {
     const spoken = [say('I would like', 0), say('two coffees', 2, other)]

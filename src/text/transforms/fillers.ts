@@ -8,8 +8,8 @@ export const languages = ['en'] as const
 const MARK = /[.!?…]+$/
 
 /**
- * Removes filled pauses (um, uh, hmm). The mark that ended a sentence behind one moves to the word
- * before it, and the word behind one that began a sentence gets its capital. An utterance of
+ * Removes filled pauses (um, uh, hmm). The mark that ended a sentence after one moves to the word
+ * before it, and the word after one that began a sentence gets its capital. An utterance of
  * nothing else is left out.
  */
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {

@@ -71,7 +71,7 @@ test('a key of marks goes behind the word before, in place of guessed marks', ()
   assert.equal(spell('(so close paren.', dictionary), '(so)')
 })
 
-test('a word with a mark behind it lasts as long as the mark was said', () => {
+test('a word with a mark after it lasts as long as the mark was said', () => {
   assert.deepEqual(spellWords('a b full stop', { '.': ['full stop'] }).at(-1), {
     text: 'b.',
     start: 1,

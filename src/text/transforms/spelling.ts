@@ -18,7 +18,7 @@ type Dictionary = { root: Node; maxStep: number }
 /** A match: `key`, between `before` and `after`, replaces the words up to `to` (exclusive). */
 type Match = { to: number; key: string; before: string; after: string }
 
-/** The most marks of its own that a variant is matched with, before and behind its letters. */
+/** The most marks of its own that a variant is matched with, before and after its letters. */
 const MAX_MARKS = 8
 /** No utterance has so many words: an utterance is at most half a minute. */
 const MAX_STEPS = 100
@@ -121,7 +121,7 @@ function spell({ words, language }: Utterance, dictionary: Dictionary, growth: G
 }
 
 /**
- * Writes a match behind the words that are already spelled; returns false when the text would grow
+ * Writes a match after the words that are already spelled; returns false when the text would grow
  * too much.
  */
 function replace(

@@ -61,7 +61,7 @@ test('without a transform that is required there is no result', () => {
   assert.throws(run({ transforms: [throwing(new TypeError('it quotes'))] }), TypeError)
 })
 
-test('personal data go behind all other changes and before all that is made of the words', () => {
+test('personal data go after all other changes and before all that is made of the words', () => {
   const { result } = built(say('My name is leena.'), {
     ...{ pii_redaction: true, custom_spelling: true, named_entity_recognition: true },
     ...{ name_consistency: true, sentences: true },

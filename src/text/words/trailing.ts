@@ -13,7 +13,7 @@ export function trailingFrom(text: string, one: RegExp): number {
   return from
 }
 
-/** Returns whether the code units at `at` and behind it are one character. */
+/** Returns whether the code units at `at` and after it are one character. */
 function isPair(text: string, at: number): boolean {
   return at >= 0 && text.codePointAt(at)! > 0xffff
 }

@@ -197,7 +197,7 @@ test('a server that is killed while it recognizes leaves nothing unredacted once
   const job = await untilEnded(second, body.id)
   assert.equal(job.status, 'done')
   assert.deepEqual(secretsIn(JSON.stringify(job)), [])
-  // The folder of the job goes right behind its end.
+  // The folder of the job goes right after its end.
   while ((await readdir(join(folder, 'work'))).length > 0) await delay(10)
   assert.deepEqual(await secretsInFiles(folder), [])
 })

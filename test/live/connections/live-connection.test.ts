@@ -40,7 +40,7 @@ test('a token that nobody has is closed with 4401, also none at all', async () =
   }
 })
 
-test('the socket may be asked for with a slash behind its path', async () => {
+test('the socket may be asked for with a slash after its path', async () => {
   const { url } = await openSession(server)
   const client = await connect(url.replace('/live?', '/live/?'))
   client.stop()

@@ -391,7 +391,7 @@ test('an add-on that is not there answers per utterance, and in the result', asy
   assert.equal((job.result.translation as { success: boolean }).success, false)
 })
 
-test('nothing ends behind the end of the sound', async () => {
+test('nothing ends after the end of the sound', async () => {
   const { client, job } = await run([draw('..#####').subarray(0, 2 * 11_111)])
   const seconds = job.result.metadata.audio_duration!
   const [final] = finalsOf(client.messages)

@@ -96,7 +96,7 @@ test('whenever a server is killed, its next one tells the callbacks all, in orde
     }
     try {
       for (let i = 0; i < KILLS; i++) {
-        // Another share of the work lies behind each kill.
+        // Another share of the work lies after each kill.
         const enough = receiver.received.length + Math.ceil(100 ** random())
         const isOver = await until(async () => receiver.received.length >= enough, 300)
         if (!isOver && random() < 0.5) await delay(100 * random())

@@ -1,4 +1,4 @@
-// Sessions on three nodes behind a balancer, which are killed, stopped and paused at random, are
+// Sessions on three nodes behind a load balancer, killed, stopped and paused at random, are
 // those of a server that never was.
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -37,7 +37,7 @@ before(async () => {
 })
 after(() => steady.close())
 
-/** Nodes on one database and folder, behind a balancer; each is replaced when it is gone. */
+/** Nodes on one database and folder, behind a load balancer; each is replaced when it is gone. */
 async function startNodes(t: TestContext) {
   const { url } = await takeDatabase(t)
   const folder = await makeFolder(t)

@@ -271,7 +271,7 @@ test('after a loss of power a session goes on with what was on the disk', async 
 
     const server = await startOn(folder)
     const again = await connect(on(server, url))
-    // An empty chunk belongs behind all that was kept, and its ack tells where that is.
+    // An empty chunk belongs after all that was kept, and its ack tells where that is.
     again.send(Buffer.alloc(0))
     const stored = (await again.waitForType('audio_chunk')).data!.byte_range[1]
     assert.ok(stored <= sent)

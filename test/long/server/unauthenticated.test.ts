@@ -124,7 +124,7 @@ test('the log names address, account and key of a request, and never the key its
   assert.ok(!JSON.stringify(lines).includes('wrong-key'))
 })
 
-test('a body that goes on behind an answer is aborted with an error', async (t) => {
+test('a body that goes on after an answer is aborted with an error', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { server } = await start(t)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')

@@ -28,7 +28,7 @@ function phrase(text: string): TermPhrase {
   return { terms: text.replace('*', '').split(' '), isPrefix: text.endsWith('*') }
 }
 
-/** Returns a query for phrases, of which those behind a minus must not occur. */
+/** Returns a query for phrases, of which those after a minus must not occur. */
 function find(...phrases: string[]): TermQuery {
   const must = phrases.filter((text) => !text.startsWith('-')).map(phrase)
   const not = phrases.filter((text) => text.startsWith('-')).map((text) => phrase(text.slice(1)))

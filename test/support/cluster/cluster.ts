@@ -31,7 +31,7 @@ export const noCluster = noNetwork || noPostgres || noS3
 /** A node, which keeps its machine when its process is replaced. */
 export type ClusterNode = { host: Host; server: ChildServer }
 
-/** Nodes on one database and one bucket, behind a balancer; each of them is a machine. */
+/** Nodes on one database and one bucket, behind a load balancer; each of them is a machine. */
 export type Cluster = {
   network: Network
   nodes: ClusterNode[]

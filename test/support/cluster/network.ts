@@ -44,7 +44,7 @@ function whyNoNetwork(): string | undefined {
   return made.status === 0 ? undefined : `network namespaces cannot be made: ${made.stderr.trim()}`
 }
 
-/** Makes an empty network. Its machines are removed with the test, behind what runs on them. */
+/** Makes an empty network. Its machines are removed with the test, after what runs on them. */
 export async function makeNetwork(t: Pick<TestContext, 'after'>): Promise<Network> {
   await removeStale()
   // The range for benchmarks of networks (RFC 2544), which no network in use has.

@@ -39,7 +39,7 @@ function add({ jobId, events }: ReceivedLane, arrival: Arrival): void {
     return
   }
   const isRepeated = events.some((event) => event.id === id)
-  assert.ok(!isRepeated, `${jobId}: ${body} came again after the one behind it`)
+  assert.ok(!isRepeated, `${jobId}: ${body} came again after the one after it`)
   if (last) {
     const isInTurn = last.arrivals.some(({ taken = Number.POSITIVE_INFINITY }) => taken < begun)
     assert.ok(isInTurn, `${jobId}: ${body} came before ${last.body} had been taken`)

@@ -91,7 +91,7 @@ function writeSample(
   }
 }
 
-/** Returns the bytes that a client sends: the audio, behind a header if it sends one. */
+/** Returns the bytes that a client sends: the audio, after a header if it sends one. */
 export function streamOf({ format, audio, hasHeader }: LiveTestAudio): Buffer {
   return hasHeader ? Buffer.concat([wavHeader(format, audio.length), audio]) : audio
 }

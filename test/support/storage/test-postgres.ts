@@ -72,7 +72,7 @@ end $$`
 export async function takeDatabase(t: TestContext): Promise<DatabaseConfig> {
   const settings = free.pop() ?? (await makeDatabase())
   t.after(async () => {
-    // A connection that stayed open would hold the process for a minute behind the last test.
+    // A connection that stayed open would hold the process for a minute after the last test.
     const client = new Client({ connectionString: settings.url })
     await client.connect()
     await client.query(EMPTY).finally(() => client.end())

@@ -136,7 +136,7 @@ function offsetOf({ words, text }: ShownUtterance, word: number): number {
   return Math.max(0, offset + own.length - own.trimStart().length)
 }
 
-/** Returns the machine's word that the word at or behind an offset begins with. */
+/** Returns the machine's word that the word at or after an offset begins with. */
 function sourceAt(utterance: ShownUtterance, offset: number): number {
   const { words } = utterance
   for (const [i, { source }] of words.entries()) {

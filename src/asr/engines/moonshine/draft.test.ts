@@ -13,13 +13,13 @@ const tokensOf = (text: string) => {
   })
 }
 
-test('behind a word that the draft lacks, says otherwise or adds, it goes on', () => {
+test('after a word that the draft lacks, says otherwise or adds, it goes on', () => {
   const draft = tokensOf(' the| north| and| with|in| reach')
   const resume = (at: number, written: string) => resumeDraft(draft, at, tokensOf(written)[0]!)
   assert.equal(resume(2, ' and'), 3)
   assert.equal(resume(1, ' and'), 3)
   assert.equal(resume(2, ','), 2)
-  // The draft lacked a word, and went on at the word behind the next one.
+  // The draft lacked a word, and went on at the word after the next one.
   assert.equal(resume(3, ' and'), 3)
   assert.equal(resume(2, ' but'), 3)
   assert.equal(resume(3, ' near'), 5)

@@ -8,7 +8,7 @@ const OFFSETS = [0, 1, -1, 2, -2, 3]
 
 /**
  * Returns where a draft goes on after the model has written `token` in place of the one at `at`:
- * behind the same token where it is near; at the same place where the model only adds to the word
+ * after the same token where it is near; at the same place where the model only adds to the word
  * before; or else at the next word.
  */
 export function resumeDraft(draft: readonly number[], at: number, token: number): number {

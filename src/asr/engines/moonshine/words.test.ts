@@ -9,7 +9,7 @@ function ids(...pieces: string[]): number[] {
   return pieces.map((piece) => llamaTokenizer.vocabById.lastIndexOf(piece.replace('_', '\u2581')))
 }
 
-test('pieces join to words; the pause behind punctuation is not part of the word', () => {
+test('pieces join to words; the pause after punctuation is not part of the word', () => {
   const tokens = ids('_Hel', 'lo', ',', '_world', '.')
   const words = wordsOf(tokens, [0, 0.2, 0.5, 1.4, 1.8, 2])
   assert.deepEqual(

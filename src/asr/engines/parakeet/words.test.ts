@@ -31,7 +31,7 @@ test('a piece without a duration lasts a frame, and no word lasts into the next'
   ])
 })
 
-test('punctuation alone joins the word before; nothing lies behind the audio', () => {
+test('punctuation alone joins the word before; nothing lies after the audio', () => {
   assert.deepEqual(words('▁-@0+1 ▁Hel@1+1 ▁-@2+1 ▁@5+0 5@5+4', 0.5), [
     ['Hel-', 0.08, 0.16],
     ['5', 0.4, 0.5],

@@ -11,7 +11,7 @@ export type WordOfTokens = Word & { lastToken: number }
 
 /**
  * Joins tokens into words. A word lasts from its first to its last piece with letters or digits:
- * the model counts the pause behind a comma as the comma's. Punctuation alone joins the word before
+ * the model counts the pause after a comma as the comma's. Punctuation alone joins the word before
  * it. The confidence is the mean probability of the pieces. `seconds` is the length of the audio.
  */
 export function wordsOf(

@@ -30,7 +30,7 @@ test('words that the text does not have stay as they are', () => {
   assert.deepEqual(wordsOf(body), ['hello 0-0.5', 'world 0.5-1'])
 })
 
-test('times out of order, negative, missing or behind the end lie between those of the neighbors', () => {
+test('times out of order, negative, missing or after the end lie between those of the neighbors', () => {
   const body = {
     text: 'one two three four five',
     words: [

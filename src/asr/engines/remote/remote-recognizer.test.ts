@@ -176,7 +176,7 @@ test('requests are limited, and canceled with their task', async (t) => {
   assert.equal(server.seen.length, 2)
 })
 
-test('a final keeps the words of its own segment, and gets silence behind a short one', async (t) => {
+test('a final keeps the words of its own segment, and gets silence after a short one', async (t) => {
   const remote = create(t)
   const segment = second(3)
   const utterance = { path, segment, context: { start: 40_000, end: 72_000 } }

@@ -297,7 +297,7 @@ function lettersOf(text: string): string {
     .trim()
 }
 
-/** Reads the samples of a segment as they are, with silence behind very short ones. */
+/** Reads the samples of a segment as they are, with silence after very short ones. */
 async function readAudio(path: string, { start, end }: Segment): Promise<Uint8Array> {
   const audio = Buffer.alloc(Math.max(MIN_SAMPLES, end - start) * 2)
   const length = (end - start) * 2

@@ -56,7 +56,7 @@ for (const [mels, values] of Object.entries(references)) {
   })
 }
 
-test('fewer frames are the first ones of more, with the same silence behind', () => {
+test('fewer frames are the first ones of more, with the same silence after', () => {
   const extract = createFeatureExtractor(80)
   const short = extract(signal, 151)
   const long = extract(signal, 3000)

@@ -18,7 +18,7 @@ export type WhisperTokenizer = {
 
 /** Languages in which words are not written apart, as in openai/whisper `tokenizer.py`. */
 const WITHOUT_SPACES = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue'])
-/** Punctuation that belongs to the word behind it, and to the one before it. */
+/** Punctuation that belongs to the word after it, and to the one before it. */
 const OPENING = `"'“¿([{-`
 const CLOSING = `"'.。,，!！?？:：”)]}、`
 /** How GPT-2 cuts a text before it merges bytes. */
@@ -127,7 +127,7 @@ function joinPunctuation(words: readonly TokenRange[]): TokenRange[] {
     }
     const bare = word.text.trim()
     const isClosing = bare === '' || (!word.text.startsWith(' ') && consistsOf(bare, CLOSING))
-    // An opening mark stands behind a space, or opens the text.
+    // An opening mark stands after a space, or opens the text.
     const opened = previous.text.startsWith(' ') || previous.first === 0
     const isOpened =
       opened && !word.text.startsWith(' ') && consistsOf(previous.text.trim(), OPENING)
@@ -141,8 +141,8 @@ function consistsOf(text: string, marks: string): boolean {
   return text !== '' && [...text].every((mark) => marks.includes(mark))
 }
 
-function joined(before: TokenRange, behind: TokenRange): TokenRange {
-  return { text: before.text + behind.text, first: before.first, last: behind.last }
+function joined(before: TokenRange, following: TokenRange): TokenRange {
+  return { text: before.text + following.text, first: before.first, last: following.last }
 }
 
 /** Joins neighbors as long as they form a token, the one with the lowest id first. */

@@ -38,7 +38,7 @@ export type Transcription = { decoding: Decoding; language: string; detection: D
 /** Feature frames of the audio that Whisper was trained on: 30 s. */
 const FULL_FRAMES = 3000
 /**
- * The encoder gets so much silence behind the audio, in feature frames. Whole 30 s cost many times
+ * The encoder gets so much silence after the audio, in feature frames. Whole 30 s cost many times
  * as much and are tried where the text is doubtful.
  */
 const SILENCE_FRAMES = 300
@@ -174,7 +174,7 @@ async function settleLanguage(
 }
 
 /**
- * Encodes segments with `silence` frames behind them, at most 30 s in all. What is encoded with
+ * Encodes segments with `silence` frames after them, at most 30 s in all. What is encoded with
  * `keep` costs nothing the second time.
  */
 export async function encode(

@@ -29,7 +29,7 @@ const line = (from: number, to: number) =>
 const audio = Float32Array.from({ length: 32_000 }, (_, i) => Math.sin(i))
 const text = { language: 'en', audio, heads: 1 }
 
-test('words are where their tokens attend; a pause behind a comma belongs to no word', () => {
+test('words are where their tokens attend; a pause after a comma belongs to no word', () => {
   const decoding = decodingOf(
     [0, 1, 2, 3],
     line(0, 20),

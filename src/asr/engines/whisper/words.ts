@@ -84,7 +84,7 @@ function wordSpans(
   return words
 }
 
-/** Returns the token behind the last letter or digit: a pause after a comma belongs to no word. */
+/** Returns the token after the last letter or digit: a pause after a comma belongs to no word. */
 function endOfSpoken(
   tokenizer: WhisperTokenizer,
   tokens: readonly number[],

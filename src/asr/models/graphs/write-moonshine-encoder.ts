@@ -84,7 +84,7 @@ function readWeights(graph: OnnxGraph) {
     tensor,
     layers: graph.node.filter(({ name }) => name.endsWith('/mlp/fc1/MatMul_quant')).length,
     hidden: tensor('conv3.bias').dims[0]!,
-    /** The factors and addends of the normalization behind the first convolution. */
+    /** The factors and addends of the normalization after the first convolution. */
     groupGain: second('/groupnorm/Mul_output_0'),
     groupBias: second('/groupnorm/Add_output_0'),
     gain: (part: string) => tensor(`${part}.weight`),

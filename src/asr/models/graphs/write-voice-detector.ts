@@ -80,7 +80,7 @@ function writeSpectra(graph: Graph, basis: OnnxTensor): string {
   return graph.add('Sqrt', [graph.add('Add', [real, imaginary])])
 }
 
-/** Writes rows of zeros before the first and behind the last row of each frame. */
+/** Writes rows of zeros before the first and after the last row of each frame. */
 function pad(graph: Graph, rows: string): string {
   return graph.add('Pad', [rows, graph.integers(0, 1, 0, 0, 1, 0)])
 }

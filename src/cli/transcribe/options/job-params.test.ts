@@ -32,7 +32,7 @@ test('a summary has a type, the general one where none is named', async () => {
   await assert.rejects(readJobParams({ summary: 'short' }, txt), UsageError)
 })
 
-test('only an option is completed, not a file behind the dashes nor another argument', () => {
+test('only an option is completed, not a file after the dashes nor another argument', () => {
   assert.deepEqual(completeOptions(['a.mp3', '--summary', '-o', 'x']), [
     ...['a.mp3', '--summary=general', '-o', 'x'],
   ])

@@ -5,9 +5,9 @@ import { SQLITE_VERSION } from './migrate.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {
-  /** Counts the rows of a table, or those behind a key. */
+  /** Counts the rows of a table, or those after a key. */
   count(table: MovedTable, after?: readonly Value[]): number
-  /** Yields the rows of a table behind a key, in the order of the keys. */
+  /** Yields the rows of a table after a key, in the order of the keys. */
   rows(table: MovedTable, after?: readonly Value[]): IterableIterator<Row>
 }
 

@@ -55,7 +55,7 @@ test('a folder that holds other things too stays open, what is ours in it does n
   assert.equal(await modeOf(folder, 'steno.sqlite'), 0o600)
 })
 
-test('a start closes the folder, says so once, and closes each recording behind it', async (t) => {
+test('a start closes the folder, says so once, and closes each recording after it', async (t) => {
   const folder = await makeFolder(t)
   const { log, lines } = captureLog()
   const first = await openStorage({ folder, log })

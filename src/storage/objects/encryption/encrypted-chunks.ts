@@ -6,7 +6,7 @@ export class DamagedFile extends Error {}
 const CIPHER = 'aes-256-gcm'
 /** Bytes of content that are encrypted together. */
 export const CHUNK = 64 * 1024
-/** Bytes of the tag behind each encrypted chunk. */
+/** Bytes of the tag after each encrypted chunk. */
 export const TAG = 16
 const NONCE = 12
 /** The last byte of the nonce of the last chunk: content that is cut short cannot be opened. */

@@ -19,7 +19,7 @@ const DEVIATIONS = 0.75
 
 /**
  * Cuts sentences where the topic changes: where the words before have least in common with those
- * behind (TextTiling; Hearst, 1997), preferably at a silence or an announcement. The sentences are
+ * after (TextTiling; Hearst, 1997), preferably at a silence or an announcement. The sentences are
  * those of all channels by start. Each is in exactly one topic.
  */
 export function cutTopics(sentences: readonly Sentence[]): Sentence[][] {

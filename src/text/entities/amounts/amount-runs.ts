@@ -4,7 +4,7 @@ const units =
   /^\s?(?:%|percent|per cent|dollars?|bucks|euros?|pounds?|cents?|years?|months?|weeks?|days?|hours?|minutes?|seconds?|people|miles|kilomet\w+|met(?:er|re)s|feet|degrees|million|thousand|billion|trillion|square|tons?)\b/i
 
 /**
- * Returns whether digits measure something: they are money, have a unit behind them, or contain a
+ * Returns whether digits measure something: they are money, have a unit after them, or contain a
  * decimal point.
  */
 export function isMeasured(text: string, { from, to, spoken }: DigitRun): boolean {

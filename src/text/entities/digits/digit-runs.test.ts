@@ -28,7 +28,7 @@ for (const [text, expected] of Object.entries(folded)) {
   })
 }
 
-test('a run knows its place without the mark behind it, its plus and its groups', () => {
+test('a run knows its place without the mark after it, its plus and its groups', () => {
   assert.deepEqual(runs('at plus four four, seven. Eight, please'), [
     { from: 3, to: 31, digits: '4478', plus: true, groups: [2, 1, 1], spoken: true },
   ])

@@ -42,7 +42,7 @@ const civil = new Set([
   'detective',
   'president',
 ])
-/** Titles that mean nothing else, so that a name behind them needs no capital. */
+/** Titles that mean nothing else, so that a name after them needs no capital. */
 const titles = /^(?:mr|mrs|ms|mister|dr)\.?$/
 const kin = new Set([
   ...['sister', 'brother', 'son', 'daughter', 'wife', 'husband', 'mother', 'father', 'mom', 'dad'],

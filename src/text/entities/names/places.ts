@@ -89,7 +89,7 @@ const patterns: Pattern[] = [
   { type: 'LOCATION_ZIP', pattern: /\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/g, score: 0.9 },
 ]
 
-/** "Eugene, Oregon": a place that may be on no list, by the state behind it. */
+/** "Eugene, Oregon": a place that may be on no list, by the state after it. */
 const beforeState = new RegExp(
   `\\b(?:(?:in|from|to|near|at|of|outside|around) |(?<=[,.] )|(?<=^))(?<e>${cap}(?: ${cap}){0,2})(?=,? (?:${wordList('places/us-states').join('|')})\\b)`,
   'gu',

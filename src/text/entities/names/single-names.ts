@@ -93,7 +93,7 @@ function isFamilyUncased({ lower }: WordToken): boolean {
 }
 
 /**
- * Returns whether a word behind "my name is john" or "mr." is a family name. Everyday words count,
+ * Returns whether a word after "my name is john" or "mr." is a family name. Everyday words count,
  * function words do not.
  */
 export function isFamilyBehind({ lower }: WordToken): boolean {

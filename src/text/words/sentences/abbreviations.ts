@@ -15,7 +15,7 @@ const OPEN: Record<string, string> = {
 /** Written with a full stop before a number, and a word of its own otherwise. */
 const NUMBERED = new Set('no nos nr fig figs vol pp p ch sec art'.split(' '))
 
-/** Closes a list or a company's name; a capital behind it begins a new sentence. */
+/** Closes a list or a company's name; a capital after it begins a new sentence. */
 const CLOSING = new Set('inc ltd co corp etc bros'.split(' '))
 
 /** Written with a full stop and sometimes the last word of a sentence: the next word decides. */
@@ -34,7 +34,7 @@ const AFTER_HOUR = new Set(
 )
 
 /**
- * How a sentence may continue behind an abbreviation: `open` always, `numbered` before a number,
+ * How a sentence may continue after an abbreviation: `open` always, `numbered` before a number,
  * `hour` before a word that belongs to a time of day, `closing` before lower case, `either` before
  * all but a usual first word.
  */

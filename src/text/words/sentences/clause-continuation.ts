@@ -51,7 +51,7 @@ export function introducesQuote(words: readonly string[]): boolean {
   return words.slice(-4).some((word) => SPEECH.test(partsOf(word).core))
 }
 
-/** Returns whether a word behind a comma continues its clause, whatever its letter case. */
+/** Returns whether a word after a comma continues its clause, whatever its letter case. */
 export function continuesClause(text: string, next: string | undefined): boolean {
   const { core } = partsOf(text)
   // The Times, The Hague: an article with a capital belongs to a name.

@@ -25,7 +25,7 @@ function join(...texts: string[]): string[] {
   return textsOf(joinSentences({ utterances: said(texts) }).utterances)
 }
 
-test('an indirect question behind a verb that needs it is one sentence, and no question', () => {
+test('an indirect question after a verb that needs it is one sentence, and no question', () => {
   assert.deepEqual(join('Ask not.', 'What your country can do for you?', 'Ask what you can do.'), [
     'Ask not what your country can do for you.',
     'Ask what you can do.',
@@ -53,7 +53,7 @@ test('a full stop goes where no sentence can end', () => {
   assert.deepEqual(join('He met the man. who was tall.'), ['He met the man who was tall.'])
 })
 
-test('a small letter behind a full stop becomes a capital', () => {
+test('a small letter after a full stop becomes a capital', () => {
   assert.deepEqual(join('It did not match. please try again.'), [
     'It did not match. Please try again.',
   ])

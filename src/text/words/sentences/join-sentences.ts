@@ -138,8 +138,8 @@ function isCased(words: readonly Word[]): boolean {
 function goesOn(words: readonly Word[], at: number): boolean {
   const before = textOf(words.slice(sentenceStart(words, at), at)).slice(0, -1)
   const end = words.findIndex(({ text }, i) => i >= at && MARK.test(text))
-  const behind = textOf(words.slice(at, end < 0 ? words.length : end + 1))
-  const clause = behind.replace(MARK, '')
+  const after = textOf(words.slice(at, end < 0 ? words.length : end + 1))
+  const clause = after.replace(MARK, '')
   if (!clauseGoesOn(before, clause, { isSmall: isSmall(words[at]!.text) })) return false
   const last = words[end < 0 ? words.length - 1 : end]!
   if (/\?$/.test(last.text) && !asksInEnglish(`${before} ${clause}`)) {

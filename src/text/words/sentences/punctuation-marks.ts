@@ -1,7 +1,7 @@
 import { partsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 
-/** Marks at the end of a word, closing quotes or brackets behind them, and blanks between them. */
+/** Marks at the end of a word, closing quotes or brackets after them, and blanks between them. */
 const TAIL = /(?<=[\p{L}\p{M}\p{N}])[\s.,;:!?…，、。；：！？؟،।]+(?=["'”’»)\]]*$)/u
 
 /**

@@ -5,7 +5,7 @@ import { partsOf } from '../word-parts.ts'
 import { abbreviationOf, followsHour } from './abbreviations.ts'
 
 /**
- * Words that begin a sentence far more often than a name: behind initials (U.S., J.) they show that
+ * Words that begin a sentence far more often than a name: after initials (U.S., J.) they show that
  * the sentence before them has ended.
  */
 const STARTERS: Record<string, string> = {
@@ -35,7 +35,7 @@ function withoutClosing(text: string): string {
 }
 
 /**
- * Returns whether a sentence ends behind each of the words of `language`; behind the last one it
+ * Returns whether a sentence ends after each of the words of `language`; after the last one it
  * does. Follows the rules of Unicode (UAX 29, by `Intl.Segmenter`), and corrects them where they
  * break after abbreviations, inside decimals and between a quotation and its speaker, or miss a
  * sentence that begins with a number or without a capital.
@@ -52,7 +52,7 @@ export function sentenceEnds(texts: readonly string[], language: string): boolea
 }
 
 /**
- * Returns the indexes of the words behind which Unicode sees a sentence end; ends inside a word do
+ * Returns the indexes of the words after which Unicode sees a sentence end; ends inside a word do
  * not count.
  */
 function unicodeBreaks(texts: readonly string[], language: string): Set<number> {
@@ -101,7 +101,7 @@ function goesOn(text: string, context: Context): boolean {
   return stopGoesOn(core + possessive, first, language)
 }
 
-/** Returns whether a sentence continues behind a full stop, by the words before and behind it. */
+/** Returns whether a sentence continues after a full stop, by the words before and after it. */
 function stopGoesOn(core: string, first: string, language: string): boolean {
   const starts = isStarter(first, language)
   if (/^\d{1,3}$/.test(core) && /^\d/.test(first)) return true

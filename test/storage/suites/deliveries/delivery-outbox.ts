@@ -238,7 +238,7 @@ test('the callback of a session hears of its creation when it wants to', async (
   assert.deepEqual([started?.kind, started?.seq], ['live', 0])
 })
 
-test('the callback of a session that fails hears of its end, behind all that it was told', async ({
+test('the callback of a session that fails hears of its end, after all that it was told', async ({
   db,
 }) => {
   const failure = { code: 408, message: 'Nobody came' }

@@ -38,7 +38,7 @@ test('a failed delivery is sent again under its id, with all its attempts before
   )
 })
 
-test('a delivery that waits for its next attempt is due at once, one behind it is not', async ({
+test('a delivery that waits for its next attempt is due at once, one after it is not', async ({
   db,
 }) => {
   await addWebhook(db)
@@ -80,7 +80,7 @@ test('an earlier event that is sent again waits for the later one that is under 
   )
 })
 
-test('a test is sent again although no job stands behind it', async ({ db }) => {
+test('a test is sent again although it belongs to no job', async ({ db }) => {
   await addWebhook(db)
   await addJob(db)
   const [{ id } = { id: '' }] = await takeAll(db)

@@ -21,7 +21,7 @@ const START = { tx: 0, seq: 0 }
 const TIMEOUT_MS = 20_000
 
 /**
- * Waits for a number of events behind a place. Other tests run transactions on the same server of
+ * Waits for a number of events after a place. Other tests run transactions on the same server of
  * databases, and events wait for those as well.
  */
 async function waitForEvents(db: Db, from: EventCursor, count: number): Promise<StoredEvent[]> {

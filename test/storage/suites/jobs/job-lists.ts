@@ -55,7 +55,7 @@ test('pages follow each other, newest first, and the last one says so', async ({
   )
 })
 
-test('a page behind a place is not moved by jobs that arrive', async ({ db }) => {
+test('a page after a place is not moved by jobs that arrive', async ({ db }) => {
   const ids = []
   for (let i = 0; i < 4; i++) ids.unshift(await addJob(db))
   const { rows: places } = await listJobs(db, { account }, { offset: 0, limit: 2 })

@@ -75,7 +75,7 @@ test('a client like the SDK sends again exactly what is not acknowledged, in fra
   assert.deepEqual(await client.ended, { code: 4408, reason: 'too long' })
 })
 
-test('a client that sends one frame sends all it keeps as one base64 frame after a cut, and stop behind it', async (t) => {
+test('a client that sends one frame sends all it keeps as one base64 frame after a cut, and stop after it', async (t) => {
   const toy = await startToy(t)
   const recording = audio(1_200_000)
   const [first, client] = await Promise.all([toy.next(), connectSingleFrame(toy.url)])

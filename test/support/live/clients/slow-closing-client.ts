@@ -115,9 +115,7 @@ export function startSlowClosingClient(options: SlowClosingOptions): SlowClosing
       if (message.type === 'audio_chunk' && message.acknowledged) {
         const { byte_range, time_range } = message.data
         if (byte_range[0] !== received.acked || time_range[0] !== ackedTime) {
-          received.gaps.push(
-            `${byte_range} (${time_range}) behind ${received.acked} (${ackedTime})`,
-          )
+          received.gaps.push(`${byte_range} (${time_range}) after ${received.acked} (${ackedTime})`)
         }
         received.acked = byte_range[1]
         ackedTime = time_range[1]
