@@ -36,7 +36,7 @@ export type SessionOptions = {
   /** In milliseconds since 1970. */
   createdAt: number
   params: LiveParams
-  files: SessionStore
+  store: SessionStore
   /** The local file with its audio, from byte `start` on, which recognition reads. */
   audioFile: { path: string; start: number }
   /** The files to which the samples of each channel are written. */
@@ -102,8 +102,8 @@ export function createComponents(
   options: SessionOptions,
   { log, signal }: ComponentOptions,
 ): SessionComponents {
-  const { id: sessionId, params, files, text, config, earlier, metrics, captions } = options
-  const journal = new Journal({ files, log, signal, maxLogBytes: config.maxLogBytes })
+  const { id: sessionId, params, store, text, config, earlier, metrics, captions } = options
+  const journal = new Journal({ store, log, signal, maxLogBytes: config.maxLogBytes })
   const warn = createWarnings({ journal, log, sent: earlier?.warnings ?? [] })
   const outbox = new MessageOutbox({
     ...{ sessionId, routing: routingOf(params), journal, warn, captions },
@@ -112,7 +112,7 @@ export function createComponents(
     earlier: earlier?.messages,
   })
   const audioInput = new AudioInput({
-    ...{ sessionId, format: formatOf(params), files, journal, outbox, metrics },
+    ...{ sessionId, format: formatOf(params), store, journal, outbox, metrics },
     keepSeconds: config.resumeDedupe,
     earlier: earlier?.chunks,
   })
@@ -128,7 +128,7 @@ export function createComponents(
   const diarize = () => {
     return diarizeSession({
       ...{ ...options, journal, log, signal, duration: audioInput.seconds },
-      readLog: () => files.readLines(),
+      readLog: () => store.readLines(),
       // Unlike the audio, samples are never synced: a power failure may have erased them.
       restoreSamples: earlier && ((signal) => recognition.restoreAllSamples(signal)),
     })

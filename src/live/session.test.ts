@@ -51,7 +51,7 @@ test('a session goes from open to over, and tells it in the order of the contrac
 test('once the last messages are made, nothing is said to what a client still sends', async (t) => {
   const stored = Promise.withResolvers<void>()
   const finishing = Promise.withResolvers<void>()
-  const { session, files, ended } = await open(t, {
+  const { session, store, ended } = await open(t, {
     finish: () => {
       finishing.resolve()
       return stored.promise
@@ -63,7 +63,7 @@ test('once the last messages are made, nothing is said to what a client still se
   for (const late of [second, stop]) connection.receive(late, late === second)
   stored.resolve()
   await ended
-  const lines = (await Array.fromAsync(files.readLines())).flat()
+  const lines = (await Array.fromAsync(store.readLines())).flat()
   const last = lines.filter((line) => line.startsWith('message ')).at(-1)!
   assert.match(last, /"type":"end_session"/)
 })
@@ -71,14 +71,14 @@ test('once the last messages are made, nothing is said to what a client still se
 test('the message that the session was created has the moment of its job', async (t) => {
   const createdAt = Date.parse('2026-03-04T05:06:07.089Z')
   const callback_config = { ...flags, url: 'https://hooks.example' }
-  const { session, files } = await open(t, {
+  const { session, store } = await open(t, {
     createdAt,
     params: { ...params, callback: true, callback_config },
   })
   const connection = await connect(session)
   connection.receive(Buffer.alloc(0), true)
   await next(connection.messages(), 'audio_chunk')
-  const [, first] = (await Array.fromAsync(files.readLines())).flat()
+  const [, first] = (await Array.fromAsync(store.readLines())).flat()
   const created_at = new Date(createdAt).toISOString()
   const message = { type: 'start_session', session_id: 'a', created_at }
   const head = { type: 'start_session' } as const
@@ -114,13 +114,13 @@ test('a session that is left stores no result, and tells clients to come again',
 })
 
 test('what comes while a session is left is not taken', async (t) => {
-  const { session, files } = await open(t)
+  const { session, store } = await open(t)
   const connection = await connect(session)
   connection.receive(second, true)
   const suspending = session.suspend()
   connection.receive(second, true)
   await suspending
-  assert.equal(files.audioBytes, second.length)
+  assert.equal(store.audioBytes, second.length)
 })
 
 test('a lost engine fails the session, and its clients get an error', async (t) => {
@@ -146,7 +146,7 @@ test('a session that fails tells nothing any more while its end is stored', asyn
     failing.resolve()
     return failed.promise
   }
-  const { session, ended, files } = await open(t, { fake: { onLive }, fail })
+  const { session, ended, store } = await open(t, { fake: { onLive }, fail })
   const connection = await connect(session)
   connection.receive(second, true)
   await failing.promise
@@ -154,43 +154,43 @@ test('a session that fails tells nothing any more while its end is stored', asyn
   for (let i = 0; i < 50; i++) await new Promise(setImmediate)
   failed.resolve()
   assert.equal(await ended, 'failed')
-  const lines = (await Array.fromAsync(files.readLines())).flat()
+  const lines = (await Array.fromAsync(store.readLines())).flat()
   assert.match(lines.findLast((line) => line.startsWith('message '))!, /"type":"error"/)
   assert.equal(connection.closeCode, 4500)
 })
 
 test('a session that another server has taken stops at once, and writes no more', async (t) => {
   const lost = new AbortController()
-  const { session, ended, sent, files } = await open(t, { lost: lost.signal })
+  const { session, ended, sent, store } = await open(t, { lost: lost.signal })
   const connection = await connect(session)
   connection.receive(second, true)
   await next(connection.messages(), 'audio_chunk')
   lost.abort()
-  const { audioBytes, logBytes } = files
+  const { audioBytes, logBytes } = store
   assert.equal(connection.closeCode, 1012)
   connection.receive(second, true)
   assert.equal(await ended, 'lease_lost')
-  await files.sync()
-  assert.deepEqual([files.audioBytes, files.logBytes, sent], [audioBytes, logBytes, []])
+  await store.sync()
+  assert.deepEqual([store.audioBytes, store.logBytes, sent], [audioBytes, logBytes, []])
   assert.equal(await session.connect(), 1012)
 })
 
 test('a session whose end finds that another server has taken it sends no error', async (t) => {
   const finish = () => Promise.reject(new SessionLeaseLostError())
-  const { session, ended, sent, files } = await open(t, { finish })
+  const { session, ended, sent, store } = await open(t, { finish })
   const connection = await connect(session)
   connection.receive(Buffer.from('{"type":"stop_recording"}'), false)
   assert.equal(await ended, 'lease_lost')
   assert.equal(connection.closeCode, 1012)
   assert.deepEqual(sent, [])
-  const lines = (await Array.fromAsync(files.readLines())).flat()
+  const lines = (await Array.fromAsync(store.readLines())).flat()
   assert.ok(!lines.some((line) => line.includes('"type":"error"')))
 })
 
 test('a disk that fails leads out of the process, not to a failed job', async (t) => {
-  const { session, ended, sent, files } = await open(t)
+  const { session, ended, sent, store } = await open(t)
   const connection = await connect(session)
-  files.sync = async () => {
+  store.sync = async () => {
     throw new AppError('storage_full')
   }
   connection.receive(second, true)
@@ -202,14 +202,14 @@ test('a disk that fails leads out of the process, not to a failed job', async (t
 })
 
 test('the client that came last is heard, and only that', async (t) => {
-  const { session, files } = await open(t)
+  const { session, store } = await open(t)
   const first = await connect(session)
   const later = await connect(session)
   assert.equal(first.closeCode, 4409)
   first.receive(second, true)
   later.receive(second, true)
   await next(later.messages(), 'audio_chunk')
-  assert.equal(files.audioBytes, second.length)
+  assert.equal(store.audioBytes, second.length)
 })
 
 /**
@@ -218,12 +218,12 @@ test('the client that came last is heard, and only that', async (t) => {
  */
 async function resume(t: TestContext, lines: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
-  const files = await createDiskSessionStore(join(folder, 'left'))
+  const store = await createDiskSessionStore(join(folder, 'left'))
   t.after(async () => {
-    await files.close()
+    await store.close()
     await rm(folder, { recursive: true })
   })
-  await files.write(undefined, [
+  await store.write(undefined, [
     'begin 1',
     ...lines,
     writeRecord({ kind: 'stop', reason: 'client' }),
@@ -232,14 +232,14 @@ async function resume(t: TestContext, lines: readonly string[]) {
   await writeFile(channelPaths[0]!, Buffer.alloc(32_000))
   const routing = routingOf({ messages_config: flags, callback: false })
   const reading = { routing, addOnGroups: [], keepSeconds: 1, maxMissed: 9 }
-  const earlier = await recoverSession(files, reading)
+  const earlier = await recoverSession(store, reading)
   let speakers = 0
   const speech = createFakeSpeechEngine('', { onEmbeddings: () => void speakers++ })
   const realtime_processing = { ...params.realtime_processing, diarization: true }
   const requested = { ...params, realtime_processing }
   const { ended, outcomes } = await open(t, {
-    files,
-    audioFile: { path: files.audioPath, start: files.audioStart },
+    store,
+    audioFile: { path: store.audioPath, start: store.audioStart },
     earlier,
     channelPaths,
     speech,

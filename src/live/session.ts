@@ -258,8 +258,8 @@ export class LiveSession {
   }
 
   #offerAudio(): void {
-    const { files, params } = this.#options
-    this.#recognition.setAvailable(Math.floor(files.audioBytes / frameBytes(formatOf(params))))
+    const { store, params } = this.#options
+    this.#recognition.setAvailable(Math.floor(store.audioBytes / frameBytes(formatOf(params))))
   }
 
   #receive(connection: Connection, data: Uint8Array, isBinary: boolean): void {
@@ -301,7 +301,7 @@ export class LiveSession {
   /** Sends the messages about the whole session, stores its result, and ends it. */
   async #close(): Promise<void> {
     this.#enter('closing')
-    const { id, params, files, text, services, form, config, finish } = this.#options
+    const { id, params, store, text, services, form, config, finish } = this.#options
     const { signal } = this.#stopping
     const { outcome, end } = await sendClosingMessages({
       sessionId: id,
@@ -314,7 +314,7 @@ export class LiveSession {
       maxMessages: config.maxStoredMessages,
       maxMessageBytes: config.maxStoredBytes,
       log: this.#log,
-      readLog: () => files.readLines(),
+      readLog: () => store.readLines(),
       diarize: this.#diarize,
       ...{ text, services, form },
       onSent: () => {

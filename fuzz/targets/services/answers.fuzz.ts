@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import { readAnswer } from '../../../src/asr/engines/remote/answer.ts'
+import { readResponse } from '../../../src/asr/engines/remote/provider-response.ts'
 import { createRemoteRecognizer } from '../../../src/asr/engines/remote/remote-recognizer.ts'
 import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
 import { readResponseExcerpt } from '../../../src/delivery/http/response-excerpt.ts'
@@ -124,7 +124,7 @@ async function chat(text: string): Promise<void> {
 
 /** Words in order, apart, inside the audio, whatever the server said. */
 function speech(text: string): void {
-  const answer = readAnswer(text, SECONDS)
+  const answer = readResponse(text, SECONDS)
   if (!answer) return
   let last = 0
   for (const { start, end, confidence, text } of answer.words) {

@@ -26,7 +26,7 @@ const READING = new Set(['GET', 'HEAD'])
 type Deps = Pick<App, 'config' | 'storage'> & { findKey: FindKey; now?: () => number }
 
 /** What a browser learns about its sign-in. Its secret is in the cookie only. */
-export type SignInAnswer = {
+export type SignInState = {
   key: Key
   /** Milliseconds since 1970. */
   expiresAt: number
@@ -47,7 +47,7 @@ export function createSignIns({
   findKey,
   now = Date.now,
 }: Deps) {
-  async function find(request: IncomingMessage): Promise<SignInAnswer & { hash: string }> {
+  async function find(request: IncomingMessage): Promise<SignInState & { hash: string }> {
     const secret = cookieOf(request)
     if (secret === undefined) throw new AppError('key_missing', 'nobody is signed in')
     requireSameOrigin(request, http)
@@ -60,7 +60,7 @@ export function createSignIns({
 
   return {
     /** Signs a browser in; resolves to the response and the cookie to set. */
-    async open(key: Key, request: IncomingMessage): Promise<SignInAnswer & { cookie: string }> {
+    async open(key: Key, request: IncomingMessage): Promise<SignInState & { cookie: string }> {
       const secret = randomBytes(32).toString('base64url')
       const at = now()
       const expiresAt = at + BROWSER_MS

@@ -30,11 +30,11 @@ test('what a session tells is queued in its order, numbered, and not before it i
   const session = await openSession(t)
   const feed = await session.openFeed()
   const first = chunk(3200)
-  await session.store(`begin ${at}`, session.begin, writeRecord({ kind: 'chunk', chunk: first }))
+  await session.append(`begin ${at}`, session.begin, writeRecord({ kind: 'chunk', chunk: first }))
   await session.write(note(transcript(session, 'hello')))
   await feed.feed()
   assert.deepEqual((await session.queued()).events, ['live.start_session', 'live.audio_chunk'])
-  await session.files.sync()
+  await session.store.sync()
   await feed.feed()
   const { seqs, events, bodies } = await session.queued()
   assert.deepEqual(seqs, [0, 1, 2])
@@ -58,7 +58,7 @@ test('a flag of the callback selects its messages, whatever the client is sent',
     error: { status_code: 409, exception: 'RecordingStopped', message: 'stopped' },
     data: null,
   }
-  await session.store(
+  await session.append(
     session.begin,
     writeRecord({ kind: 'chunk', chunk: chunk(3200) }),
     note(transcript(session, 'par', false)),
@@ -79,7 +79,7 @@ test('the last two messages are queued with the end of the job, after all others
   const final = `${message(session, { type: 'end_session' }).replace('end_session', 'post_final_transcript').slice(0, -1)},"data":{}}`
   const last = message(session, { type: 'end_session' })
   const refused = transcript(session, 'told by the next process')
-  await session.store(session.begin, note(final), note(last), note(refused))
+  await session.append(session.begin, note(final), note(last), note(refused))
   await feed.feed()
   const before = ['live.start_session', 'live.transcript']
   assert.deepEqual((await session.queued()).events, before)
@@ -142,13 +142,13 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
     }
     const session = await openSession(t, { flags })
     const writer = createWriter(session, { flags, random })
-    await session.store(writer.tell(session.startText))
+    await session.append(writer.tell(session.startText))
     let feed = await session.openFeed()
     for (let step = 0; step < 40; step++) {
       const dice = random()
       const lines = Array.from({ length: random() < 0.1 ? 500 : random() * 8 }, writer.line)
       await session.write(...lines)
-      if (random() < 0.7) await session.files.sync()
+      if (random() < 0.7) await session.store.sync()
       if (dice < 0.4) await feed.feed()
       else if (dice < 0.7) feed.wake()
       else if (dice < 0.9) {
@@ -158,7 +158,7 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
         feed = await session.openFeed()
       }
     }
-    await session.store(writer.tell(message(session, { type: 'end_session' })))
+    await session.append(writer.tell(message(session, { type: 'end_session' })))
     await feed.close()
     feed = await session.openFeed()
     assert.ok(await session.end(feed))
@@ -171,7 +171,7 @@ test('whenever a feed ends and another goes on, each message is queued once, in 
 test('a long message is queued as an object, and removed again when it could not be queued', async (t) => {
   const session = await openSession(t)
   const text = transcript(session, 'é'.repeat(300_000))
-  await session.store(session.begin, note(text))
+  await session.append(session.begin, note(text))
   const full = new Error('no room')
   const refused = await session.openFeed({ queueHeld: () => Promise.reject(full) })
   await assert.rejects(refused.feed(), full)
@@ -199,9 +199,9 @@ test('a feed whose database refuses tries again, and queues nothing twice', asyn
     },
     onQueued: queued.resolve,
   })
-  await session.store(session.begin, note(transcript(session, 'one')))
+  await session.append(session.begin, note(transcript(session, 'one')))
   feed.wake()
-  await session.store(note(transcript(session, 'two')))
+  await session.append(note(transcript(session, 'two')))
   await queued.promise
   await feed.feed()
   const { bodies } = await session.queued()
@@ -222,12 +222,12 @@ test('a session that says much is queued together, ten times a second at most', 
     onQueued: () => queued.resolve(),
     pauseMs: 100,
   })
-  await session.store(session.begin, note(transcript(session, 'one')))
+  await session.append(session.begin, note(transcript(session, 'one')))
   feed.wake()
   await queued.promise
   queued = Promise.withResolvers()
   for (const text of ['two', 'three']) {
-    await session.store(note(transcript(session, text)))
+    await session.append(note(transcript(session, text)))
     feed.wake()
   }
   t.mock.timers.tick(99)
@@ -247,7 +247,7 @@ test('a log that is long is queued some messages at a time', async (t) => {
   const chunks = Array.from({ length: 500 }, (_, i) => {
     return writeRecord({ kind: 'chunk', chunk: chunk(i + 1) })
   })
-  await session.store(session.begin, ...chunks)
+  await session.append(session.begin, ...chunks)
   await feed.feed()
   assert.deepEqual(sizes, [199, 200, 101], 'the first of all was queued when the job was made')
 })
@@ -262,7 +262,7 @@ test('a feed that is closed leaves the rest of the log, and the end of the job, 
     },
   })
   const texts = ['a', 'b', 'c'].map((text) => transcript(session, text.repeat(100_000)))
-  await session.store(session.begin, ...texts.map(note))
+  await session.append(session.begin, ...texts.map(note))
   await assert.rejects(feed.finish(), { name: 'AbortError' })
   await assert.rejects(feed.finish(), { name: 'AbortError' })
   assert.deepEqual((await session.queued()).seqs, [0, 1])
@@ -281,9 +281,9 @@ test('while too many wait, partials, speech events and acknowledgments are left 
   const error = { status_code: 400, exception: 'InvalidMessage', message: 'unreadable' }
   const data = { code: 'invalid_message', message: 'unreadable' }
   const failure = message(session, { type: 'error', error, data })
-  await session.store(session.begin, note(partial), note(final))
+  await session.append(session.begin, note(partial), note(final))
   await feed.feed()
-  await session.store(note(partial), note(speech), ack, note(final), note(failure))
+  await session.append(note(partial), note(speech), ack, note(final), note(failure))
   await feed.feed()
   assert.deepEqual(dropped, [3])
   const { seqs, bodies } = await session.queued()
@@ -294,7 +294,7 @@ test('while too many wait, partials, speech events and acknowledgments are left 
 test('a feed whose job another process took queues nothing more, and leaves no object', async (t) => {
   const session = await openSession(t)
   const old = await session.openFeed()
-  await session.store(session.begin, note(transcript(session, 'x'.repeat(300_000))))
+  await session.append(session.begin, note(transcript(session, 'x'.repeat(300_000))))
   const feed = await session.openFeed()
   await old.feed()
   assert.deepEqual((await session.queued()).seqs, [0])

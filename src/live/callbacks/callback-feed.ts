@@ -15,7 +15,7 @@ import {
 
 /** Options of a callback feed. */
 export type CallbackFeedOptions = SelectionOptions & {
-  files: Pick<SessionStore, 'readStoredLines'>
+  store: Pick<SessionStore, 'readStoredLines'>
   db: Db
   /** The number of the last message that was queued before; undefined when none was. */
   last: number | undefined
@@ -106,7 +106,7 @@ export class CallbackFeed {
     const { end, number, before } = this.#place
     if (end === undefined) return []
     const messages: SelectedMessage[] = []
-    for await (const lines of this.#options.files.readStoredLines(end)) {
+    for await (const lines of this.#options.store.readStoredLines(end)) {
       const read = lines.flatMap(({ text }) => this.#select(text, before).message ?? [])
       messages.push(...read.filter(({ isAtEnd }) => isAtEnd))
     }
@@ -141,10 +141,10 @@ export class CallbackFeed {
   }
 
   async #feedStored(): Promise<void> {
-    const { files } = this.#options
+    const { store } = this.#options
     const { signal } = this.#closing
     signal.throwIfAborted()
-    for await (const lines of files.readStoredLines(this.#place.offset)) {
+    for await (const lines of store.readStoredLines(this.#place.offset)) {
       const place = { ...this.#place }
       let messages: NumberedMessage[] = []
       for (const { text, end } of lines) {

@@ -28,7 +28,7 @@ export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallback
   const { db } = storage
   const maxQueued = config.delivery.maxQueuedLive
   const queue = createCallbackQueue(db, { maxQueued })
-  return async ({ job, lease, files }) => {
+  return async ({ job, lease, store }) => {
     const params = job.params as LiveParams
     if (!params.callback) return undefined
     let hasDropped = false
@@ -47,7 +47,7 @@ export function createCallbackFeeds(options: CallbackFeedsOptions): OpenCallback
       sessionId: job.id,
       format: formatOf(params),
       routing: routingOf(params),
-      files,
+      store,
       db,
       // Read under the lease: no other process queues messages any more.
       last: await lastLiveCallback(db, { jobId: job.id }),

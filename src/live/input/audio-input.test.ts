@@ -11,10 +11,10 @@ const format = { encoding: 's16', sampleRate: 16_000, channels: 1 } as const
 
 /** Opens an audio input; `acks` are the acknowledged byte ranges. */
 function openAudioInput() {
-  const files = createMemorySessionStore()
+  const store = createMemorySessionStore()
   const acks: [number, number][] = []
   const { signal } = new AbortController()
-  const journal = new Journal({ files, log: createLog('silent'), signal })
+  const journal = new Journal({ store, log: createLog('silent'), signal })
   const outbox = {
     wantsAcks: true,
     acknowledge: (text: string) => acks.push(JSON.parse(text).data.byte_range),
@@ -26,11 +26,11 @@ function openAudioInput() {
     format,
     keepSeconds: 30,
     earlier: undefined,
-    files,
+    store,
     journal,
     outbox,
   })
-  return { audioInput, acks, flushed: () => journal.flushed(), stored: () => files.audioBytes }
+  return { audioInput, acks, flushed: () => journal.flushed(), stored: () => store.audioBytes }
 }
 
 const random = createRandom(5)

@@ -14,7 +14,7 @@ import { createResumeMatcher, type ResumeMatcher } from './resume-matcher.ts'
 /** Options of the audio input of a session. */
 export type AudioInputOptions = ReceivedChunksOptions & {
   sessionId: string
-  files: SessionStore
+  store: SessionStore
   journal: Journal
   outbox: MessageOutbox
   metrics?: SessionMetrics | undefined
@@ -82,9 +82,9 @@ export class AudioInput {
     }
     const repeatable = receivedChunks.repeatable()
     if (repeatable.chunks.length === 0) return true
-    const { files, journal } = this.#options
+    const { store, journal } = this.#options
     await journal.flushed()
-    const stored = await readChunks(repeatable, (from, to) => files.readAudio(from, to))
+    const stored = await readChunks(repeatable, (from, to) => store.readAudio(from, to))
     const { from, boundaries } = repeatable
     const matcher = createResumeMatcher({ from: from.received, stored, boundaries })
     this.#held = { matcher, chunks: [], since: undefined, hasAudio: false, timer: undefined }

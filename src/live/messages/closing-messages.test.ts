@@ -30,11 +30,11 @@ async function close(
 ) {
   const log = createLog('silent')
   const { signal } = new AbortController()
-  const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
-  const readLog = () => files.readLines()
+  const store = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
+  const readLog = () => store.readLines()
   const reading = { routing, addOnGroups: [], keepSeconds: 0, maxMissed: 9 }
-  const { sent, messages: earlier } = await recoverSession(files, reading)
-  const journal = new Journal({ files, log, signal })
+  const { sent, messages: earlier } = await recoverSession(store, reading)
+  const journal = new Journal({ store, log, signal })
   const warn = assert.fail
   const sending = { sessionId: 'one', routing, journal, maxMissed: 9, warn, earlier }
   const outbox = new MessageOutbox(sending)

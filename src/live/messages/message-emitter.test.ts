@@ -44,7 +44,7 @@ const routing: Routing = {
 
 /** Returns what a process that finds this log considers sent. */
 async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
-  const files = createMemorySessionStore({
+  const store = createMemorySessionStore({
     audio: Buffer.alloc(0),
     lines: records.map(writeRecord),
   })
@@ -54,17 +54,17 @@ async function readSent(records: readonly LogRecord[]): Promise<AlreadySent> {
     keepSeconds: 0,
     maxMissed: 9,
   }
-  return (await recoverSession(files, reading)).sent
+  return (await recoverSession(store, reading)).sent
 }
 
 type Options = { hooks: readonly RealtimeHook[]; earlier?: readonly LogRecord[]; log?: Log }
 
 /** Opens an emitter, and collects what it logs. */
 async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: Options) {
-  const files = createMemorySessionStore()
+  const store = createMemorySessionStore()
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({ files, log, signal })
+  const journal = new Journal({ store, log, signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
@@ -83,12 +83,12 @@ async function openEmitter({ hooks, earlier = [], log = createLog('silent') }: O
     async stored() {
       await turn()
       await journal.flushed()
-      return files.stored.lines.map(readRecord)
+      return store.stored.lines.map(readRecord)
     },
     async noted() {
       await emitter.addOnsDone()
       await journal.flushed()
-      return files.stored.lines.map(readRecord)
+      return store.stored.lines.map(readRecord)
     },
   }
 }

@@ -71,14 +71,14 @@ async function diarize(t: TestContext, options: Options = {}) {
     ...options,
   }
   const records: LogRecord[] = []
-  const files = {
+  const store = {
     write: async (_: unknown, noted: readonly string[]) => {
       lines.push(...noted)
       records.push(...noted.map(readRecord))
     },
     sync: async () => ({ audioBytes: 0, logBytes: 0 }),
   }
-  const journal = new Journal({ files, log: silent, signal })
+  const journal = new Journal({ store, log: silent, signal })
   await diarizeSession({
     speech,
     params: { realtime_processing: requested },

@@ -26,17 +26,17 @@ async function openJournal(t: TestContext) {
     },
   })
   const sizes = { audioBytes: 0, logBytes: 0 }
-  const files = new SessionAppender({ audio, log: failing, audioStart: 0 }, sizes)
+  const store = new SessionAppender({ audio, log: failing, audioStart: 0 }, sizes)
   const leaving = new AbortController()
   const { signal } = leaving
-  const journal = new Journal({ files, log: createLog('silent'), signal })
+  const journal = new Journal({ store, log: createLog('silent'), signal })
   const broken = Array.fromAsync(journal.progress()).then(
     () => assert.equal(signal.aborted, true),
     (error: unknown) => error,
   )
   t.after(async () => {
     leaving.abort()
-    await files.close()
+    await store.close()
     await audio.close()
     await log.close()
   })
@@ -46,17 +46,17 @@ async function openJournal(t: TestContext) {
     void appended.written.then(() => stored.push(`${line} written`))
     void appended.stored.then(() => stored.push(line))
   }
-  return { journal, faults, broken, leaving, stored, append, files, log }
+  return { journal, faults, broken, leaving, stored, append, store, log }
 }
 
 test('while the disk is full nothing counts as stored; then everything does, in order', async (t) => {
-  const { journal, faults, stored, append, files, log } = await openJournal(t)
+  const { journal, faults, stored, append, store, log } = await openJournal(t)
   append('one')
   await journal.flushed()
   faults.add('write')
   append('two')
   append('three')
-  await assert.rejects(files.write(undefined, ['x'])) // By now they have been tried.
+  await assert.rejects(store.write(undefined, ['x'])) // By now they have been tried.
   assert.deepEqual(stored, ['one written', 'one'])
   assert.equal(await journal.flushedWithin(1), false)
   faults.delete('write')

@@ -20,7 +20,7 @@ const ENTRY_BYTES = 500
 
 /** Options of the journal of a session. */
 export type JournalOptions = {
-  files: Pick<SessionStore, 'write' | 'sync'> & Partial<Pick<SessionStore, 'logBytes'>>
+  store: Pick<SessionStore, 'write' | 'sync'> & Partial<Pick<SessionStore, 'logBytes'>>
   /** Maximum size of a session's log in bytes; undefined = unlimited. */
   maxLogBytes?: number | undefined
   log: Log
@@ -53,7 +53,7 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options
-    this.#logBytes = options.files.logBytes ?? 0
+    this.#logBytes = options.store.logBytes ?? 0
   }
 
   /** Bytes that wait to be stored, with their memory overhead. */
@@ -134,7 +134,7 @@ export class Journal {
   }
 
   async #store(): Promise<void> {
-    const { files, signal } = this.#options
+    const { store, signal } = this.#options
     while (this.#waiting.length > 0 && !signal.aborted) {
       const batch = this.#waiting.splice(0)
       const lines = batch.flatMap((entry) => entry.lines)
@@ -144,7 +144,7 @@ export class Journal {
       for (const { written } of batch) written.resolve()
       this.#report('written')
       try {
-        await files.sync()
+        await store.sync()
       } catch (error) {
         this.#fail(error)
         break
@@ -160,10 +160,10 @@ export class Journal {
    * files are broken.
    */
   async #write(audio: Uint8Array | undefined, lines: readonly string[]): Promise<boolean> {
-    const { files, log, signal, retryMs = RETRY_MS } = this.#options
+    const { store, log, signal, retryMs = RETRY_MS } = this.#options
     for (;;) {
       try {
-        await files.write(audio, lines)
+        await store.write(audio, lines)
         return true
       } catch (error) {
         if (signal.aborted) return false
@@ -172,7 +172,7 @@ export class Journal {
           this.#fail(error)
           return false
         }
-        await files.sync().catch(() => {}) // A sync reports a failed write only once.
+        await store.sync().catch(() => {}) // A sync reports a failed write only once.
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }
     }
@@ -183,9 +183,9 @@ export class Journal {
    * failure again; the one after it is decisive.
    */
   async #canGoOn(): Promise<boolean> {
-    const { files } = this.#options
-    await files.sync().catch(() => {})
-    return files.sync().then(
+    const { store } = this.#options
+    await store.sync().catch(() => {})
+    return store.sync().then(
       () => true,
       () => false,
     )

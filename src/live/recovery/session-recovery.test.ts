@@ -24,16 +24,16 @@ function line(message: ServerMessage, at = 1000): string {
 }
 
 function readLog(...lines: string[]) {
-  const files = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
-  return recoverSession(files, { ...reading, maxMissed: 10_000 })
+  const store = createMemorySessionStore({ audio: Buffer.alloc(0), lines })
+  return recoverSession(store, { ...reading, maxMissed: 10_000 })
 }
 
 test('what was to be sent when the result is stored waits for that also in the next process', async () => {
   const types = ['start_recording', 'end_session'] as const
   const { messages } = await readLog(...types.map((type) => line({ type })))
   const { signal } = new AbortController()
-  const files = createMemorySessionStore()
-  const journal = new Journal({ files, log: createLog('silent'), signal })
+  const store = createMemorySessionStore()
+  const journal = new Journal({ store, log: createLog('silent'), signal })
   const outbox = new MessageOutbox({
     sessionId: 'one',
     routing,
@@ -80,13 +80,13 @@ test('of the messages that a client may not have, the oldest are lost when there
   const lines = Array.from({ length: 6 }, (_, time) => {
     return line({ type: 'speech_start', data: { time, channel: 0 } })
   })
-  const files = {
+  const store = {
     async *readLines() {
       yield lines
       yield [writeRecord({ kind: 'seen', messages: 1 })]
     },
   }
-  const { messages } = await recoverSession(files, { ...reading, maxMissed: 2 })
+  const { messages } = await recoverSession(store, { ...reading, maxMissed: 2 })
   assert.deepEqual(
     messages.missed.map(({ sequence: number }) => number),
     [5, 6],

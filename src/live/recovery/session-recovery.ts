@@ -112,7 +112,7 @@ type ReadOptions = {
 
 /** Reads the log of a session. */
 export async function recoverSession(
-  files: Pick<SessionStore, 'readLines'>,
+  store: Pick<SessionStore, 'readLines'>,
   options: ReadOptions,
 ): Promise<RecoveredSession> {
   const { keepSeconds, maxMissed, maxMissedBytes = Number.POSITIVE_INFINITY } = options
@@ -122,7 +122,7 @@ export async function recoverSession(
     chunks: createChunkReader(keepSeconds * 1000),
     sent: nothingSent(),
   }
-  for await (const lines of files.readLines()) {
+  for await (const lines of store.readLines()) {
     for (const line of lines) read(reading, readRecord(line))
     reading.chunks.cut()
     const missed = reading.missed.filter(({ sequence: number }) => number! > reading.seen)

@@ -32,7 +32,7 @@ const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 export class SessionLeaseLostError extends Error {}
 
 /** A running session: its job, the lease on it, and its files. */
-export type ActiveSession = { job: LiveJob; lease: Lease; files: DiskSessionStore }
+export type ActiveSession = { job: LiveJob; lease: Lease; store: DiskSessionStore }
 
 /** The feed of its callback, if there is one. */
 type Feed = Pick<CallbackFeed, 'feed' | 'finish'>
@@ -84,10 +84,10 @@ export class LiveJobFinisher {
   /** Ends the job as failed, with what was recorded; rejects when the server stops before. */
   async fail(): Promise<void> {
     const { storage, signal, log, metrics } = this.#options
-    const { job, lease, files, feed } = this.#session
+    const { job, lease, store, feed } = this.#session
     const fail = async () => {
       await feed?.feed()
-      const failed = { job, files, failure: sessionFailed, only: lease }
+      const failed = { job, store, failure: sessionFailed, only: lease }
       if (!(await failRecorded(storage, failed))) throw new SessionLeaseLostError()
       log.warn(
         { sessionId: job.id, account: job.account, ...sessionFailed },
@@ -122,13 +122,13 @@ export class LiveJobFinisher {
    */
   async #store(outcome: Outcome): Promise<void> {
     const { db, objects } = this.#options.storage
-    const { job, lease, files, feed } = this.#session
+    const { job, lease, store, feed } = this.#session
     const result = await storeResultText(db, outcome.result(), { isErasable: job.zeroRetention })
     let callbacks: LiveCallback[] = []
     let isDone = false
     try {
       const { epoch } = lease
-      const file = await keepAudio(objects, { job, files, epoch, ...outcome })
+      const file = await keepAudio(objects, { job, store, epoch, ...outcome })
       callbacks = (await feed?.finish()) ?? []
       const { llm } = outcome
       isDone = await finishLiveJob(db, lease, { result, file, llm, at: wallNow(), callbacks })
@@ -142,7 +142,7 @@ export class LiveJobFinisher {
 /** A job that is to fail, its recorded audio, and the lease that it must still have, if any. */
 export type FailedSession = {
   job: LiveJob
-  files: DiskSessionStore | undefined
+  store: DiskSessionStore | undefined
   failure: JobFailure
   only?: Lease | undefined
 }
@@ -153,19 +153,19 @@ export type FailedSession = {
  */
 export async function failRecorded(
   { db, objects }: FinishLiveJobOptions['storage'],
-  { job, files, failure, only }: FailedSession,
+  { job, store, failure, only }: FailedSession,
 ): Promise<boolean> {
   const format = formatOf(job.params as LiveParams)
-  const audioBytes = files?.audioBytes ?? 0
+  const audioBytes = store?.audioBytes ?? 0
   const duration = roundTo(secondsOf(audioBytes, format), 6)
-  const audio = files && { job, files, epoch: only?.epoch, format, audioBytes, duration }
+  const audio = store && { job, store, epoch: only?.epoch, format, audioBytes, duration }
   const file = audio && (await keepAudio(objects, audio))
   return failLiveJob(db, job.id, { failure, file, at: wallNow(), endMessage, only })
 }
 
 type RecordingToKeep = {
   job: LiveJob
-  files: DiskSessionStore
+  store: DiskSessionStore
   epoch: number | undefined
   format: AudioFormat
   audioBytes: number
@@ -178,14 +178,14 @@ type RecordingToKeep = {
  */
 async function keepAudio(
   objects: Storage['objects'],
-  { job, files, epoch, format, audioBytes, duration }: RecordingToKeep,
+  { job, store, epoch, format, audioBytes, duration }: RecordingToKeep,
 ): Promise<RecordedAudio | undefined> {
   if (audioBytes === 0) return undefined
   const { channels } = format
   // What was heard counts as used, also if it is not kept.
   if (job.zeroRetention) return { size: 0, duration, channels }
   const header = wavHeader(format, audioBytes)
-  const { size } = await storeRecording(files, objects, { id: job.fileId, epoch, header })
+  const { size } = await storeRecording(store, objects, { id: job.fileId, epoch, header })
   return { size, duration, channels }
 }
 

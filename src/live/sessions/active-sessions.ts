@@ -88,7 +88,7 @@ type RunningSession = {
   ending: LiveJobFinisher
   feed: CallbackFeed | undefined
   text: SessionText
-  files: DiskSessionStore
+  store: DiskSessionStore
   held: HeldLease
   span: Span
   unread: UnreadShare
@@ -102,7 +102,7 @@ type RunningSession = {
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions
   readonly #log: Log
-  readonly #sessionFiles: SessionStores
+  readonly #sessionStores: SessionStores
   readonly #opened = new Map<string, Promise<OpenResult>>()
   readonly #live = new Set<LiveSession>()
   readonly #loads = new Map<string, { account: string; session?: LiveSession }>()
@@ -116,7 +116,7 @@ export class ActiveSessions {
     this.#options = options
     this.#log = options.log
     const { storage, config } = options
-    this.#sessionFiles = createSessionStores(storage.db, config.storage.folder)
+    this.#sessionStores = createSessionStores(storage.db, config.storage.folder)
     this.#openFeed = createCallbackFeeds(options)
     this.#leases = new LiveLeases({ db: options.storage.db, log: options.log })
     const perSession = options.config.live.maxQueuedBytes
@@ -244,8 +244,8 @@ export class ActiveSessions {
     const claim = { owner: db.owner, onlyIfFree }
     const take = () => beginLiveJob(db, job.id, { ...claim, at: wallNow() })
     if (!speech.live) {
-      const [openFeed, sessionFiles] = [this.#openFeed, this.#sessionFiles]
-      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, sessionFiles })
+      const [openFeed, sessionStores] = [this.#openFeed, this.#sessionStores]
+      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, sessionStores })
       return 'ended'
     }
     const lease = await take()
@@ -262,14 +262,14 @@ export class ActiveSessions {
     const { liveText, storage, metrics, tracing = noTracing, signal } = this.#options
     const held = this.#leases.hold(lease)
     const unread = this.#unread.open(job.account)
-    let [files, text]: [DiskSessionStore?, SessionText?] = []
+    let [store, text]: [DiskSessionStore?, SessionText?] = []
     try {
-      const opened = await this.#sessionFiles.open(lease, { audioAfter, onTaken: held.lose })
-      files = opened.files
+      const opened = await this.#sessionStores.open(lease, { audioAfter, onTaken: held.lose })
+      store = opened.store
       const params = job.params as LiveParams
-      const earlier = opened.isNew ? undefined : await this.#recover(files, params)
-      const feed = await this.#openFeed({ job, lease, files })
-      const ended = { job, lease, files, feed }
+      const earlier = opened.isNew ? undefined : await this.#recover(store, params)
+      const feed = await this.#openFeed({ job, lease, store })
+      const ended = { job, lease, store, feed }
       const ending = new LiveJobFinisher({ storage, log: this.#log, metrics, signal }, ended)
       text = liveText.open({
         id: job.id,
@@ -281,8 +281,8 @@ export class ActiveSessions {
       this.#captions.set(job.id, captions)
       const session = new LiveSession({
         ...this.#sessionOptions(job, engine),
-        ...{ files, unread, text, earlier, feed, captions, lost: held.lost },
-        audioFile: { path: files.audioPath, start: files.audioStart },
+        ...{ store, unread, text, earlier, feed, captions, lost: held.lost },
+        audioFile: { path: store.audioPath, start: store.audioStart },
         finish(outcome, signal) {
           held.end()
           return ending.finish(outcome, signal)
@@ -294,13 +294,13 @@ export class ActiveSessions {
         metrics: createSessionMetrics(span, metrics),
       })
       feed?.wake()
-      const components = { lease, session, ending, feed, text, files, held, span, unread }
+      const components = { lease, session, ending, feed, text, store, held, span, unread }
       return { session, ended: this.#runToEnd(job, components) }
     } catch (error) {
       held.release()
       unread.close()
       await text?.close()
-      await files?.close()
+      await store?.close()
       throw error
     }
   }
@@ -312,7 +312,7 @@ export class ActiveSessions {
     const params = job.params as LiveParams
     const served = { id, account, params: textParams(params) }
     const channels = Array.from({ length: params.channels }, (_, i) => i)
-    const folder = this.#sessionFiles.folderOf(id)
+    const folder = this.#sessionStores.folderOf(id)
     return {
       ...{ id, account, createdAt, params, engine, speech },
       services: services && createSessionServices(services, served),
@@ -340,7 +340,7 @@ export class ActiveSessions {
   /** Runs a session to its end, and cleans up after it. */
   async #runToEnd(
     job: LiveJob,
-    { lease, session, ending, feed, text, files, held, span, unread }: RunningSession,
+    { lease, session, ending, feed, text, store, held, span, unread }: RunningSession,
   ): Promise<SessionEnd> {
     let end: SessionEnd = 'suspended'
     this.#live.add(session)
@@ -359,9 +359,9 @@ export class ActiveSessions {
     try {
       await text.close()
       await feed?.close()
-      await files.close()
+      await store.close()
       const isOver = end === 'done' || end === 'failed'
-      if (isOver && !ending.isLost) await files.delete()
+      if (isOver && !ending.isLost) await store.delete()
       // Clients of a server that stops reconnect to another one at once.
       const { signal, storage } = this.#options
       if (end === 'suspended' && signal.aborted) await releaseLiveJob(storage.db, lease)

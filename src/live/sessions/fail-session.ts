@@ -25,16 +25,16 @@ export type LiveDisabledOptions = {
  */
 export async function failSession(
   { storage, take, openFeed, onEvents, log, metrics }: LiveDisabledOptions,
-  { job, sessionFiles }: { job: LiveJob; sessionFiles: SessionStores },
+  { job, sessionStores }: { job: LiveJob; sessionStores: SessionStores },
 ): Promise<void> {
-  const files = await sessionFiles.openWithoutLease(job.id, { audioAfter })
+  const store = await sessionStores.openWithoutLease(job.id, { audioAfter })
   try {
-    const lease = files && (await take())
-    const feed = files && lease && (await openFeed({ job, lease, files }))
+    const lease = store && (await take())
+    const feed = store && lease && (await openFeed({ job, lease, store }))
     await feed?.feed()
     const { message, status } = new AppError('live_unavailable', 'this server offers none')
     const failure = { code: status, message }
-    if (await failRecorded(storage, { job, files, failure, only: lease })) {
+    if (await failRecorded(storage, { job, store, failure, only: lease })) {
       onEvents?.()
       log.warn(
         { sessionId: job.id, account: job.account, ...failure },
@@ -43,7 +43,7 @@ export async function failSession(
       metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
     }
   } finally {
-    await files?.close()
+    await store?.close()
   }
-  await files?.delete()
+  await store?.delete()
 }

@@ -44,44 +44,44 @@ import {
   storeRecording,
 } from './disk-session-store.ts'
 
-async function makeSession(t: TestContext): Promise<{ folder: string; files: DiskSessionStore }> {
+async function makeSession(t: TestContext): Promise<{ folder: string; store: DiskSessionStore }> {
   const folder = join(await makeFolder(t), 'live', 'session')
-  const files = await createDiskSessionStore(folder)
-  t.after(() => files.close())
-  return { folder, files }
+  const store = await createDiskSessionStore(folder)
+  t.after(() => store.close())
+  return { folder, store }
 }
 
 async function reopen(t: TestContext, folder: string): Promise<DiskSessionStore> {
-  const files = await openDiskSessionStore(folder, { audioAfter })
-  t.after(() => files.close())
-  return files
+  const store = await openDiskSessionStore(folder, { audioAfter })
+  t.after(() => store.close())
+  return store
 }
 
 /** Checks that everything reported by the first `count` lines exists, and nothing else. */
-async function assertWhole(files: DiskSessionStore, count?: number): Promise<number> {
-  const lines = await assertStored(files, count)
-  const { size } = await stat(files.audioPath)
-  assert.equal(Math.max(files.audioStart, size), files.audioBytes + 44)
+async function assertWhole(store: DiskSessionStore, count?: number): Promise<number> {
+  const lines = await assertStored(store, count)
+  const { size } = await stat(store.audioPath)
+  assert.equal(Math.max(store.audioStart, size), store.audioBytes + 44)
   return lines
 }
 
-testSessionStore('files', async (t) => {
-  const { folder, files } = await makeSession(t)
-  return { store: files, reopen: () => reopen(t, folder) }
+testSessionStore('store', async (t) => {
+  const { folder, store } = await makeSession(t)
+  return { store: store, reopen: () => reopen(t, folder) }
 })
 
 test('the audio is in its file, after the place of a header', async (t) => {
-  const { files } = await makeSession(t)
-  assert.equal(files.audioStart, 44)
-  await Promise.all(writeCalls(files, { count: 500 }))
-  await assertWhole(files, 500)
-  assert.ok((await readFile(files.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
+  const { store } = await makeSession(t)
+  assert.equal(store.audioStart, 44)
+  await Promise.all(writeCalls(store, { count: 500 }))
+  await assertWhole(store, 500)
+  assert.ok((await readFile(store.audioPath)).subarray(44).equals(audioAt(0, 50_000)))
 })
 
 test('what an earlier process left is on the disk once it is opened', async (t) => {
-  const { folder, files } = await makeSession(t)
-  await Promise.all(writeCalls(files, { count: 4 }))
-  await files.close()
+  const { folder, store } = await makeSession(t)
+  await Promise.all(writeCalls(store, { count: 4 }))
+  await store.close()
   const synced = await watchSyncs(t, folder)
   await reopen(t, folder)
   assert.equal(synced.count, 2)
@@ -90,8 +90,8 @@ test('what an earlier process left is on the disk once it is opened', async (t) 
 /** Counts the syncs of files from now on. */
 async function watchSyncs(t: TestContext, folder: string): Promise<{ readonly count: number }> {
   await using handle = await open(join(folder, 'log'))
-  const files = Object.getPrototypeOf(handle) as FileHandle
-  const { mock } = t.mock.method(files, 'datasync')
+  const store = Object.getPrototypeOf(handle) as FileHandle
+  const { mock } = t.mock.method(store, 'datasync')
   return {
     get count() {
       return mock.callCount()
@@ -100,31 +100,31 @@ async function watchSyncs(t: TestContext, folder: string): Promise<{ readonly co
 }
 
 test('a session that is not there cannot be opened, and one that is cannot be made', async (t) => {
-  const { folder, files } = await makeSession(t)
+  const { folder, store } = await makeSession(t)
   await assert.rejects(openDiskSessionStore(`${folder}2`, { audioAfter }), {
     code: 'file_not_found',
   })
-  await Promise.all(writeCalls(files, { count: 1 }))
+  await Promise.all(writeCalls(store, { count: 1 }))
   await assert.rejects(createDiskSessionStore(folder), /not empty|exists/i)
-  await assertWhole(files, 1)
+  await assertWhole(store, 1)
 })
 
 test('a session whose making was cut off is made anew', async (t) => {
   const folder = join(await makeFolder(t), 'session')
   await mkdir(`${folder}.new`)
   await writeFile(join(`${folder}.new`, 'log'), 'half\n')
-  const files = await createDiskSessionStore(folder)
-  t.after(() => files.close())
-  assert.deepEqual(await linesOf(files), [])
+  const store = await createDiskSessionStore(folder)
+  t.after(() => store.close())
+  assert.deepEqual(await linesOf(store), [])
   assert.deepEqual(await readdir(join(folder, '..')), ['session'])
 })
 
 test('a torn line and sound that no line tells of are dropped, and writing goes on after', async (t) => {
-  const { folder, files } = await makeSession(t)
-  await Promise.all(writeCalls(files, { count: 3 }))
-  await files.close()
+  const { folder, store } = await makeSession(t)
+  await Promise.all(writeCalls(store, { count: 3 }))
+  await store.close()
   await appendFile(join(folder, 'log'), lineOf(3, 400).slice(0, 9))
-  await appendFile(files.audioPath, 'sound of a line that never came')
+  await appendFile(store.audioPath, 'sound of a line that never came')
   const second = await reopen(t, folder)
   await assertWhole(second, 3)
   await Promise.all(writeCalls(second, { from: 3, count: 2 }))
@@ -133,14 +133,14 @@ test('a torn line and sound that no line tells of are dropped, and writing goes 
 })
 
 test('after a loss of power the log ends where it tells of sound that is gone, or holds zeros', async (t) => {
-  const { folder, files } = await makeSession(t)
-  await Promise.all(writeCalls(files, { count: 5 }))
-  await files.close()
-  await truncate(files.audioPath, 44 + 399)
+  const { folder, store } = await makeSession(t)
+  await Promise.all(writeCalls(store, { count: 5 }))
+  await store.close()
+  await truncate(store.audioPath, 44 + 399)
   await assertWhole(await reopen(t, folder), 3)
   await appendFile(join(folder, 'log'), `\0\0\0\0${lineOf(3, 300)}\n${lineOf(4, 300)}\n`)
   await assertWhole(await reopen(t, folder), 3)
-  await truncate(files.audioPath, 0)
+  await truncate(store.audioPath, 0)
   await assertWhole(await reopen(t, folder), 0)
 })
 
@@ -161,9 +161,9 @@ test('whenever the process is killed, what was written is there, and nothing hal
       sent = Math.max(sent, Number(line))
       if (++written === killAfter) child.kill('SIGKILL')
     }
-    const files = await openDiskSessionStore(folder, { audioAfter })
-    const count = await assertWhole(files)
-    await files.close()
+    const store = await openDiskSessionStore(folder, { audioAfter })
+    const count = await assertWhole(store)
+    await store.close()
     assert.ok(written >= killAfter && count >= sent && sent > before, `${count} lines of ${sent}`)
     before = count
   }
@@ -179,21 +179,21 @@ test('a full disk fails the writes that wait, keeps what was there, and later on
   }
   try {
     const folder = join(disk, 'session')
-    const files = await createDiskSessionStore(folder)
-    await Promise.all(writeCalls(files, { count: 10 }))
+    const store = await createDiskSessionStore(folder)
+    await Promise.all(writeCalls(store, { count: 10 }))
     await writeFile(join(disk, 'ballast'), Buffer.alloc(900_000))
     const outcomes = await Promise.allSettled([
-      files.write(audioAt(1000, 301_000), [lineOf(10, 301_000)]),
-      files.write(audioAt(301_000, 301_100), [lineOf(11, 301_100)]),
-      files.sync(),
+      store.write(audioAt(1000, 301_000), [lineOf(10, 301_000)]),
+      store.write(audioAt(301_000, 301_100), [lineOf(11, 301_100)]),
+      store.sync(),
     ])
     for (const outcome of outcomes) {
       assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'storage_full')
     }
-    await assertWhole(files, 10)
+    await assertWhole(store, 10)
     await truncate(join(disk, 'ballast'), 0)
-    await Promise.all([...writeCalls(files, { from: 10, count: 10 }), files.sync()])
-    await files.close()
+    await Promise.all([...writeCalls(store, { from: 10, count: 10 }), store.sync()])
+    await store.close()
     const again = await openDiskSessionStore(folder, { audioAfter })
     await assertWhole(again, 20)
     await again.close()
@@ -207,17 +207,17 @@ async function contentOf(objects: Objects, id: string): Promise<Buffer> {
 }
 
 test('the sound becomes a recording, the same one each time, which outlives its session', async (t) => {
-  const { folder, files } = await makeSession(t)
+  const { folder, store } = await makeSession(t)
   const objects = await openDiskObjects(join(await makeFolder(t), 'objects'))
   const id = randomUUID()
   const header = Buffer.alloc(44, 'h')
-  void files.write(audioAt(0, 333), [lineOf(0, 333)])
+  void store.write(audioAt(0, 333), [lineOf(0, 333)])
   const expected = Buffer.concat([header, audioAt(0, 333), Buffer.alloc(1)])
-  assert.deepEqual(await storeRecording(files, objects, { id, header }), { size: 378 })
+  assert.deepEqual(await storeRecording(store, objects, { id, header }), { size: 378 })
   assert.ok((await contentOf(objects, id)).equals(expected))
 
   // The server was killed before it recorded that: the next one does it again.
-  await files.close()
+  await store.close()
   const second = await reopen(t, folder)
   await assertWhole(second, 1)
   assert.deepEqual(await storeRecording(second, objects, { id, header }), { size: 378 })
@@ -229,20 +229,20 @@ test('the sound becomes a recording, the same one each time, which outlives its 
 })
 
 test('a recording of an even length has no pad byte, and one without sound is a header', async (t) => {
-  const { files } = await makeSession(t)
+  const { store } = await makeSession(t)
   const objects = await openDiskObjects(join(await makeFolder(t), 'objects'))
   const header = Buffer.alloc(44, 'h')
   for (const [size, audio] of [
     [44, 0],
     [46, 2],
   ] as const) {
-    if (audio > 0) await files.write(audioAt(0, audio), [lineOf(0, audio)])
+    if (audio > 0) await store.write(audioAt(0, audio), [lineOf(0, audio)])
     const id = randomUUID()
-    assert.deepEqual(await storeRecording(files, objects, { id, header }), { size })
+    assert.deepEqual(await storeRecording(store, objects, { id, header }), { size })
     assert.ok((await contentOf(objects, id)).equals(Buffer.concat([header, audioAt(0, audio)])))
   }
   const wrong = { id: randomUUID(), header: Buffer.alloc(46) }
-  await assert.rejects(storeRecording(files, objects, wrong), RangeError)
+  await assert.rejects(storeRecording(store, objects, wrong), RangeError)
 })
 
 test('the folders of sessions that are not open are removed, those of others are not', async (t) => {

@@ -158,16 +158,16 @@ async function cutTo(handle: FileHandle, size: number): Promise<void> {
  * crash gives the same result.
  */
 export async function storeRecording(
-  files: DiskSessionStore,
+  store: DiskSessionStore,
   objects: Objects,
   { id, epoch, header }: { id: string; epoch?: number | undefined; header: Uint8Array },
 ): Promise<{ size: number }> {
-  if (header.length !== files.audioStart) throw new RangeError(`a header of ${header.length} bytes`)
-  const { audioBytes } = await files.sync()
-  const end = files.audioStart + audioBytes
+  if (header.length !== store.audioStart) throw new RangeError(`a header of ${header.length} bytes`)
+  const { audioBytes } = await store.sync()
+  const end = store.audioStart + audioBytes
   const size = end + (end % 2)
   try {
-    const handle = await open(files.audioPath, 'r+')
+    const handle = await open(store.audioPath, 'r+')
     try {
       await writeAt(handle, [header], 0)
       await handle.truncate(end)
@@ -179,7 +179,7 @@ export async function storeRecording(
   } catch (error) {
     throw storageError(error)
   }
-  await objects.adopt(id, files.audioPath, { epoch })
+  await objects.adopt(id, store.audioPath, { epoch })
   return { size }
 }
 

@@ -28,7 +28,7 @@ export type SessionStores = {
   open(
     lease: Lease,
     options: OpenStoreOptions,
-  ): Promise<{ files: DiskSessionStore; isNew: boolean }>
+  ): Promise<{ store: DiskSessionStore; isNew: boolean }>
   /**
    * Opens what earlier processes left of a session, without a lease; undefined if that is nothing.
    */
@@ -52,7 +52,7 @@ function localSessions(folder: string): SessionStores {
     openWithoutLease,
     async open({ id }, how) {
       const left = await openWithoutLease(id, how)
-      return { files: left ?? (await createDiskSessionStore(folderOf(id))), isNew: !left }
+      return { store: left ?? (await createDiskSessionStore(folderOf(id))), isNew: !left }
     },
   }
 }

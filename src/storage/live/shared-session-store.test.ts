@@ -27,75 +27,75 @@ async function openNodes(t: TestContext) {
   const id = randomUUID()
   let epoch = 0
   const opened: DiskSessionStore[] = []
-  t.after(() => Promise.all(opened.map((files) => files.close().catch(() => {}))))
+  t.after(() => Promise.all(opened.map((store) => store.close().catch(() => {}))))
   async function open({ jobId = id, owner = 'first', writer, earlierFolder }: Opening = {}) {
     let taken = 0
     const own: Db = { ...db, owner }
-    const { files, isNew } = await openSharedStore({
+    const { store, isNew } = await openSharedStore({
       ...{ db: own, jobId, epoch: ++epoch, audioAfter },
       writer: writer ?? createBatchWriter(own, { intervalMs: 1 }),
       folder: join(folder, owner, jobId),
       earlierFolder: earlierFolder ?? join(folder, 'none'),
       onTaken: () => taken++,
     })
-    opened.push(files)
-    return { files, isNew, taken: () => taken }
+    opened.push(store)
+    return { store, isNew, taken: () => taken }
   }
   return { db, folder, id, open }
 }
 
 describe('sessions in a shared database', { skip: noPostgres }, () => {
-  testSessionStore('shared live files', async (t) => {
+  testSessionStore('shared live store', async (t) => {
     const { open } = await openNodes(t)
-    const { files } = await open()
+    const { store } = await open()
     const reopen = async () => {
       // What was not synced is lost with the node.
-      await files.sync().catch(() => {})
-      await files.close()
-      return (await open({ owner: 'second' })).files
+      await store.sync().catch(() => {})
+      await store.close()
+      return (await open({ owner: 'second' })).store
     }
     // Closed stores are synced: a node that leaves a session in order syncs before.
     const close = async () => {
-      await files.sync().catch(() => {})
-      await files.close()
+      await store.sync().catch(() => {})
+      await store.close()
     }
-    return { store: Object.assign(Object.create(files), { close }), reopen }
+    return { store: Object.assign(Object.create(store), { close }), reopen }
   })
 
   test('a node that takes a session over has all that was acknowledged, and stops its owner', async (t) => {
     const { open } = await openNodes(t)
     const first = await open()
     assert.ok(first.isNew)
-    await Promise.all(writeCalls(first.files, { count: 20 }))
-    const stored = await first.files.sync()
+    await Promise.all(writeCalls(first.store, { count: 20 }))
+    const stored = await first.store.sync()
     assert.equal(stored.audioBytes, 2000)
 
     const second = await open({ owner: 'second' })
     assert.ok(!second.isNew)
-    assert.equal(await assertStored(second.files), 20)
+    assert.equal(await assertStored(second.store), 20)
 
     // Written after the takeover: not acknowledged, and nobody's any more.
-    await Promise.all(writeCalls(first.files, { from: 20, count: 5 }))
-    await assert.rejects(first.files.sync(), /another server has taken the session/)
-    await assert.rejects(first.files.write(undefined, [lineOf(99, 0)]), /another server/)
+    await Promise.all(writeCalls(first.store, { from: 20, count: 5 }))
+    await assert.rejects(first.store.sync(), /another server has taken the session/)
+    await assert.rejects(first.store.write(undefined, [lineOf(99, 0)]), /another server/)
     assert.deepEqual([first.taken(), second.taken()], [1, 0])
-    await Promise.all(writeCalls(second.files, { from: 20, count: 1 }))
-    await second.files.sync()
-    await second.files.close()
-    await first.files.close()
-    assert.equal(await assertStored((await open({ owner: 'third' })).files), 21)
+    await Promise.all(writeCalls(second.store, { from: 20, count: 1 }))
+    await second.store.sync()
+    await second.store.close()
+    await first.store.close()
+    assert.equal(await assertStored((await open({ owner: 'third' })).store), 21)
   })
 
   test('only what is in the database counts as durable, and the copy goes with the session', async (t) => {
     const { open, folder, id } = await openNodes(t)
-    const { files } = await open()
+    const { store } = await open()
     const copy = join(folder, 'first', id)
-    await Promise.all(writeCalls(files, { count: 3 }))
-    const durable = async () => (await Array.fromAsync(files.readStoredLines(0))).flat().length
-    assert.deepEqual([await durable(), (await linesOf(files)).length], [0, 3])
-    await files.sync()
+    await Promise.all(writeCalls(store, { count: 3 }))
+    const durable = async () => (await Array.fromAsync(store.readStoredLines(0))).flat().length
+    assert.deepEqual([await durable(), (await linesOf(store)).length], [0, 3])
+    await store.sync()
     assert.deepEqual([await durable(), existsSync(copy)], [3, true])
-    await files.close()
+    await store.close()
     assert.ok(!existsSync(copy))
   })
 
@@ -110,12 +110,12 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
         return outcome
       },
     }
-    const { files, taken } = await open({ writer })
-    await Promise.all(writeCalls(files, { count: 2 }))
-    await files.sync()
+    const { store, taken } = await open({ writer })
+    await Promise.all(writeCalls(store, { count: 2 }))
+    await store.sync()
     assert.deepEqual([fails, taken()], [2, 0])
-    await files.close()
-    assert.equal(await assertStored((await open({ owner: 'second' })).files), 2)
+    await store.close()
+    assert.equal(await assertStored((await open({ owner: 'second' })).store), 2)
   })
 
   test('a session that began before the database was shared goes on', async (t) => {
@@ -124,14 +124,14 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     const earlier = await createDiskSessionStore(earlierFolder)
     await earlier.write(audioAt(0, 100), [lineOf(0, 100)])
     await earlier.close()
-    const { files, isNew } = await open({ earlierFolder })
+    const { store, isNew } = await open({ earlierFolder })
     assert.ok(!isNew)
-    assert.equal(await assertStored(files), 1)
-    await files.close()
+    assert.equal(await assertStored(store), 1)
+    await store.close()
     const again = await open({ owner: 'second', earlierFolder })
-    assert.equal(await assertStored(again.files), 1)
-    await again.files.close()
-    await again.files.delete()
+    assert.equal(await assertStored(again.store), 1)
+    await again.store.close()
+    await again.store.delete()
     assert.ok(!existsSync(earlierFolder))
   })
 
@@ -140,10 +140,10 @@ describe('sessions in a shared database', { skip: noPostgres }, () => {
     const { id: openId } = await addLiveJob(db)
     const ended = randomUUID()
     for (const jobId of [openId, ended]) {
-      const { files } = await open({ jobId })
-      await files.write(audioAt(0, 10), [lineOf(0, 10)])
-      await files.sync()
-      await files.close()
+      const { store } = await open({ jobId })
+      await store.write(audioAt(0, 10), [lineOf(0, 10)])
+      await store.sync()
+      await store.close()
     }
     await deleteStaleBatches(db)
     const left = (jobId: string) =>

@@ -51,7 +51,7 @@ const RETRY_MS = 500
  */
 export async function openSharedStore(
   session: SharedSessionOptions,
-): Promise<{ files: DiskSessionStore; isNew: boolean }> {
+): Promise<{ store: DiskSessionStore; isNew: boolean }> {
   const copy = await copySession(session)
   try {
     if (copy.next === 0) await importEarlier(session, copy.local)
@@ -64,7 +64,7 @@ export async function openSharedStore(
       copy.next = await copyBatches(session, copy.local, copy.next)
     }
     copy.next++
-    return { files: sharedStore(session, copy), isNew }
+    return { store: sharedStore(session, copy), isNew }
   } catch (error) {
     await copy.local.close()
     await removeDiskSessionStore(session.folder)

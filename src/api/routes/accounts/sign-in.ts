@@ -3,7 +3,7 @@ import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import { sha256 } from '../../auth/auth.ts'
 import type { Authenticator } from '../../auth/authenticator.ts'
-import { requireSameOrigin, type SignInAnswer } from '../../auth/sign-in.ts'
+import { requireSameOrigin, type SignInState } from '../../auth/sign-in.ts'
 import { parseJson } from '../../bodies/parsing/parse-json.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
@@ -115,7 +115,7 @@ function readBody(bytes: unknown): { key?: string; link?: string } {
   throw new AppError('request_invalid', undefined, { validationErrors })
 }
 
-function toView({ key, expiresAt, csrfToken }: SignInAnswer) {
+function toView({ key, expiresAt, csrfToken }: SignInState) {
   return {
     account: key.account,
     scopes: [...key.scopes],

@@ -6,10 +6,10 @@ import { SAMPLE_RATE } from '../../speech-engine.ts'
  * What a server is asked for: words and segments with times, segments, or a text alone. Not every
  * server, nor every model of one, knows the first.
  */
-export const answerForms = ['words', 'segments', 'text'] as const
+export const responseFormats = ['words', 'segments', 'text'] as const
 
-/** One of `answerForms`. */
-export type AnswerForm = (typeof answerForms)[number]
+/** One of `responseFormats`. */
+export type ResponseFormat = (typeof responseFormats)[number]
 
 /** Audio to recognize, as 16-bit samples at 16 kHz, and how. */
 export type FormFields = {
@@ -17,10 +17,10 @@ export type FormFields = {
   model: string
   language: string | undefined
   prompt: string
-  answer: AnswerForm
+  answer: ResponseFormat
 }
 
-const fieldsOfForm: Record<AnswerForm, [name: string, value: string][]> = {
+const fieldsOfForm: Record<ResponseFormat, [name: string, value: string][]> = {
   words: [
     ['response_format', 'verbose_json'],
     ['timestamp_granularities[]', 'word'],

@@ -11,8 +11,8 @@ import {
   SAMPLE_RATE,
 } from '../../speech-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
-import { type RemoteAnswer, readAnswer } from './answer.ts'
-import { type AnswerForm, answerForms, writeForm } from './form.ts'
+import { type ProviderResponse, readResponse } from './provider-response.ts'
+import { type ResponseFormat, responseFormats, writeForm } from './form.ts'
 import { languageCodeOf } from './language-names.ts'
 import { REMOTE } from './remote-id.ts'
 
@@ -82,7 +82,7 @@ const MAX_PROMPT_CHARS = 600
 
 /** Whether the server is known to do something; undefined = it was not seen yet. */
 type ServerFeatures = {
-  form: AnswerForm
+  form: ResponseFormat
   wordTimes: boolean | undefined
   languages: boolean | undefined
 }
@@ -104,7 +104,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   const enter = createFairSemaphore({ total, perAccount: total, maxWaiting: 0 })
   const seen: ServerFeatures = { form: 'words', wordTimes: undefined, languages: undefined }
 
-  async function ask(request: Request, { signal, use }: RemoteCall): Promise<RemoteAnswer> {
+  async function ask(request: Request, { signal, use }: RemoteCall): Promise<ProviderResponse> {
     const { start, end } = request.segment
     const audio = await readAudio(request.path, request.segment)
     const seconds = (end - start) / SAMPLE_RATE
@@ -162,7 +162,7 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
 
 /** What an answer says of the language, and of the engine. */
 function recognized(
-  answer: RemoteAnswer,
+  answer: ProviderResponse,
   settings: Pick<Batch, 'language' | 'languages'>,
   { languages, model }: { languages: readonly string[]; model: string },
 ) {
@@ -179,7 +179,7 @@ type SegmentLanguageOptions = { allowed: readonly string[]; use: RemoteUse }
 /** Returns a segment with the language that the server named for it. */
 function toSegments(
   segment: Segment,
-  { language, languageProbability }: RemoteAnswer,
+  { language, languageProbability }: ProviderResponse,
   { allowed, use }: SegmentLanguageOptions,
 ): LanguageSpan[] {
   if (language === undefined && use === 'batch') {
@@ -220,7 +220,7 @@ async function post(
     if ('problem' in answer) throw failed(answer.problem)
     const { status, text } = answer
     if (status < 300) return text
-    const simpler = answerForms[answerForms.indexOf(form) + 1]
+    const simpler = responseFormats[responseFormats.indexOf(form) + 1]
     const isAboutForm = /response_format|timestamp_granularities|verbose_json/.test(text)
     if (!simpler || !isAboutForm || status >= 500) throw refused(status, { text, apiKey })
     // Another request may have found out meanwhile.
@@ -261,13 +261,13 @@ function messageIn(text: string): string {
   }
 }
 
-function readOrFail(text: string, seconds: number): RemoteAnswer {
-  const answer = readAnswer(text, seconds)
+function readOrFail(text: string, seconds: number): ProviderResponse {
+  const answer = readResponse(text, seconds)
   if (!answer) throw failed('its answer is no transcription')
   return answer
 }
 
-function learn(seen: ServerFeatures, { language, hasWordTimes }: RemoteAnswer): void {
+function learn(seen: ServerFeatures, { language, hasWordTimes }: ProviderResponse): void {
   if (hasWordTimes === undefined) return // Silence says nothing.
   seen.wordTimes = hasWordTimes
   seen.languages = language !== undefined
@@ -284,7 +284,7 @@ function promptOf(vocabulary: readonly string[]): string {
 }
 
 /** Where a model hears nothing, it may repeat its prompt: at least three words, and no others. */
-function isEcho({ words }: RemoteAnswer, prompt: string): boolean {
+function isEcho({ words }: ProviderResponse, prompt: string): boolean {
   if (prompt === '' || words.length < 3) return false
   const text = lettersOf(words.map((word) => word.text).join(' '))
   return lettersOf(prompt).includes(text)
@@ -327,7 +327,7 @@ function spokenSeconds({ start, end, pauses = [] }: Segment): number {
   return (end - start - silent) / SAMPLE_RATE
 }
 
-function moved(words: RemoteAnswer['words'], samples: number): RemoteAnswer['words'] {
+function moved(words: ProviderResponse['words'], samples: number): ProviderResponse['words'] {
   const offset = samples / SAMPLE_RATE
   return words.map((word) => ({ ...word, start: word.start + offset, end: word.end + offset }))
 }

@@ -53,8 +53,8 @@ export async function openSession(
   const id = 'd5a1b6e4-0b0e-4f0a-9f0e-3f5d0f3f6a10'
   const job = await beginNewLiveJob(db, { id, params, startMessage })
   let lease = job.lease
-  const files = await createDiskSessionStore(join(folder, 'live', id))
-  t.after(() => files.close())
+  const store = await createDiskSessionStore(join(folder, 'live', id))
+  t.after(() => store.close())
   const queue = createCallbackQueue(db, { maxQueued })
 
   /** Opens a feed as the next process does. */
@@ -65,7 +65,7 @@ export async function openSession(
     const held = lease
     const { queueHeld = queue, ...options } = changed
     const feed = new CallbackFeed({
-      ...{ sessionId: id, format, routing, files, db },
+      ...{ sessionId: id, format, routing, store, db },
       last: await lastLiveCallback(db, { jobId: id }),
       queue: (messages) => queueHeld(held, messages),
       onQueued: () => {},
@@ -79,12 +79,12 @@ export async function openSession(
   }
 
   async function write(...lines: string[]): Promise<void> {
-    await files.write(undefined, lines)
+    await store.write(undefined, lines)
   }
 
-  async function store(...lines: string[]): Promise<void> {
+  async function append(...lines: string[]): Promise<void> {
     await write(...lines)
-    await files.sync()
+    await store.sync()
   }
 
   /** Ends the job, as the session does. */
@@ -114,7 +114,7 @@ export async function openSession(
   const start = { sessionId: id, at: job.createdAt }
   const startText = writeMessage({ type: 'start_session' }, start)
   const begin = note(startText)
-  return { id, db, folder, files, openFeed, write, store, end, queued, objects, begin, startText }
+  return { id, db, folder, store, openFeed, write, append, end, queued, objects, begin, startText }
 }
 
 /** An open session. */

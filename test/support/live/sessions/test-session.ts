@@ -48,7 +48,7 @@ type Options = { fake?: FakeOptions; env?: Record<string, string> } & Partial<Se
 /** Opens a new session, running, with files of its own. */
 export async function open(t: TestContext, { fake, env = {}, ...changed }: Options = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'steno-test-'))
-  const files = await createDiskSessionStore(join(folder, 'session'))
+  const store = await createDiskSessionStore(join(folder, 'session'))
   const speech = createFakeSpeechEngine('hello', fake)
   const outcomes: Outcome[] = []
   const sent: string[] = []
@@ -56,8 +56,8 @@ export async function open(t: TestContext, { fake, env = {}, ...changed }: Optio
     id: 'a',
     createdAt: Date.now(),
     params,
-    files,
-    audioFile: { path: files.audioPath, start: files.audioStart },
+    store,
+    audioFile: { path: store.audioPath, start: store.audioStart },
     channelPaths: [join(folder, 'session', 'channel-0')],
     engine: speech.live!,
     speech,
@@ -73,10 +73,10 @@ export async function open(t: TestContext, { fake, env = {}, ...changed }: Optio
   t.after(async () => {
     await session.suspend()
     await ended
-    await files.close()
+    await store.close()
     await rm(folder, { recursive: true })
   })
-  return { session, ended, outcomes, sent, files }
+  return { session, ended, outcomes, sent, store }
 }
 
 export async function connect(session: LiveSession, offset?: number): Promise<Connection> {

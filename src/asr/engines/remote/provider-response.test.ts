@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readAnswer } from './answer.ts'
+import { readResponse } from './provider-response.ts'
 
 /** Writes words as `text start-end`. */
 function wordsOf(body: unknown, seconds = 10): string[] {
-  const { words } = readAnswer(JSON.stringify(body), seconds)!
+  const { words } = readResponse(JSON.stringify(body), seconds)!
   return words.map(({ text, start, end }) => {
     return `${text} ${Number(start.toFixed(2))}-${Number(end.toFixed(2))}`
   })
@@ -38,7 +38,7 @@ test('times out of order, negative, missing or after the end lie between those o
       word('five', null, 'x'),
     ],
   }
-  const words = readAnswer(JSON.stringify(body), 5)!.words
+  const words = readResponse(JSON.stringify(body), 5)!.words
   assert.deepEqual(
     words.map(({ text }) => text),
     ['one', 'two', 'three', 'four', 'five'],
@@ -60,7 +60,7 @@ test('segments that overlap, or have no times, give words in order and apart', (
       { text: 'three', start: 1, end: 5 },
     ],
   ]) {
-    const { words } = readAnswer(JSON.stringify({ text: 'one two three', segments }), 10)!
+    const { words } = readResponse(JSON.stringify({ text: 'one two three', segments }), 10)!
     assert.deepEqual(
       words.map(({ text }) => text),
       ['one', 'two', 'three'],
@@ -77,7 +77,7 @@ test('without word times the words of a segment are spread over it, by their len
     { text: ' cc', start: 6, end: 7 },
   ]
   assert.deepEqual(wordsOf({ text: 'aa bbbb cc', segments }), ['aa 1-2', 'bbbb 2-4', 'cc 6-7'])
-  const answer = readAnswer(JSON.stringify({ text: 'aa bbbb cc', segments }), 10)!
+  const answer = readResponse(JSON.stringify({ text: 'aa bbbb cc', segments }), 10)!
   assert.equal(answer.hasWordTimes, false)
   assert.deepEqual(
     answer.words.map(({ confidence }) => confidence),
@@ -91,7 +91,7 @@ test('a text alone is spread over the audio', () => {
 
 test('words inside segments, with probabilities, are read as well', () => {
   const words = [{ word: ' hi', start: 0, end: 1, probability: 0.3 }]
-  const answer = readAnswer(
+  const answer = readResponse(
     JSON.stringify({ text: 'hi', segments: [{ text: 'hi', start: 0, end: 1, words }] }),
     2,
   )!
@@ -112,15 +112,15 @@ test('a flood of words or segments is a loop, and is not placed', () => {
   const words = Array.from({ length: 300 }, (_, i) => word('la', i / 30, i / 30))
   const segments = words.map(({ word: text, ...times }) => ({ text, ...times }))
   for (const flood of [{ words }, { segments }, { words, segments }, { text: 'la '.repeat(300) }]) {
-    const answer = readAnswer(JSON.stringify({ text: 'la', ...flood }), 10)!
+    const answer = readResponse(JSON.stringify({ text: 'la', ...flood }), 10)!
     assert.deepEqual([answer.words, answer.hasWordTimes], [[], undefined])
   }
 })
 
 test('what is no transcription is told apart from silence', () => {
   for (const body of ['<html>', '', '[]', 'null', '{"text":5}', '{"error":{}}']) {
-    assert.equal(readAnswer(body, 5), undefined, body)
+    assert.equal(readResponse(body, 5), undefined, body)
   }
-  assert.deepEqual(readAnswer('{"text":""}', 5)!.words, [])
-  assert.deepEqual(readAnswer('{"text":"a","segments":7,"words":[null,3,{}]}', 5)!.words.length, 1)
+  assert.deepEqual(readResponse('{"text":""}', 5)!.words, [])
+  assert.deepEqual(readResponse('{"text":"a","segments":7,"words":[null,3,{}]}', 5)!.words.length, 1)
 })

@@ -3,7 +3,7 @@ import { dropRepeatedPhrases } from '../../recognition/word-lengths.ts'
 import { placeWords, spreadWords, type TimedText } from './word-times.ts'
 
 /** What a server recognized in one segment of audio. */
-export type RemoteAnswer = {
+export type ProviderResponse = {
   /** Times in seconds from the start of the audio; in order, apart, inside it. */
   words: Word[]
   /** As the server names it; undefined when it does not. */
@@ -32,7 +32,7 @@ type TimedWord = TimedText & { confidence: number | undefined }
  * Reads an answer in the forms `verbose_json` and `json`, with words, with segments, or with a text
  * alone. `seconds` is the length of the audio. Returns undefined when it is none of these.
  */
-export function readAnswer(body: string, seconds: number): RemoteAnswer | undefined {
+export function readResponse(body: string, seconds: number): ProviderResponse | undefined {
   const answer = parse(body)
   if (!answer || typeof answer.text !== 'string') return undefined
   const segments = readSegments(answer.segments, seconds)
