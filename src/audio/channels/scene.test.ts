@@ -32,7 +32,15 @@ function groupsOf(
     speaking,
     mode = 'auto',
     center,
-  }: { speaking?: number[]; mode?: ChannelMode; center?: number } = {},
+    turns = 4,
+    isHeard = () => true,
+  }: {
+    speaking?: number[]
+    mode?: ChannelMode
+    center?: number
+    turns?: number
+    isHeard?: (plane: Float32Array) => boolean
+  } = {},
 ) {
   let used = 0
   /** Each call gives other noise, equal in every run. */
@@ -42,12 +50,14 @@ function groupsOf(
   }
   const silence = new Float32Array(SAMPLES)
   let analysis: ReturnType<typeof createSceneAnalysis> | undefined
-  for (let n = 0; n < 4; n++) {
+  for (let n = 0; n < turns; n++) {
     const said = noise(0.3).fill(0, 0, 8192)
     const [voice, other] = n % 2 === 0 ? [said, silence] : [silence, said]
     const planes = record({ voice, other, noise }, n % 2)
     analysis ??= createSceneAnalysis(planes.length, center)
-    analysis.write(planes as Float32Array<ArrayBuffer>[], speechOf(planes, { speaking, from: 16 }))
+    const heard = planes.flatMap((plane, i) => (isHeard(plane) ? [i] : []))
+    const speech = speechOf(planes, { speaking: speaking ?? heard, from: 16 })
+    analysis.write(planes as Float32Array<ArrayBuffer>[], speech)
   }
   return analysis!.result(mode)
 }
@@ -215,6 +225,37 @@ test('speech beside silence or music is a party of its own', () => {
     speaking: [1],
   })
   assert.deepEqual(channelsOf(groups), [[0], [1]])
+})
+
+test('a rare speaker beside the center of a possible film is a party', () => {
+  let turn = 0
+  const silence = new Float32Array(SAMPLES)
+  const record = ({ voice, other }: Turn) => {
+    const said = mix([voice, 1], [other, 1])
+    const isQuestion = turn++ === 9
+    const [talker, asker] = isQuestion ? [silence, said] : [said, silence]
+    return [silence, silence, talker, silence, asker, silence]
+  }
+  // Each is heard only where it is not silent.
+  const groups = groupsOf(record, {
+    turns: 16,
+    center: 2,
+    isHeard: (plane) => plane.some((one) => one !== 0),
+  })
+  assert.deepEqual(channelsOf(groups), [[0, 1, 2, 3, 5], [4]])
+  assert.deepEqual(
+    groups.map(({ sources }) => sources),
+    [[{ channel: 2, delay: 0 }], [{ channel: 4, delay: 0 }]],
+  )
+})
+
+test('a muted channel beside a voice shares nothing with it', () => {
+  const silence = new Float32Array(SAMPLES)
+  const record = ({ noise }: Turn) => {
+    const voices = [noise(0.3), noise(0.2)].map((voice) => voice.fill(0, 0, 8192))
+    return [voices[0]!, silence, voices[1]!]
+  }
+  assert.deepEqual(channelsOf(groupsOf(record, { speaking: [0, 2] })), [[0], [1], [2]])
 })
 
 test('a request decides before the sound does', () => {

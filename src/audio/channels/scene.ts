@@ -47,6 +47,10 @@ const TAIL = 0.1
 const OWN_SHARE = 0.1
 /** Adding a channel with more than three times the noise makes a mix worse. */
 const MAX_NOISE = 3
+/**
+ * 50 dB below the speech of a scene, noise does not matter: the louder channel is the better one.
+ */
+const MIN_FLOOR = 1e-5
 /** Below this correlation, a sum cancels or combs. */
 const MIN_CORRELATION = 0.6
 /** 50 ms: sound travels 17 m. */
@@ -171,10 +175,11 @@ function findGroups(facts: Facts): number[][] {
   const led = (members: readonly number[]) => loudest.filter((one) => members.includes(one)).length
   const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
   const others = groups.filter((own) => own !== main).flat()
-  const isFilm = main[0] === center
-  const isScene = main.length > 1 || isFilm || others.some((one) => leaks(main, one, facts))
-  if (led(main) === 0 || !isScene) return groups
-  const own = groups.filter((one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)))
+  const isScene = main.length > 1 || others.some((one) => leaks(main, one, facts))
+  const mayBeFilm = main[0] === center
+  if (led(main) === 0 || !(isScene || mayBeFilm)) return groups
+  const isParty = isScene ? hasOwnSpeech : hasUnsharedSpeech
+  const own = groups.filter((one) => one !== main && one.some((i) => isParty(i, main, facts)))
   const parties = own.flat()
   const scene = group.map((_, i) => i).filter((i) => !parties.includes(i))
   return [scene, ...own].toSorted((a, b) => a[0]! - b[0]!)
@@ -255,6 +260,18 @@ function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): 
 }
 
 /**
+ * Whether a channel ever has speech that the scene does not share. Six tracks of a meeting look
+ * like a film whose other channels have music, and none of them may be lost.
+ */
+function hasUnsharedSpeech(channel: number, scene: readonly number[], facts: Facts): boolean {
+  return facts.windows.some((window) => {
+    const isShared = () =>
+      scene.some((member) => relation(window, [member, channel], facts)?.isCoherent)
+    return window.hasSpeech[channel] && !isShared()
+  })
+}
+
+/**
  * Chooses what to recognize of a scene: the channel with the least noise beside the speech, and
  * with it those that correlate with it and are hardly noisier.
  */
@@ -263,6 +280,8 @@ function chooseSources(
   totals: readonly PairSpectra[],
   { floors, windows }: Facts,
 ): ChannelGroup['sources'] {
+  const speech = new Map(group.map((channel) => [channel, speechOf(channel)]))
+  const minFloor = MIN_FLOOR * Math.max(...speech.values())
   const noises = new Map(group.map((channel) => [channel, noiseOf(channel)]))
   const best = group.toSorted((a, b) => noises.get(a)! - noises.get(b)!)[0]!
   const others = group.flatMap((channel) => {
@@ -275,20 +294,31 @@ function chooseSources(
   })
   return [...alone(best), ...others]
 
+  /** The mean energy of a channel while anyone in the scene speaks. */
+  function speechOf(channel: number): number {
+    const energies = windows.flatMap(({ pairs }) => {
+      const measured = group.flatMap((other) => {
+        const pair = other === channel ? null : pairs[pairIndex(channel, other)]
+        return pair
+          ? [{ count: pair.count, energy: channel < other ? pair.first : pair.second }]
+          : []
+      })
+      const [longest] = measured.toSorted((a, b) => b.count - a.count)
+      return longest ? [longest.energy] : []
+    })
+    return energies.length > 0 ? sum(energies) / energies.length : 0
+  }
+
   /** Noise, relative to the speech. */
   function noiseOf(channel: number): number {
-    let [speech, count] = [0, 0]
-    for (const { pairs } of windows) {
-      const other = group.find((own) => own !== channel)!
-      const pair = pairs[pairIndex(channel, other)]
-      if (!pair) continue
-      speech += channel < other ? pair.first : pair.second
-      count++
-    }
-    const floor = Math.max(floors[channel]!, 1e-6)
-    const mean = count > 0 ? speech / count : 0
+    const floor = Math.max(floors[channel]!, minFloor, 1e-6)
+    const mean = speech.get(channel)!
     return mean > floor ? floor / (mean - floor) : Number.POSITIVE_INFINITY
   }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
 }
 
 function alone(channel: number): ChannelGroup['sources'] {

@@ -26,6 +26,11 @@ export const SPEECH_BANDS: readonly Band[] = [
 const WINDOW = Float64Array.from({ length: SPECTRUM_SAMPLES }, (_, i) => {
   return 0.5 - 0.5 * Math.cos((2 * Math.PI * i) / SPECTRUM_SAMPLES)
 })
+/**
+ * Below this share of its energy, a spectrum is the rounding error of the one transformed with it,
+ * and as coherent with that as a copy: the channel itself is silent.
+ */
+const ROUNDING = 1e-20
 const transform = createTransform(SPECTRUM_SAMPLES)
 
 /** The speech band of a spectrum. */
@@ -60,6 +65,8 @@ function spectraOfTwo(a: Float32Array, b: Float32Array): [Spectrum, Spectrum] {
     first.energy += first.re[i]! ** 2 + first.im[i]! ** 2
     second.energy += second.re[i]! ** 2 + second.im[i]! ** 2
   }
+  if (first.energy < ROUNDING * second.energy) return [emptySpectrum(), second]
+  if (second.energy < ROUNDING * first.energy) return [first, emptySpectrum()]
   return [first, second]
 }
 
