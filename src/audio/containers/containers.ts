@@ -32,7 +32,6 @@ export function detectContainer(source: ByteSource, nameHint = ''): Container {
 /** First bytes, `?` for any; then libav's demuxer and the extension, where that differs. */
 const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['fLaC', 'flac'],
-  ['RIFX????WAVE', 'wav'],
   ['RIFF????AVI ', 'avi'],
   ['RIFF????AVIX', 'avi'],
   ['FLV\x01', 'flv'],
@@ -45,7 +44,7 @@ const magics: [magic: string, demuxer: string, extension?: string][] = [
   ['riff\x2e\x91\xcf\x11', 'w64'],
   ['wvpk', 'wv'],
 ]
-const wavMagics = ['RIFF????WAVE', 'RF64????WAVE', 'BW64????WAVE']
+const wavMagics = ['RIFF????WAVE', 'RIFX????WAVE', 'RF64????WAVE', 'BW64????WAVE']
 const mp4Boxes = ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
 
 function detectByMagic(head: Uint8Array): Container | undefined {

@@ -7,6 +7,8 @@ export type SampleLayout = {
   sampleRate: number
   channels: number
   encoding: SampleEncoding
+  /** The highest byte of each sample comes first, as in RIFX. */
+  isBigEndian?: boolean
   /** In bytes: the offset of the samples, and how many are actually there. */
   start: number
   length: number
@@ -38,7 +40,8 @@ export function headerlessLayout(source: ByteSource, encoding: SampleEncoding): 
 /** Returns the codec and the duration of uncompressed samples. */
 export function describeSamples(layout: SampleLayout, extension: string): MediaInfo {
   const { sampleRate, channels, encoding, length } = layout
-  const codec = codecNames[encoding]
+  const name = codecNames[encoding]
+  const codec = layout.isBigEndian ? name.replace(/le$/, 'be') : name
   return { extension, duration: secondsOf(layout, length), channels, sampleRate, codec }
 }
 
@@ -67,6 +70,16 @@ export function* readSamples(source: ByteSource, layout: SampleLayout): Generato
   const end = layout.start + layout.length
   for (let at = layout.start; at < end; at += blockBytes) {
     const bytes = source.read(at, Math.min(blockBytes, end - at))
-    yield decodePcm(bytes, layout)
+    yield decodePcm(layout.isBigEndian ? swapBytes(bytes, layout.encoding) : bytes, layout)
   }
+}
+
+/** Reverses the bytes of each whole sample. */
+function swapBytes(bytes: Uint8Array, encoding: SampleEncoding): Uint8Array {
+  const size = bytesPerSample(encoding)
+  const swapped = new Uint8Array(Math.floor(bytes.length / size) * size)
+  for (let at = 0; at < swapped.length; at += size) {
+    for (let i = 0; i < size; i++) swapped[at + i] = bytes[at + size - 1 - i]!
+  }
+  return swapped
 }

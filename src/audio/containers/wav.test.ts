@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { rounds } from '../../../test/support/rounds.ts'
 import { AppError } from '../../errors.ts'
 import { bytesSource } from './byte-source.ts'
+import { describeSamples, readSamples } from './stored-samples.ts'
 import { readWavLayout } from './wav.ts'
 
 type Format = Partial<Record<'tag' | 'channels' | 'rate' | 'frame' | 'bits', number>>
@@ -50,6 +51,52 @@ test('a plain file tells its format and where its samples are', () => {
     statedLength: 100,
     unreadLength: 0,
   })
+})
+
+/** Writes a file with the highest byte of each number first. */
+function rifx(content: Buffer, { tag = 1, bits = 16 }: Format = {}): Buffer {
+  const format = Buffer.alloc(16)
+  for (const [value, at] of [
+    [tag, 0],
+    [1, 2],
+    [bits / 8, 12],
+    [bits, 14],
+  ] as const) {
+    format.writeUInt16BE(value, at)
+  }
+  format.writeUInt32BE(16_000, 4)
+  const chunks = [
+    ['fmt ', format],
+    ['LIST', Buffer.from('odd')],
+    ['data', content],
+  ] as const
+  const body = chunks.map(([id, own]) => {
+    const header = Buffer.from(`${id}\0\0\0\0`, 'latin1')
+    header.writeUInt32BE(own.length, 4)
+    return Buffer.concat([header, own, Buffer.alloc(own.length % 2)])
+  })
+  const outer = Buffer.from('RIFX\0\0\0\0WAVE', 'latin1')
+  outer.writeUInt32BE(Buffer.concat(body).length + 4, 4)
+  return Buffer.concat([outer, ...body])
+}
+
+test('of RIFX the highest byte of each number comes first, in samples too', () => {
+  const cases: [Format, bytes: number[], expected: number[]][] = [
+    [{ bits: 16 }, [0x40, 0, 0xc0, 0], [0.5, -0.5]],
+    [{ bits: 24 }, [0x40, 0, 0, 0xc0, 0, 0], [0.5, -0.5]],
+    [{ tag: 3, bits: 32 }, [0x3f, 0, 0, 0, 0xbf, 0, 0, 0], [0.5, -0.5]],
+    [{ bits: 8 }, [192, 64], [0.5, -0.5]],
+  ]
+  for (const [format, bytes, expected] of cases) {
+    const source = bytesSource(rifx(Buffer.from(bytes), format))
+    const layout = readWavLayout(source)!
+    const planes = [...readSamples(source, layout)].map(([plane]) => [...plane!])
+    assert.deepEqual(planes, [expected], JSON.stringify(format))
+  }
+  const file = bytesSource(rifx(samples))
+  assert.equal(describeSamples(readWavLayout(file)!, 'wav').codec, 'pcm_s16be')
+  const compressed = bytesSource(rifx(samples, { tag: 17 }))
+  assert.throws(() => readWavLayout(compressed), { code: 'media_unsupported' })
 })
 
 test('the encoding follows from tag and bytes per sample', () => {

@@ -14,38 +14,45 @@ const UNKNOWN_SIZE = 0xffff_ffff
 const LIMITS = [2 ** 31, 2 ** 32]
 const LIMIT_MARGIN_BYTES = 2 ** 20
 
+/** A file, and the order of the bytes in its numbers: RIFX is RIFF with the highest byte first. */
+type Riff = { source: ByteSource; isLittleEndian: boolean }
+
 /**
- * Reads the chunks of a RIFF, RF64 or BW64 file, in any order. Returns undefined when the samples
- * are in a codec that needs a real decoder (ADPCM, GSM, MP3 …). A truncated file has the samples
- * that are there.
+ * Reads the chunks of a RIFF, RIFX, RF64 or BW64 file, in any order. Returns undefined when the
+ * samples are in a codec that needs a real decoder (ADPCM, GSM, MP3 …). A truncated file has the
+ * samples that are there.
  */
 export function readWavLayout(source: ByteSource): SampleLayout | undefined {
-  const outer = view(source.read(0, 12))
-  const riffSize = outer.byteLength < 12 ? 0 : outer.getUint32(4, true)
+  const outer = source.read(0, 12)
+  const isLittleEndian = nameOf(outer) !== 'RIFX'
+  const file = { source, isLittleEndian }
+  const riffSize = outer.length < 12 ? 0 : view(outer).getUint32(4, isLittleEndian)
   let format: ReturnType<typeof readFormat>
   let samples: { start: number; declared: number } | undefined
   let size64: number | undefined
 
   let at = 12
   for (let seen = 0; at + 8 <= source.size && seen < MAX_CHUNKS; seen++) {
-    const header = source.read(at, 8)
-    const id = Buffer.from(header.subarray(0, 4)).toString('latin1')
-    const declared = view(header).getUint32(4, true)
+    const { id, size: declared } = chunkAt(file, at)
     const start = at + 8
     let length = declared
     if (id === 'ds64') size64 = readSize64(source.read(start, 16))
-    if (id === 'fmt ') format = readFormat(source.read(start, Math.min(declared, 40)))
+    if (id === 'fmt ')
+      format = readFormat(source.read(start, Math.min(declared, 40)), isLittleEndian)
     if (id === 'data') {
-      length = dataLength(declared, { source, start, riffSize, size64 })
+      length = dataLength(declared, { ...file, start, riffSize, size64 })
       samples = { start, declared: length }
     }
     if (format && (samples || !format.encoding)) break
-    at = afterChunk(source, start + length, length)
+    at = afterChunk(file, start + length, length)
   }
 
   if (!format) throw new AppError('media_undecodable', 'WAVE without a format chunk')
   checkAudioFormat(format)
   const { encoding, sampleRate, channels } = format
+  if (!encoding && !isLittleEndian) {
+    throw new AppError('media_unsupported', 'RIFX with compressed samples')
+  }
   if (!encoding) return undefined
   const length = Math.min(samples?.declared ?? 0, source.size - (samples?.start ?? 0))
   if (!samples || length < channels * bytesPerSample(encoding)) {
@@ -56,55 +63,64 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
     (limit) => declared <= limit && declared > limit - LIMIT_MARGIN_BYTES,
   )
   const statedLength = isStreamed ? length : declared
-  const unreadLength = countUnread(source, afterChunk(source, start + declared, declared))
-  return { sampleRate, channels, encoding, start, length, statedLength, unreadLength }
+  const unreadLength = countUnread(file, afterChunk(file, start + declared, declared))
+  const layout = { sampleRate, channels, encoding, start, length, statedLength, unreadLength }
+  return isLittleEndian ? layout : { ...layout, isBigEndian: true }
 }
 
 /** Counts the bytes from `at` to the end that are neither metadata nor the header of samples. */
-function countUnread(source: ByteSource, at: number): number {
+function countUnread(file: Riff, at: number): number {
+  const { source } = file
   for (let seen = 0; at < source.size && seen < MAX_CHUNKS; seen++) {
-    const header = source.read(at, 8)
-    const id = Buffer.from(header.subarray(0, 4)).toString('latin1')
-    if (!isChunk(source, at) || OUTER.includes(id)) return source.size - at
-    const length = view(header).getUint32(4, true)
-    if (id === 'data') return Math.min(length, source.size - at - 8)
-    at = afterChunk(source, at + 8 + length, length)
+    if (!isChunk(file, at)) return source.size - at
+    const { id, size } = chunkAt(file, at)
+    if (OUTER.includes(id)) return source.size - at
+    if (id === 'data') return Math.min(size, source.size - at - 8)
+    at = afterChunk(file, at + 8 + size, size)
   }
   return 0
 }
 
 /** What whole files start with. */
-const OUTER = ['RIFF', 'RF64', 'BW64']
+const OUTER = ['RIFF', 'RIFX', 'RF64', 'BW64']
 
-type DataChunk = {
-  source: ByteSource
+type DataChunk = Riff & {
   start: number
   riffSize: number
   size64: number | undefined
 }
 
-function dataLength(declared: number, { source, start, riffSize, size64 }: DataChunk): number {
+function dataLength(declared: number, { start, riffSize, size64, ...file }: DataChunk): number {
+  const { source } = file
   const rest = source.size - start
   if (declared === UNKNOWN_SIZE) return size64 || rest
   if (declared > 0) return declared
   // An interrupted recorder leaves 0 in both sizes, or in the outer one only what it had written;
   // one that never returns to this chunk may still state the outer size.
-  const wasStreamed = riffSize === UNKNOWN_SIZE || riffSize + 8 <= start || !isChunk(source, start)
+  const wasStreamed = riffSize === UNKNOWN_SIZE || riffSize + 8 <= start || !isChunk(file, start)
   return wasStreamed ? rest : 0
 }
 
 /** Returns where the next chunk starts: a chunk of odd length has a pad byte, or should have. */
-function afterChunk(source: ByteSource, end: number, length: number): number {
-  return length % 2 === 0 || isChunk(source, end) ? end : end + 1
+function afterChunk(file: Riff, end: number, length: number): number {
+  return length % 2 === 0 || isChunk(file, end) ? end : end + 1
 }
 
 /** Returns whether bytes look like a chunk and not like samples: a name, and a size that fits. */
-function isChunk(source: ByteSource, at: number): boolean {
-  const header = source.read(at, 8)
-  if (header.length < 8) return false
-  const id = Buffer.from(header.subarray(0, 4)).toString('latin1')
+function isChunk(file: Riff, at: number): boolean {
+  if (at + 8 > file.source.size) return false
+  const { id, size } = chunkAt(file, at)
   if (id === 'data') return true // of a file that was cut, or of unknown length
-  return /^[\x20-\x7e]{4}$/.test(id) && at + 8 + view(header).getUint32(4, true) <= source.size
+  return /^[\x20-\x7e]{4}$/.test(id) && at + 8 + size <= file.source.size
+}
+
+function chunkAt({ source, isLittleEndian }: Riff, at: number): { id: string; size: number } {
+  const header = source.read(at, 8)
+  return { id: nameOf(header), size: view(header).getUint32(4, isLittleEndian) }
+}
+
+function nameOf(header: Uint8Array): string {
+  return Buffer.from(header.subarray(0, 4)).toString('latin1')
 }
 
 /** EBU Tech 3306: outer size, then the size of the data chunk, 64 bits each. */
@@ -116,15 +132,15 @@ function readSize64(bytes: Uint8Array): number | undefined {
 /** Format tags of mmreg.h; the extensible form holds the tag in the first bytes of a GUID. */
 const [PCM, FLOAT, ALAW, MULAW, EXTENSIBLE] = [1, 3, 6, 7, 0xfffe]
 
-function readFormat(bytes: Uint8Array) {
+function readFormat(bytes: Uint8Array, isLittleEndian: boolean) {
   if (bytes.length < 16) return undefined
   const fields = view(bytes)
-  const tag = fields.getUint16(0, true)
-  const channels = fields.getUint16(2, true)
-  const sampleRate = fields.getUint32(4, true)
-  const frameBytes = fields.getUint16(12, true)
-  const bits = fields.getUint16(14, true)
-  const kind = tag === EXTENSIBLE && bytes.length >= 26 ? fields.getUint16(24, true) : tag
+  const tag = fields.getUint16(0, isLittleEndian)
+  const channels = fields.getUint16(2, isLittleEndian)
+  const sampleRate = fields.getUint32(4, isLittleEndian)
+  const frameBytes = fields.getUint16(12, isLittleEndian)
+  const bits = fields.getUint16(14, isLittleEndian)
+  const kind = tag === EXTENSIBLE && bytes.length >= 26 ? fields.getUint16(24, isLittleEndian) : tag
   // 20 bits take three bytes and 24 sometimes four: the frame size decides, where it is plausible.
   const container = frameBytes / channels
   const size = Number.isInteger(container) && container > 0 ? container : Math.ceil(bits / 8)
