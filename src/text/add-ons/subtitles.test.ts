@@ -90,6 +90,12 @@ test('compliance never writes more than two rows of 42 characters, and splits a 
   assert.ok(captions.flat().join('').includes('x'.repeat(100)))
 })
 
+test('compliance keeps every word whole that a row of 42 characters holds', () => {
+  const config = { style: 'compliance', maximum_characters_per_row: 6 } as const
+  const captions = rows([utterance('a confused complaint')], config)
+  assert.deepEqual(captions, [['a'], ['confused'], ['complaint']])
+})
+
 test('compliance keeps to fewer rows and characters where asked', () => {
   const config = { maximum_rows_per_caption: 1, maximum_characters_per_row: 12 }
   const captions = rows([long], { ...config, style: 'compliance' })
@@ -124,8 +130,9 @@ test('a format that is asked for twice is written once', () => {
 })
 
 test('subtitles that would be far longer than what was said are refused', () => {
-  const text = 'a'.repeat(400_000)
-  const words = [{ text, start: 0, end: 1000, confidence: 1 }]
+  const words = Array.from({ length: 400_000 }, (_, i) => {
+    return { text: 'a', start: i / 400, end: (i + 1) / 400, confidence: 1 }
+  })
   const utterances = [{ channel: 0, language: 'en', words }]
   const config = { style: 'compliance', maximum_characters_per_row: 1, maximum_rows_per_caption: 1 }
   assert.throws(

@@ -19,6 +19,8 @@ export type SubtitlesConfig = {
  * A day of speech has a third of this; one caption per letter has a hundred times the transcript.
  */
 const MAX_CHARACTERS = 16_000_000
+/** Of the style `compliance`. */
+const MAX_COMPLIANT_COLUMNS = 42
 
 /** One subtitle file in the form of the API. */
 export type Subtitle = { format: SubtitleFormat; subtitles: string }
@@ -65,9 +67,9 @@ function limitsOf(config: SubtitlesConfig): CaptionLimits {
   return {
     ...requested,
     minDuration: Math.max(0.833, requested.minDuration),
-    maxCharactersPerRow: Math.min(42, requested.maxCharactersPerRow),
+    maxCharactersPerRow: Math.min(MAX_COMPLIANT_COLUMNS, requested.maxCharactersPerRow),
     maxRows: Math.min(2, requested.maxRows),
     minGap: 0.08,
-    splitWords: true,
+    maxWordColumns: MAX_COMPLIANT_COLUMNS,
   }
 }

@@ -107,7 +107,7 @@ test('whatever is split, every character is shown once and rows that may be spli
   fc.assert(
     fc.property(texts, width, language, (texts, maxCharactersPerRow, language) => {
       const words = texts.map((text, i) => ({ text, start: i, end: i + 1, confidence: 1 }))
-      const limits = { maxCharactersPerRow, splitWords: true }
+      const limits = { maxCharactersPerRow, maxWordColumns: maxCharactersPerRow }
       const rows = cutCaptions([{ channel: 0, language, words }], limits).flatMap(
         ({ rows }) => rows,
       )

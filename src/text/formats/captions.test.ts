@@ -103,7 +103,7 @@ test('characters are counted as a reader sees them, wide ones as two', () => {
 })
 
 test('a word longer than a row is split between characters where allowed', () => {
-  const limits = { maxCharactersPerRow: 4, maxRows: 2, splitWords: true }
+  const limits = { maxCharactersPerRow: 4, maxRows: 2, maxWordColumns: 4 }
   assert.deepEqual(cutRows('a bcdefghijk', limits), ['a|bcde', 'fghi|jk'])
 })
 

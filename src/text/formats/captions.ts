@@ -25,8 +25,8 @@ export type CaptionLimits = {
   maxRows: number
   /** Between two captions. */
   minGap: number
-  /** Whether to split a word longer than a row. If not, it stands alone in a longer row. */
-  splitWords: boolean
+  /** A longer word is split there. A word longer than a row, but not than this, has its own row. */
+  maxWordColumns: number
 }
 
 /** Two rows of 42 characters, seven seconds. */
@@ -36,12 +36,12 @@ export const DEFAULT_LIMITS: CaptionLimits = {
   maxCharactersPerRow: 42,
   maxRows: 2,
   minGap: 0,
-  splitWords: false,
+  maxWordColumns: Number.POSITIVE_INFINITY,
 }
 
 /**
  * Cuts utterances into captions by start, one at a time. Each ends with its utterance or earlier,
- * keeps the limits, and breaks words only as `splitWords` allows. A single word beyond a limit
+ * keeps the limits, and splits only words longer than `maxWordColumns`. A single word beyond a limit
  * stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
  * `voiceOf` names whose words an utterance holds.
  */
@@ -84,7 +84,7 @@ type Plan = { price: number; opens: number }
  */
 function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
   const width = limits.maxCharactersPerRow
-  const chunks = splitChunks(utterance, limits.splitWords ? width : undefined)
+  const chunks = splitChunks(utterance, limits.maxWordColumns)
   const plans: Plan[] = [{ price: 0, opens: 0 }]
   for (let end = 1; end <= chunks.length; end++) {
     let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
