@@ -59,6 +59,8 @@ export type SpeakerEmbedding = { embedding: Float32Array; seconds: number }
  */
 export type FinalResult = {
   words: Word[]
+  /** The word before them, where the context was recognized, too, and has one. */
+  wordBefore?: string
   /** The id of the recognizer, with its revision where it is known: `id@revision`. */
   model: string
   language: string

@@ -38,14 +38,20 @@ export async function recognizeFinal(
     for (const warning of recognized!.warnings) warnings.add(warning)
     language = recognized!.language
   }
-  return { words: wordsWithin(words, segment), language, warnings: [...warnings] }
+  return { ...wordsWithin(words, segment), language, warnings: [...warnings] }
 }
 
-function wordsWithin(words: readonly Word[], { start, end }: Segment): Word[] {
-  return words.filter((word) => {
-    const at = word.start * SAMPLE_RATE
-    return at >= start && at < end
-  })
+/** Returns the words that begin in a segment, and the one before them. Times are seconds. */
+export function wordsWithin<T extends Pick<Word, 'text' | 'start'>>(
+  words: readonly T[],
+  { start, end }: Segment,
+): { words: T[]; wordBefore?: string } {
+  const [from, to] = [start / SAMPLE_RATE, end / SAMPLE_RATE]
+  const before = words.findLast((word) => word.start < from)
+  return {
+    words: words.filter((word) => word.start >= from && word.start < to),
+    ...(before && { wordBefore: before.text }),
+  }
 }
 
 /** A longer utterance than the recognizer takes is first cut at pauses, like a recording. */

@@ -142,10 +142,13 @@ test('the text around an utterance that was cut is recognized but not returned',
   const cut = 8.05
   const context = seconds(5, 11)
   const parts = [seconds(5, cut), seconds(cut, 11)]
-  const texts = await Promise.all(
-    parts.map(async (segment) => {
-      return textOf((await live.recognizeFinal({ path: jfk.path, segment, context }, finals)).words)
-    }),
+  const parted = await Promise.all(
+    parts.map((segment) => live.recognizeFinal({ path: jfk.path, segment, context }, finals)),
+  )
+  const texts = parted.map(({ words }) => textOf(words))
+  assert.deepEqual(
+    parted.map(({ wordBefore }) => wordBefore),
+    [undefined, parted[0]!.words.at(-1)!.text],
   )
   const whole = await live.recognizeFinal({ path: jfk.path, segment: context }, finals)
   assert.equal(texts.join(' '), textOf(whole.words))

@@ -29,11 +29,17 @@ test('a word that was heard on both sides of a cut is reported once', () => {
   const words = ['were', 'just', 'here'].map((text, i) => {
     return { text, start: 5 + i, end: 5.4 + i, confidence: 1 }
   })
-  const texts = (last: { text: string; end: number } | null) => {
-    return withoutRepeat(words, last).map(({ text }) => text)
+  const texts = (last: { text: string; end: number } | null, before?: string) => {
+    return withoutRepeat(words, last, before).map(({ text }) => text)
   }
   assert.deepEqual(texts({ text: 'Were,', end: 5 }), ['just', 'here'])
   assert.deepEqual(texts({ text: 'there', end: 5 }), ['were', 'just', 'here'])
   assert.deepEqual(texts({ text: 'were', end: 4.5 }), ['were', 'just', 'here'])
   assert.deepEqual(texts(null), ['were', 'just', 'here'])
+  assert.deepEqual(texts({ text: 'Were', end: 5 }, 'they'), ['just', 'here'])
+})
+
+test('a word that was said twice stays: the second recognition has the first one, too', () => {
+  const words = [{ text: 'zero', start: 5, end: 5.4, confidence: 1 }]
+  assert.deepEqual(withoutRepeat(words, { text: 'Zero.', end: 5 }, 'zero,'), words)
 })

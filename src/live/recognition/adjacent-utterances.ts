@@ -43,11 +43,19 @@ export function textWithin(
   return inside.map(({ text }) => text).join(' ')
 }
 
-/** Removes a first word that repeats the last word of the previous utterance. */
-export function withoutRepeat(words: readonly Word[], last: LastWord | null): readonly Word[] {
+/**
+ * Removes a first word that is the last word of the previous utterance, recognized again. It was
+ * spoken twice where `wordBefore`, which this recognition has before it, is that word as well.
+ */
+export function withoutRepeat(
+  words: readonly Word[],
+  last: LastWord | null,
+  wordBefore = '',
+): readonly Word[] {
   const [first] = words
   if (!first || !last || first.start > last.end + OVERLAP) return words
-  return bare(first.text) === bare(last.text) ? words.slice(1) : words
+  const isRepeated = bare(first.text) === bare(last.text) && bare(wordBefore) !== bare(last.text)
+  return isRepeated ? words.slice(1) : words
 }
 
 /** Keeps letters and digits only: a cut changes case and punctuation. */

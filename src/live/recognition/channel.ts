@@ -315,12 +315,12 @@ export class Channel {
     order.last = order.last.then(async () => {
       const span = { start: frameTime(from), end: frameTime(to) }
       try {
-        const { words: rough, language: recognized, ...rest } = await final
+        const { words: rough, wordBefore, language: recognized, ...rest } = await final
         const { speaker: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
-          : withoutRepeat(rough, this.#lastSent)
+          : withoutRepeat(rough, this.#lastSent, wordBefore)
         const written =
           words.length > 0 ? await change({ channel, language: recognized, words }, { signal }) : []
         // Update all state at once, from the recognized text: later results depend on it.

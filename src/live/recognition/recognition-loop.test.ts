@@ -39,6 +39,19 @@ test('where utterances touch, the second begins after the last word of the first
   assert.ok(snapshots.length > 0)
 })
 
+test('where utterances touch, a word that both have is dropped unless it was said twice', async () => {
+  for (const [wordBefore, second] of [
+    [undefined, 'final 0 1'],
+    ['Zero,', 'final 0 1 zero'],
+  ] as const) {
+    const how = { text: 'zero', ...(wordBefore && { wordBefore }) }
+    const { advance, reported } = open([`${'#'.repeat(200)}${pause}`], how)
+    await advance()
+    const finals = reported.filter((what) => what.startsWith('final'))
+    assert.deepEqual(finals, ['final 0 0 zero', second])
+  }
+})
+
 test('channels do not wait for each other', async () => {
   const release = Promise.withResolvers<void>()
   const { advance, reported } = open([`${speech}${pause}`, `${speech}${pause}`], {

@@ -122,5 +122,8 @@ test('what is no transcription is told apart from silence', () => {
     assert.equal(readResponse(body, 5), undefined, body)
   }
   assert.deepEqual(readResponse('{"text":""}', 5)!.words, [])
-  assert.deepEqual(readResponse('{"text":"a","segments":7,"words":[null,3,{}]}', 5)!.words.length, 1)
+  assert.deepEqual(
+    readResponse('{"text":"a","segments":7,"words":[null,3,{}]}', 5)!.words.length,
+    1,
+  )
 })

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { AppError } from '../../../errors.ts'
 import { readCatalog } from '../../../models/catalog.ts'
 import { createFairSemaphore } from '../../../workers/fair-semaphore.ts'
+import { wordsWithin } from '../../live/recognize-utterance.ts'
 import type { FinalResult, LiveUtterance } from '../../live-engine.ts'
 import {
   type Batch,
@@ -11,9 +12,9 @@ import {
   SAMPLE_RATE,
 } from '../../speech-engine.ts'
 import type { LanguageProbability, RecognizerInfo, Segment } from '../recognizer.ts'
-import { type ProviderResponse, readResponse } from './provider-response.ts'
 import { type ResponseFormat, responseFormats, writeForm } from './form.ts'
 import { languageCodeOf } from './language-names.ts'
+import { type ProviderResponse, readResponse } from './provider-response.ts'
 import { REMOTE } from './remote-id.ts'
 
 /** Sends forms to the server: `ServiceClient` of the module `net`. */
@@ -143,10 +144,8 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     },
     async recognizeFinal({ path, segment, context = segment }, settings, call) {
       const answer = await ask({ path, segment: context, ...settings }, call)
-      const words = moved(answer.words, context.start).filter(({ start }) => {
-        return start * SAMPLE_RATE >= segment.start && start * SAMPLE_RATE < segment.end
-      })
-      return { words, ...recognized(answer, settings, known) }
+      const within = wordsWithin(moved(answer.words, context.start), segment)
+      return { ...within, ...recognized(answer, settings, known) }
     },
     identify({ path, segments, languages: allowed }, call) {
       return Promise.all(

@@ -21,6 +21,8 @@ type Options = {
   text?: string
   /** The words of each final, in place of its frames. */
   words?: readonly Omit<Word, 'confidence'>[]
+  /** The word before those of each final. */
+  wordBefore?: string
   change?: SessionText['applyTransforms']
   /** Requests diarization; utterances of the same frame count share a speaker. */
   speakers?: SpeakerCounts
@@ -82,6 +84,7 @@ export function open(channels: readonly string[], options: Options = {}) {
       embedding[Math.round((segment.end - segment.start) / FRAME)] = 1
       return {
         words,
+        ...(options.wordBefore && { wordBefore: options.wordBefore }),
         ...{ model: 'm', language: 'en', warnings: [] },
         ...(wantsSpeaker && { speaker: { embedding, seconds: 2 } }),
       }
