@@ -245,7 +245,10 @@ export class ActiveSessions {
     const take = () => beginLiveJob(db, job.id, { ...claim, at: wallNow() })
     if (!speech.live) {
       const [openFeed, sessionStores] = [this.#openFeed, this.#sessionStores]
-      await failSession({ ...this.#options, log: this.#log, take, openFeed }, { job, sessionStores })
+      await failSession(
+        { ...this.#options, log: this.#log, take, openFeed },
+        { job, sessionStores },
+      )
       return 'ended'
     }
     const lease = await take()
@@ -283,13 +286,16 @@ export class ActiveSessions {
         ...this.#sessionOptions(job, engine),
         ...{ store, unread, text, earlier, feed, captions, lost: held.lost },
         audioFile: { path: store.audioPath, start: store.audioStart },
-        finish(outcome, signal) {
+        // Its client learns of the end at once, and may open the next session.
+        finish: async (outcome, signal) => {
           held.end()
-          return ending.finish(outcome, signal)
+          await ending.finish(outcome, signal)
+          this.#loads.delete(job.id)
         },
-        fail() {
+        fail: async () => {
           held.end()
-          return ending.fail()
+          await ending.fail()
+          this.#loads.delete(job.id)
         },
         metrics: createSessionMetrics(span, metrics),
       })

@@ -96,6 +96,18 @@ test('an account has so many sessions at a time, and the machine too', async () 
   })
 })
 
+test('a session that has ended holds no place, from the moment its client learns of it', async () => {
+  await withServer({ STENO_LIVE_SLOTS: '1' }, async (other) => {
+    for (let i = 0; i < 10; i++) {
+      const client = await connect((await openSession(other)).url)
+      client.send(speech)
+      client.stop()
+      assert.equal((await client.closed).code, 1000)
+      assert.equal((await call(other, '/v2/live', { json: {} })).status, 201, `session ${i}`)
+    }
+  })
+})
+
 test('an account has its share of the machine, and leaves the rest to others', async () => {
   await withServer({ STENO_LIVE_SLOTS: '4' }, async (other) => {
     for (let i = 0; i < 2; i++) await connect((await openSession(other)).url)
