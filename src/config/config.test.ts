@@ -16,12 +16,14 @@ function problems(env: Record<string, string>): string[] {
 }
 
 test('without a variable every setting has its default', () => {
-  const { http, keys, network, storage } = readConfig({})
+  const { http, keys, network, storage, live } = readConfig({})
   assert.deepEqual(
     [http.host, http.port, http.authHeaderNames],
     ['127.0.0.1', 7070, ['x-service-key']],
   )
   assert.deepEqual([keys, network.allowPrivateNetwork, storage.uploadTtl], [[], [], 86_400])
+  // A muted microphone keeps its session.
+  assert.equal(live.idleTimeout, 0)
 })
 
 test('limits are those of an own machine, or of the public service', () => {

@@ -47,7 +47,7 @@ export function readLive(read: Reader): LiveConfig {
     connectTimeout: read.integer('LIVE_CONNECT_TIMEOUT_S', 300, { min: 1 }),
     resumeWindow: read.integer('LIVE_RESUME_WINDOW_S', 120, { min: 1 }),
     maxSeconds: read.integer('LIVE_MAX_S', 10_800, { min: 1 }),
-    idleTimeout: read.integer('LIVE_IDLE_TIMEOUT_S', 300),
+    idleTimeout: read.integer('LIVE_IDLE_TIMEOUT_S', 0),
     tokenGrace: read.integer('LIVE_TOKEN_GRACE_S', 60),
     vadHangover: read.decimal('LIVE_VAD_HANGOVER_S', 0.25, { min: 0, max: 5 }),
     partialIntervalMs: read.integer('LIVE_PARTIAL_INTERVAL_MS', 300, { min: 50 }),

@@ -8,7 +8,7 @@ import { type Metrics, outcomeOf } from '../observability/metrics.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import { liveFolder, removeDeadCopies } from '../storage/data-folder.ts'
 import type { IdempotencyKey } from '../storage/jobs/create-job.ts'
-import { findEndedJobs } from '../storage/jobs/jobs.ts'
+import { findEndedJobs, findJob, type JobId } from '../storage/jobs/jobs.ts'
 import {
   listSessionFolders,
   removeStaleSessions,
@@ -173,6 +173,28 @@ export class LiveService {
     if (opened === 'ended') return 4410
     if (opened === 'elsewhere') return 1012
     return opened === 'unopened' ? 1011 : opened.session.connect(options)
+  }
+
+  /**
+   * Ends a session that has not ended, as failed with 499. Fails with `job_ended` if it has. What
+   * this process has recorded of it is kept; another node drops it when it loses the lease.
+   */
+  async cancel(job: JobId): Promise<void> {
+    const { db } = this.#options.storage
+    const { status: code, message } = new AppError('job_canceled')
+    const failure = { code, message, reason: 'cancelled' } as const
+    const found = await findJob(db, job)
+    if (!found) throw new AppError('job_not_found')
+    const isOpen = found.status === 'queued' || found.status === 'processing'
+    if (isOpen) await this.#active.cancel(job.id, failure)
+    if (isOpen && (await failLiveJob(db, job.id, { failure, at: wallNow(), endMessage }))) {
+      this.#connectTimeouts.remove(job.id)
+      this.#options.onEvents?.()
+      this.#options.metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
+    } else if (!isOpen || (await findJob(db, job))?.errorCode !== code) {
+      throw new AppError('job_ended')
+    }
+    this.#log.info({ sessionId: job.id }, 'live session canceled')
   }
 
   /** Returns whether this process runs a session, or tries to. */

@@ -3,6 +3,7 @@ import { countsOf } from '../asr/speakers/requested-counts.ts'
 import type { SpeechEngine } from '../asr/speech-engine.ts'
 import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../observability/log.ts'
+import type { JobFailure } from '../storage/jobs/end-job.ts'
 import type { SessionStore } from '../storage/live/session-store.ts'
 import type { SessionText } from '../text/live/session-text.ts'
 import type { ResultFormat } from '../text/result/steps/envelope.ts'
@@ -64,7 +65,7 @@ export type SessionOptions = {
   /** Stores the outcome and ends the job with it; retries as often as necessary. */
   finish(outcome: Outcome, signal: AbortSignal): Promise<void>
   /** Ends the job as failed. */
-  fail(): Promise<void>
+  fail(failure?: JobFailure): Promise<void>
   /** Queues its messages for the callback, and is woken when more of its log is on the disk. */
   feed?: Pick<CallbackFeed, 'wake'> | undefined
   /** Aborted when another server has taken it: then it stops at once, and writes no more. */

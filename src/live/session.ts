@@ -1,6 +1,7 @@
 import { frameBytes } from '../audio/audio-format.ts'
 import { wallNow } from '../clock.ts'
 import type { Log } from '../observability/log.ts'
+import type { JobFailure } from '../storage/jobs/end-job.ts'
 import { Connection, type ConnectOptions } from './connection.ts'
 import type { AudioInput } from './input/audio-input.ts'
 import { BufferSpace } from './input/backpressure.ts'
@@ -15,7 +16,7 @@ import type { RecognitionLoop } from './recognition/recognition-loop.ts'
 import type { AppendOutcome, Journal } from './recovery/journal.ts'
 import { type LogRecord, type StopReason, writeRecord } from './recovery/session-log.ts'
 import { limitText, warningTexts } from './recovery/session-warnings.ts'
-import { SessionLeaseLostError } from './result/finish-live-job.ts'
+import { SessionCanceledError, SessionLeaseLostError } from './result/finish-live-job.ts'
 import {
   createComponents,
   type SessionComponents,
@@ -40,10 +41,7 @@ const MAX_UNSTORED_BYTES = 16 * 1024 * 1024
 const TRANSCRIPT_SHARE = 1 / 8
 /** How long a suspended session waits for the disk: its client keeps what was not acknowledged. */
 const SUSPEND_TIMEOUT_MS = 5000
-/**
- * How long a client that reconnects while the disk is full waits before it is told to reconnect
- * later.
- */
+/** How long a client that reconnects waits for a full disk before it is told to come later. */
 const STORE_TIMEOUT_MS = 3000
 
 /** Close codes of a connection whose session ended, where that is not 1000. */
@@ -53,19 +51,22 @@ const closeCodes: Partial<Record<StopReason, number>> = { too_long: 4408, too_la
  * A live session: audio arrives through connections, messages leave through them. It outlives its
  * connections and, by means of its files, its process; it never handles a socket.
  *
- * open Audio is accepted, stored, acknowledged and recognized. Messages are sent as soon as they
- * are stored; without a client, those that must arrive wait for the resume window, and so does the
- * session. `stop_recording`, a client that closes with 1000, the end of the window, or a limit ends
- * this state. stopping No more audio is accepted. What was received is recognized to its end: the
- * last finals and the results of their add-ons are sent. Clients may still connect and disconnect.
- * closing The messages about the whole session are sent, the result is stored, the job is done.
- * What a client still sends is refused, and at the very end no longer answered. over The connection
- * ends with 1000, after a limit with 4408, without its key with 4401. Clients can no longer
- * connect. left It resumes in another process, or in this one from its files: clients are told to
- * reconnect.
+ * open       Audio is accepted, stored, acknowledged and recognized. Messages are sent as soon as
+ *            they are stored; without a client, those that must arrive wait for the resume window,
+ *            and so does the session. `stop_recording`, a client that closes with 1000, the end of
+ *            the window, or a limit ends this state.
+ * stopping   No more audio is accepted. What was received is recognized to its end: the last finals
+ *            and the results of their add-ons are sent. Clients may still connect and disconnect.
+ * closing    The messages about the whole session are sent, the result is stored, the job is done.
+ *            What a client still sends is refused, and at the very end no longer answered.
+ * over       The connection ends with 1000, after a limit with 4408, without its key with 4401.
+ *            Clients can no longer connect.
+ * suspended  It resumes in another process, or in this one from its files: clients are told to
+ *            reconnect.
  *
  * From each of the first three states, `suspend`, a lost lease and a failing disk lead to
- * `suspended`, without a trace in the files; a lost engine leads to `over`, with a failed job.
+ * `suspended`, without a trace in the files; a lost engine and `cancel` lead to `over`, with a
+ * failed job.
  */
 export class LiveSession {
   readonly #options: SessionOptions
@@ -79,6 +80,7 @@ export class LiveSession {
   readonly #emitter: MessageEmitter
   readonly #timers = new SessionTimers((reason) => this.#stop(reason))
   readonly #stopping = new AbortController()
+  readonly #canceled = Promise.withResolvers<never>()
   #connecting: Promise<unknown> = Promise.resolve()
   #state: State = 'open'
   #stopReason: StopReason | undefined
@@ -99,6 +101,7 @@ export class LiveSession {
     const { id, earlier } = options
     this.#options = options
     this.#log = options.log.child({ sessionId: id })
+    this.#canceled.promise.catch(() => {}) // A session that has ended does not await it.
     this.#stopReason = earlier?.stop
     this.#wasConnected = earlier !== undefined
     const components = createComponents(options, { log: this.#log, signal: this.#stopping.signal })
@@ -131,17 +134,23 @@ export class LiveSession {
     this.#outbox.disconnect(4401)
   }
 
+  /** Ends the session at once, as failed; what was recorded is kept. */
+  cancel(failure: JobFailure): void {
+    this.#canceled.reject(new SessionCanceledError(failure))
+  }
+
   /** Runs through the states and resolves when the session has ended. */
   async run(): Promise<SessionEnd> {
     this.#options.lost?.addEventListener('abort', () => this.#lose(), { once: true })
     try {
       this.#begin()
-      await Promise.race([this.#work(), this.#followJournal()])
+      await Promise.race([this.#work(), this.#followJournal(), this.#canceled.promise])
       return 'done'
     } catch (error) {
       if (error instanceof SessionLeaseLostError) this.#lose()
       if (error instanceof SessionLeaseLostError || this.#options.lost?.aborted) return 'lease_lost'
       if (this.#stopping.signal.aborted) return 'suspended'
+      if (error instanceof SessionCanceledError) return await this.#fail(error.failure)
       this.#log.error({ err: error }, 'live session failed')
       return await this.#fail()
     } finally {
@@ -304,15 +313,11 @@ export class LiveSession {
     const { id, params, store, text, services, form, config, finish } = this.#options
     const { signal } = this.#stopping
     const { outcome, end } = await sendClosingMessages({
-      sessionId: id,
-      params,
-      format: formatOf(params),
-      audioBytes: this.#audioInput.audio,
-      duration: this.#audioInput.seconds,
+      ...{ sessionId: id, params, format: formatOf(params) },
+      ...{ audioBytes: this.#audioInput.audio, duration: this.#audioInput.seconds },
       work: this.#recognition.work,
       hasAcks: this.#outbox.wantsAcks,
-      maxMessages: config.maxStoredMessages,
-      maxMessageBytes: config.maxStoredBytes,
+      ...{ maxMessages: config.maxStoredMessages, maxMessageBytes: config.maxStoredBytes },
       log: this.#log,
       readLog: () => store.readLines(),
       diarize: this.#diarize,
@@ -320,9 +325,7 @@ export class LiveSession {
       onSent: () => {
         this.#isSent = true
       },
-      emitter: this.#emitter,
-      journal: this.#journal,
-      signal,
+      ...{ emitter: this.#emitter, journal: this.#journal, signal },
     })
     await finish(outcome, signal)
     await end()
@@ -330,21 +333,21 @@ export class LiveSession {
     this.#outbox.connection?.end(closeCodes[this.#stopReason ?? 'client'] ?? 1000)
   }
 
-  /** Ends the session after the engine or the disk failed. */
-  async #fail(): Promise<SessionEnd> {
+  /** Ends the session after the engine or the disk failed, or because it was canceled. */
+  async #fail(canceled?: JobFailure): Promise<SessionEnd> {
     if (this.#state === 'open') {
       // The job keeps what is recorded by now.
       this.#audioInput.end()
       this.#enter('stopping')
     }
-    this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
+    if (!canceled) this.#emitter.error({ code: 'internal_error', message: 'the session failed' })
     const isStored = await this.#journal.flushedWithin(SUSPEND_TIMEOUT_MS)
     // From here on, an event would reach the client but not the callback, whose last message is
     // built.
     this.#stopping.abort()
-    if (isStored) await this.#options.fail()
+    if (isStored) await this.#options.fail(canceled)
     this.#enter(isStored ? 'over' : 'suspended', isStored ? 4410 : 1011)
-    this.#outbox.drop(isStored ? 4500 : 1011)
+    this.#outbox.drop(!isStored ? 1011 : canceled ? 4410 : 4500)
     return isStored ? 'failed' : 'suspended'
   }
 

@@ -40,16 +40,13 @@ test('where utterances touch, the second begins after the last word of the first
 })
 
 test('where utterances touch, a word that both have is dropped unless it was said twice', async () => {
-  for (const [wordBefore, second] of [
-    [undefined, 'final 0 1'],
-    ['Zero,', 'final 0 1 zero'],
-  ] as const) {
-    const how = { text: 'zero', ...(wordBefore && { wordBefore }) }
-    const { advance, reported } = open([`${'#'.repeat(200)}${pause}`], how)
+  const finals = async (wordBefore: string) => {
+    const { advance, reported } = open([`${'#'.repeat(200)}${pause}`], { text: 'zero', wordBefore })
     await advance()
-    const finals = reported.filter((what) => what.startsWith('final'))
-    assert.deepEqual(finals, ['final 0 0 zero', second])
+    return reported.filter((what) => what.startsWith('final'))
   }
+  assert.deepEqual(await finals('the'), ['final 0 0 zero', 'final 0 1'])
+  assert.deepEqual(await finals('Zero,'), ['final 0 0 zero', 'final 0 1 zero'])
 })
 
 test('channels do not wait for each other', async () => {

@@ -31,6 +31,16 @@ const sessionFailed: JobFailure = { code: 500, message: 'The session failed' }
 /** The session no longer owns its job: another process took it over, or it has ended. */
 export class SessionLeaseLostError extends Error {}
 
+/** The session was canceled: its job is to end with this failure. */
+export class SessionCanceledError extends Error {
+  readonly failure: JobFailure
+
+  constructor(failure: JobFailure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}
+
 /** A running session: its job, the lease on it, and its files. */
 export type ActiveSession = { job: LiveJob; lease: Lease; store: DiskSessionStore }
 
@@ -82,18 +92,18 @@ export class LiveJobFinisher {
   }
 
   /** Ends the job as failed, with what was recorded; rejects when the server stops before. */
-  async fail(): Promise<void> {
+  async fail(failure = sessionFailed): Promise<void> {
     const { storage, signal, log, metrics } = this.#options
     const { job, lease, store, feed } = this.#session
     const fail = async () => {
       await feed?.feed()
-      const failed = { job, store, failure: sessionFailed, only: lease }
+      const failed = { job, store, failure, only: lease }
       if (!(await failRecorded(storage, failed))) throw new SessionLeaseLostError()
       log.warn(
-        { sessionId: job.id, account: job.account, ...sessionFailed },
+        { sessionId: job.id, account: job.account, ...failure },
         'live session ended with an error',
       )
-      metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(sessionFailed) })
+      metrics?.jobsEnded.inc({ kind: 'live', outcome: outcomeOf(failure) })
     }
     try {
       if (!this.#isLost) await this.#retryStore(fail, signal)

@@ -8,6 +8,9 @@ import { AppError } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { noTracing, type Span, type Tracing } from '../../observability/tracing.ts'
+import type { Db } from '../../storage/database/db.ts'
+import type { JobFailure } from '../../storage/jobs/end-job.ts'
+import { findEndedJobs } from '../../storage/jobs/jobs.ts'
 import type { Lease } from '../../storage/jobs/queue/lease.ts'
 import type { DiskSessionStore } from '../../storage/live/disk-session-store.ts'
 import {
@@ -179,6 +182,14 @@ export class ActiveSessions {
     return this.#opened.has(jobId)
   }
 
+  /** Cancels a session that runs here; resolves when it has ended. */
+  async cancel(jobId: string, failure: JobFailure): Promise<void> {
+    const opened = await this.#opened.get(jobId)
+    if (opened === undefined || typeof opened === 'string') return
+    opened.session.cancel(failure)
+    await opened.ended
+  }
+
   /** Renews the leases of all sessions; those that another server has taken stop. */
   renewLeases(): Promise<void> {
     return this.#leases.renew()
@@ -292,9 +303,9 @@ export class ActiveSessions {
           await ending.finish(outcome, signal)
           this.#loads.delete(job.id)
         },
-        fail: async () => {
+        fail: async (failure) => {
           held.end()
-          await ending.fail()
+          await ending.fail(failure)
           this.#loads.delete(job.id)
         },
         metrics: createSessionMetrics(span, metrics),
@@ -366,10 +377,12 @@ export class ActiveSessions {
       await text.close()
       await feed?.close()
       await store.close()
-      const isOver = end === 'done' || end === 'failed'
+      const { signal, storage } = this.#options
+      // A lease is also lost when another node cancels the session.
+      const isCanceled = end === 'lease_lost' && (await hasEnded(storage.db, job.id))
+      const isOver = end === 'done' || end === 'failed' || isCanceled
       if (isOver && !ending.isLost) await store.delete()
       // Clients of a server that stops reconnect to another one at once.
-      const { signal, storage } = this.#options
       if (end === 'suspended' && signal.aborted) await releaseLiveJob(storage.db, lease)
     } catch (error) {
       this.#log.error({ err: error, sessionId: job.id }, 'cannot clean up after a live session')
@@ -379,4 +392,8 @@ export class ActiveSessions {
     this.#meanSeconds = ((this.#meanSeconds ?? seconds) * 3 + seconds) / 4
     return end
   }
+}
+
+async function hasEnded(db: Db, jobId: string): Promise<boolean> {
+  return (await findEndedJobs(db, [jobId])).length > 0
 }

@@ -41,8 +41,8 @@ export const DEFAULT_LIMITS: CaptionLimits = {
 
 /**
  * Cuts utterances into captions by start, one at a time. Each ends with its utterance or earlier,
- * keeps the limits, and splits only words longer than `maxWordColumns`. A single word beyond a limit
- * stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
+ * keeps the limits, and splits only words longer than `maxWordColumns`. A single word beyond a
+ * limit stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
  * `voiceOf` names whose words an utterance holds.
  */
 export function cutCaptions(

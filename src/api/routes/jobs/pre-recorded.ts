@@ -36,7 +36,8 @@ export function preRecordedRoutes(
     await http.register(transcriptRoute(app, { path, kind: 'pre-recorded' }))
     await http.register(transcriptEditRoutes(app, { path, kind: 'pre-recorded' }))
     await http.register(shareRoutes(app, { path, kind: 'pre-recorded' }))
-    await http.register(cancellationRoute(app))
+    const cancel = (job: JobId) => app.jobs.service.cancel(job)
+    await http.register(cancellationRoute({ kind: 'pre-recorded', cancel }))
 
     http.get(
       `${path}/:id/progress`,

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
+import type { JobId } from '../../../storage/jobs/jobs.ts'
 import { addRoutes } from '../../add-routes.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
+import { cancellationRoute } from '../jobs/cancellation.ts'
 import { jobRoutes } from '../jobs/job-routes.ts'
 import { shareRoutes } from '../transcripts/shares.ts'
 import { transcriptRoute } from '../transcripts/transcript.ts'
@@ -17,6 +19,8 @@ export function liveRoutes(
     await addRoutes(http, liveCreation(app))
     await http.register(liveMetadata(app))
     await http.register(jobRoutes(app, { path: '/v2/live', kind: 'live' }))
+    const cancel = (job: JobId) => app.live.cancel(job)
+    await http.register(cancellationRoute({ kind: 'live', cancel }))
     await http.register(transcriptRoute(app, { path: '/v2/live', kind: 'live' }))
     await http.register(transcriptEditRoutes(app, { path: '/v2/live', kind: 'live' }))
     await http.register(shareRoutes(app, { path: '/v2/live', kind: 'live' }))
