@@ -3,3 +3,10 @@ export function roundTo(value: number, digits: number): number {
   const scale = 10 ** digits
   return Math.round(value * scale) / scale
 }
+
+/** Rounds down: a time within the audio stays within it. */
+export function floorTo(value: number, digits: number): number {
+  const scale = 10 ** digits
+  // A value that has so many digits may be a little less in binary.
+  return Math.floor(value * scale + 1e-6) / scale
+}

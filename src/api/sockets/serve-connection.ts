@@ -17,7 +17,7 @@ const reasons: Record<number, string> = {
   1009: 'frame too large',
   1011: 'internal error',
   1012: 'server restarts, connect again',
-  1013: 'too much unread',
+  1013: 'server overloaded, or too much unread: connect again later',
   4400: 'protocol misuse',
   4401: 'token or key unknown or expired',
   4408: 'session limit',

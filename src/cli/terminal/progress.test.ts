@@ -105,6 +105,6 @@ for (const columns of [undefined, 80]) {
 }
 
 test('seconds are reported in the units a person would use', () => {
-  const reported = [0.2, 59.4, 125, 3780].map(formatSeconds)
-  assert.deepEqual(reported, ['1 s', '59 s', '2 min 5 s', '1 h 3 min'])
+  const reported = [0, 0.2, 59.4, 125, 3780].map(formatSeconds)
+  assert.deepEqual(reported, ['0 s', '1 s', '59 s', '2 min 5 s', '1 h 3 min'])
 })

@@ -99,9 +99,9 @@ function describe(name: string, { stage, fraction, detail, secondsLeft }: Step):
   return `${sanitize(name)}: ${sanitize(stage)}${percent}${more}${left}`
 }
 
-/** Formats seconds for a person: `8 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats seconds for a person: `0 s`, `8 s`, `2 min 5 s`, `1 h 3 min`; less than one is one. */
 export function formatSeconds(seconds: number): string {
-  const whole = Math.max(1, Math.round(seconds))
+  const whole = seconds === 0 ? 0 : Math.max(1, Math.round(seconds))
   if (whole < 60) return `${whole} s`
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`

@@ -1,4 +1,4 @@
-import { roundTo } from '../../transcript/rounding.ts'
+import { floorTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
  */
 export function endedBefore(view: UtteranceView, seconds: number): UtteranceView {
   if (view.end <= seconds) return view
-  const limit = roundTo(seconds, 3)
+  const limit = floorTo(seconds, 3)
   const words = view.words.map((word) => {
     return { ...word, start: Math.min(word.start, limit), end: Math.min(word.end, limit) }
   })

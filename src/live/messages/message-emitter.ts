@@ -1,7 +1,7 @@
 import type { Log } from '../../observability/log.ts'
 import { failedEnvelope } from '../../text/result/steps/envelope.ts'
 import { sumUsage, type Usage } from '../../text/result/token-usage.ts'
-import { roundTo } from '../../transcript/rounding.ts'
+import { floorTo, roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { ChannelEvent } from '../recognition/channel.ts'
 import type { Journal } from '../recovery/journal.ts'
@@ -155,7 +155,7 @@ export class MessageEmitter {
   #speech({ type, time, channel }: Extract<ChannelEvent, { time: number }>): void {
     const { outbox, sent, seconds } = this.#options
     // The last frame of a session is padded with silence.
-    const data = { time: roundTo(Math.min(time, seconds()), 3), channel }
+    const data = { time: Math.min(roundTo(time, 3), floorTo(seconds(), 3)), channel }
     if (!sent.speech.has(speechKey(type, data))) outbox.send({ type, data })
   }
 

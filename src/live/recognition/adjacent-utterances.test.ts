@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isAlone, startAfter, withoutRepeat } from './adjacent-utterances.ts'
+import { open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
+import { isAlone, startAfter, withoutOverlap, withoutRepeat } from './adjacent-utterances.ts'
 
 const adjacent = { segment: { start: 32_000, end: 64_000 }, context: { start: 0, end: 64_000 } }
 const alone = { ...adjacent, context: adjacent.segment }
@@ -42,4 +43,25 @@ test('a word that was heard on both sides of a cut is reported once', () => {
 test('a word that was said twice stays: the second recognition has the first one, too', () => {
   const words = [{ text: 'zero', start: 5, end: 5.4, confidence: 1 }]
   assert.deepEqual(withoutRepeat(words, { text: 'Zero.', end: 5 }, 'zero,'), words)
+})
+
+test('a first word begins where the last word of the previous utterance ends', () => {
+  const [first, second] = [
+    { text: 'on', start: 4, end: 4.2, confidence: 1 },
+    { text: 'the', start: 4.2, end: 4.4, confidence: 1 },
+  ]
+  const startsAfter = (end: number) => {
+    return withoutOverlap([first, second], { text: 'curtain', end }).map(({ start }) => start)
+  }
+  assert.deepEqual(startsAfter(4.03), [4.03, 4.2])
+  assert.deepEqual(startsAfter(3.9), [4, 4.2])
+  assert.deepEqual(startsAfter(4.3), [4, 4.2])
+  assert.deepEqual(withoutOverlap([first], null), [first])
+})
+
+test('utterances that touch do not overlap', async () => {
+  const { advance, views } = open([`${'#'.repeat(200)}${'.'.repeat(40)}`])
+  await advance()
+  assert.equal(views.length, 2)
+  assert.ok(views[1]!.start >= views[0]!.end, `${views[1]!.start} follows ${views[0]!.end}`)
 })

@@ -58,6 +58,16 @@ export function withoutRepeat(
   return isRepeated ? words.slice(1) : words
 }
 
+/**
+ * Moves the start of a first word that overlaps the last word of the previous utterance to its end:
+ * the times of a channel ascend. A word that would vanish stays as it is.
+ */
+export function withoutOverlap(words: readonly Word[], last: LastWord | null): readonly Word[] {
+  const [first, ...rest] = words
+  if (!first || !last || first.start >= last.end || first.end <= last.end) return words
+  return [{ ...first, start: last.end }, ...rest]
+}
+
 /** Keeps letters and digits only: a cut changes case and punctuation. */
 function bare(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')

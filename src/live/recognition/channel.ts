@@ -13,6 +13,7 @@ import {
   lastOf,
   startAfter,
   textWithin,
+  withoutOverlap,
   withoutRepeat,
 } from './adjacent-utterances.ts'
 import {
@@ -320,7 +321,7 @@ export class Channel {
         for (const warning of warnings) warn(warning)
         const words = isAlone(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
-          : withoutRepeat(rough, this.#lastSent, wordBefore)
+          : withoutOverlap(withoutRepeat(rough, this.#lastSent, wordBefore), this.#lastSent)
         const written =
           words.length > 0 ? await change({ channel, language: recognized, words }, { signal }) : []
         // Update all state at once, from the recognized text: later results depend on it.

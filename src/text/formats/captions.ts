@@ -3,6 +3,7 @@ import { breakPenalty, type Chunk } from './breaks.ts'
 import { splitChunks } from './caption-chunks.ts'
 import { breakLines } from './line-breaking.ts'
 import { spaceCaptions } from './timing.ts'
+import { countColumns } from './width.ts'
 
 /**
  * One subtitle: the rows on the screen from `start` to `end`. Times are seconds, in whole
@@ -52,17 +53,59 @@ export function cutCaptions(
 ): Caption[] {
   const limits = { ...DEFAULT_LIMITS, ...given }
   const captions = utterances.flatMap((utterance) => {
-    const voice = voiceOf(utterance)
-    const cut = cutUtterance(utterance, limits)
-    return voice === undefined ? cut : cut.map((caption) => ({ ...caption, voice }))
+    return withVoice(cutUtterance(utterance, limits), voiceOf(utterance))
   })
+  return space(captions, limits).map(({ opens: _, ...caption }) => caption)
+}
+
+/** More rounds would move few labels, and might never end. */
+const MAX_ROUNDS = 5
+
+/**
+ * Cuts utterances like `cutCaptions`, with `voiceOf` before the first words of each caption whose
+ * voice is not that of the caption before: `Speaker 1: Hello`. Captions of people who talk at once
+ * alternate, so that is known only when they are cut; they are then cut again with these labels.
+ */
+export function cutLabeledCaptions(
+  utterances: readonly Utterance[],
+  given: Partial<CaptionLimits>,
+  voiceOf: (utterance: Utterance) => string | undefined,
+): Caption[] {
+  const limits = { ...DEFAULT_LIMITS, ...given }
+  let labeled = utterances.map(() => new Set<number>())
+  for (let round = 1; ; round++) {
+    const cut = utterances.flatMap((utterance, of) => {
+      const voice = voiceOf(utterance)
+      const label = voice === undefined ? undefined : { voice, chunks: labeled[of]! }
+      return withVoice(cutUtterance(utterance, limits, label), voice).map((one) => ({ ...one, of }))
+    })
+    const captions = space(cut, limits)
+    const wanted = utterances.map(() => new Set<number>())
+    for (const [i, { of, opens, voice }] of captions.entries()) {
+      if (voice !== undefined && voice !== captions[i - 1]?.voice) wanted[of]!.add(opens)
+    }
+    const isStable = wanted.every((own, of) => own.symmetricDifference(labeled[of]!).size === 0)
+    if (isStable || round === MAX_ROUNDS)
+      return captions.map(({ start, end, rows }) => ({ start, end, rows }))
+    labeled = wanted
+  }
+}
+
+/** A caption, and the chunk of its utterance that it begins with. */
+type CutCaption = Caption & { opens: number }
+
+function withVoice(captions: readonly CutCaption[], voice: string | undefined): CutCaption[] {
+  return captions.map((caption) => ({ ...caption, ...(voice !== undefined && { voice }) }))
+}
+
+function space<T extends Caption>(captions: readonly T[], limits: CaptionLimits): T[] {
   const timing = {
     minDuration: toMilliseconds(limits.minDuration),
     maxDuration: toMilliseconds(limits.maxDuration),
     gap: toMilliseconds(limits.minGap),
   }
-  return spaceCaptions(captions, timing).map(({ start, end, ...caption }) => {
-    return { ...caption, start: start / 1000, end: end / 1000 }
+  return spaceCaptions(captions, timing).map((caption) => {
+    return { ...caption, start: caption.start / 1000, end: caption.end / 1000 }
   })
 }
 
@@ -82,9 +125,15 @@ type Plan = { price: number; opens: number }
  * Returns the cheapest of all allowed cuts: fewest captions first, then breaks after punctuation or
  * in a pause, then captions of equal size (so that no word is left over alone).
  */
-function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
+function cutUtterance(
+  utterance: Utterance,
+  limits: CaptionLimits,
+  label?: { voice: string; chunks: ReadonlySet<number> },
+): CutCaption[] {
   const width = limits.maxCharactersPerRow
-  const chunks = splitChunks(utterance, limits.maxWordColumns)
+  const chunks = splitChunks(utterance, limits.maxWordColumns).map((chunk, i) => {
+    return label?.chunks.has(i) ? withLabel(chunk, label.voice) : chunk
+  })
   const plans: Plan[] = [{ price: 0, opens: 0 }]
   for (let end = 1; end <= chunks.length; end++) {
     let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
@@ -98,8 +147,13 @@ function cutUtterance(utterance: Utterance, limits: CaptionLimits): Caption[] {
   }
   return readPlan(plans).map(({ opens, end }) => {
     const own = chunks.slice(opens, end)
-    return { start: own[0]!.start, end: own.at(-1)!.end, rows: breakLines(own, width) }
+    return { opens, start: own[0]!.start, end: own.at(-1)!.end, rows: breakLines(own, width) }
   })
+}
+
+function withLabel(chunk: Chunk, voice: string): Chunk {
+  const text = `${voice}: ${chunk.text}`
+  return { ...chunk, text, columns: countColumns(text) }
 }
 
 /**

@@ -1,5 +1,3 @@
-import type { Utterance } from '../../transcript/transcript.ts'
-
 /** The fields that say whose words an utterance holds. */
 type Whose = { channel: number; speaker?: number | undefined }
 
@@ -27,20 +25,4 @@ export function speakerLabelsOf(
     if (speaker !== undefined) return speakers.size > 1 ? `Speaker ${speaker + 1}` : undefined
     return channels.size > 1 ? `Channel ${channel + 1}` : undefined
   }
-}
-
-/** Puts the name before the first word of each utterance where it changes: `Speaker 1: Hello`. */
-export function withSpeakerLabels(
-  utterances: readonly Utterance[],
-  names?: VoiceNames,
-): Utterance[] {
-  const voiceOf = speakerLabelsOf(utterances, names)
-  let before: string | undefined
-  return utterances.map((utterance) => {
-    const voice = voiceOf(utterance)
-    const [first, ...rest] = utterance.words
-    if (!first || voice === undefined || voice === before) return utterance
-    before = voice
-    return { ...utterance, words: [{ ...first, text: `${voice}: ${first.text}` }, ...rest] }
-  })
 }

@@ -72,3 +72,24 @@ test('several speakers are named: by tags in vtt, where the speaker changes in s
     assert.ok(!formatWithVoices(talk.slice(0, 2), format).includes('Speaker'))
   }
 })
+
+test('in srt, captions of people who talk at once each name whose words they are', () => {
+  const said = (text: string, channel: number) => {
+    const words = text.split(' ').map((word, i) => {
+      return { text: word, start: channel + i, end: channel + i + 0.9, confidence: 1 }
+    })
+    return { channel, language: 'en', words }
+  }
+  const both = [said('one two three. four five six.', 0), said('a b c d. e f g h.', 1)]
+  const limits = { maxCharactersPerRow: 26, maxRows: 1 }
+  const rows = formatWithVoices(both, 'srt', { limits })
+    .split('\n')
+    .filter((row) => /[a-z]/.test(row))
+  assert.deepEqual(rows, [
+    'Channel 1: one two three.',
+    'Channel 2: a b c d.',
+    'Channel 1: four five six.',
+    'Channel 2: e f g h.',
+  ])
+  assert.ok(rows.every((row) => row.length <= 26))
+})

@@ -1,6 +1,6 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, type CaptionLimits, cutCaptions } from './captions.ts'
-import { speakerLabelsOf, type VoiceNames, withSpeakerLabels } from './speaker-labels.ts'
+import { type Caption, type CaptionLimits, cutCaptions, cutLabeledCaptions } from './captions.ts'
+import { speakerLabelsOf, type VoiceNames } from './speaker-labels.ts'
 
 /** SubRip or WebVTT. */
 export type SubtitleFormat = 'srt' | 'vtt'
@@ -21,10 +21,8 @@ export function formatWithVoices(
     ...options
   }: SubtitleOptions & { limits?: Partial<CaptionLimits>; names?: VoiceNames } = {},
 ): string {
-  const captions =
-    format === 'vtt'
-      ? cutCaptions(utterances, limits, speakerLabelsOf(utterances, names))
-      : cutCaptions(withSpeakerLabels(utterances, names), limits)
+  const cut = format === 'vtt' ? cutCaptions : cutLabeledCaptions
+  const captions = cut(utterances, limits, speakerLabelsOf(utterances, names))
   return formatSubtitles(captions, format, options)
 }
 

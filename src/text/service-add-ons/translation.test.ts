@@ -116,7 +116,20 @@ test('a target that fails says why; if all do, the add-on fails', () => {
   const alone = { translation_config: { target_languages: ['fr'] } }
   assert.throws(
     () => translation.merge(transcript, alone, [{ error }], { format: 'string' }),
-    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
+    (thrown: unknown) => {
+      assert.ok(thrown instanceof AddOnFailure)
+      assert.deepEqual(thrown.answer, error)
+      return true
+    },
+  )
+  const two = { translation_config: { target_languages: ['fr', 'de'] } }
+  const answers = ['no fr', 'no de'].map((message) => ({ error: { ...error, message } }))
+  assert.throws(
+    () => translation.merge(transcript, two, answers, { format: 'string' }),
+    (thrown: unknown) => {
+      assert.deepEqual((thrown as AddOnFailure).answer, { ...error, message: 'no fr; no de' })
+      return true
+    },
   )
 })
 

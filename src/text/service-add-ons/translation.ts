@@ -79,8 +79,12 @@ export const translation: ServiceAddOn = {
       next += groups.length
       return translated({ utterances, target, groups, answers: own }, params, format)
     })
-    const [first] = results
-    if (first?.error && results.every(({ error }) => error)) throw new AddOnFailure(first.error)
+    const errors = results.flatMap(({ error }) => (error ? [error] : []))
+    if (errors.length === results.length && errors[0]) {
+      // The failure of the add-on says what is missing for each language.
+      const message = [...new Set(errors.map((error) => error.message))].join('; ')
+      throw new AddOnFailure({ ...errors[0], message })
+    }
     return { results, isEmpty: results.every(({ full_transcript: text }) => text === '') }
   },
 }

@@ -8,6 +8,7 @@ import type { Snapshot } from '../../../../src/live/recovery/session-log.ts'
 import { createLog } from '../../../../src/observability/log.ts'
 import type { SessionText } from '../../../../src/text/live/session-text.ts'
 import type { Word } from '../../../../src/transcript/transcript.ts'
+import type { UtteranceView } from '../../../../src/transcript/utterance-view.ts'
 import { plainText } from '../plain-text.ts'
 
 export const FRAME = 512
@@ -39,6 +40,7 @@ export function open(channels: readonly string[], options: Options = {}) {
   const { before, partials = false, from, text, words: given, speakers, load = 0 } = options
   const { partialIntervalMs = 0 } = options
   const reported: string[] = []
+  const views: UtteranceView[] = []
   const snapshots: Snapshot[] = []
   const calls: string[] = []
   /** Of each final, whether it yields to the work of others. */
@@ -127,6 +129,7 @@ export function open(channels: readonly string[], options: Options = {}) {
     for await (const event of recognition.run()) {
       if (event.type === 'snapshot') snapshots.push(event.snapshot)
       else if (event.type !== 'progress') reported.push(written(event))
+      if (event.type === 'final') views.push(event.view)
     }
   }
   const advance = async (frames = channels[0]!.length) => {
@@ -140,6 +143,7 @@ export function open(channels: readonly string[], options: Options = {}) {
     run,
     advance,
     reported,
+    views,
     snapshots,
     calls,
     yielding,
