@@ -66,7 +66,7 @@ function viewParts(utterance: ViewedUtterance, before: string) {
 
 function confidenceOf({ channel, speaker, speakerConfidence, words }: ViewedUtterance) {
   return {
-    confidence: roundTo(meanConfidence(words), 3),
+    confidence: confidenceOfWords(words),
     channel,
     ...(speaker !== undefined && { speaker }),
     ...(speakerConfidence !== undefined && { speaker_confidence: roundTo(speakerConfidence, 3) }),
@@ -82,7 +82,12 @@ function viewWord({ text, start, end, confidence }: Word, before: string) {
   }
 }
 
-function meanConfidence(words: readonly Word[]): number {
+/**
+ * Returns the confidence of an utterance: the mean of those of its words as they are shown, so that
+ * who reads the words again gets the same. 0 without words.
+ */
+export function confidenceOfWords(words: readonly Pick<Word, 'confidence'>[]): number {
   if (words.length === 0) return 0
-  return words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length
+  const sum = words.reduce((total, { confidence }) => total + roundTo(confidence, 3), 0)
+  return roundTo(sum / words.length, 3)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Utterance, Word } from '../../transcript/transcript.ts'
-import type { UtteranceView } from '../../transcript/utterance-view.ts'
+import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 import { translation } from './translation.ts'
 
@@ -52,6 +52,20 @@ test('words follow the original words and their pauses; those that share one are
   assert.equal(utterances[0]!.text, 'Eh bien, au revoir alors')
   // Captions see the words one by one.
   assert.match(subtitles[0]!.subtitles, /00:00:01,000 --> 00:00:03,500\nEh bien, au revoir alors/)
+})
+
+test('an utterance has the confidence of its original, however its words are shared', () => {
+  const spoken = say('Well, goodbye then', 1)
+  for (const [i, word] of spoken.words.entries()) word.confidence = [0.1234, 0.4567, 0.9876][i]!
+  for (const lipsync of [true, false]) {
+    const answers = { 'Well, goodbye then': 'Au revoir alors' }
+    const { utterances } = translate([spoken], answers, { lipsync })
+    assert.equal(utterances[0]!.confidence, viewUtterance(spoken).confidence)
+  }
+  // Also where the words were read from a result, which has three digits of each.
+  const { words, confidence } = viewUtterance(spoken)
+  const again = { ...spoken, words: words.map(({ word, ...rest }) => ({ ...rest, text: word })) }
+  assert.equal(viewUtterance(again).confidence, confidence)
 })
 
 test('a translation with fewer words covers all of the original', () => {

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
-import { viewUtterance } from '../../transcript/utterance-view.ts'
+import { confidenceOfWords, viewUtterance } from '../../transcript/utterance-view.ts'
 import { sentences } from '../add-ons/sentences.ts'
 import { type SubtitlesConfig, subtitles } from '../add-ons/subtitles.ts'
 import {
@@ -214,9 +214,14 @@ function translated(
     if (text === undefined) return { ...utterance, words, shown: words }
     return { ...utterance, language: target, ...time(text, words, target) }
   })
-  const spoken = timed.filter(({ words }) => words.length > 0)
+  const confidences = utterances.map(({ words }) => confidenceOfWords(words))
+  const spoken = timed.flatMap((one, i) => {
+    return one.words.length > 0 ? [{ ...one, confidence: confidences[i]! }] : []
+  })
   const transcript: Transcript = { utterances: spoken.map(({ shown: _, ...one }) => one) }
-  const views = spoken.map(({ shown, ...one }) => viewUtterance({ ...one, words: shown }))
+  const views = spoken.map(({ shown, confidence, ...one }) => {
+    return { ...viewUtterance({ ...one, words: shown }), confidence }
+  })
   return {
     error: null as AddOnError | null,
     full_transcript: views.map(({ text }) => text.trim()).join(' '),

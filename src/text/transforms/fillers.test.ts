@@ -18,3 +18,24 @@ test('filled pauses go, marks and capitals stay where they belong', () => {
 test('in another language the same letters are a word', () => {
   assert.deepEqual(without('Um neun er', 'de'), ['Um neun er'])
 })
+
+test('speakers are numbered by the first words that are left of them', () => {
+  const said = (speaker: number, texts: string[], start: number) => {
+    const words = texts.map((text, i) => ({
+      text,
+      start: start + i,
+      end: start + i + 1,
+      confidence: 1,
+    }))
+    return { channel: 0, language: 'en', speaker, words }
+  }
+  const speech = [
+    said(0, ['Um,', 'um,', 'um,', 'um,', 'yes.'], 0),
+    said(1, ['Hello.'], 2),
+    said(2, ['Hmm.'], 6),
+    said(3, ['Bye.'], 7),
+  ]
+  const { utterances } = removeFillers({ utterances: speech })
+  const numbered = utterances.map(({ speaker, words }) => `${speaker} ${words[0]!.text}`)
+  assert.deepEqual(numbered, ['1 Yes.', '0 Hello.', '2 Bye.'])
+})

@@ -1,4 +1,4 @@
-import type { Transcript, Word } from '../../transcript/transcript.ts'
+import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { capitalize } from '../words/letter-case.ts'
 import { isFiller } from '../words/sentences/clause-continuation.ts'
 
@@ -10,7 +10,7 @@ const MARK = /[.!?…]+$/
 /**
  * Removes filled pauses (um, uh, hmm). The mark that ended a sentence after one moves to the word
  * before it, and the word after one that began a sentence gets its capital. An utterance of
- * nothing else is left out.
+ * nothing else is left out; speakers are then numbered anew by their first appearance.
  */
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
   const kept = utterances.map((utterance) => {
@@ -18,7 +18,22 @@ export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
     const isKnown = languages.some((own) => own === language)
     return isKnown ? { ...utterance, words: withoutFillers(words) } : utterance
   })
-  return { ...rest, utterances: kept.filter(({ words }) => words.length > 0) }
+  return { ...rest, utterances: numberAnew(kept.filter(({ words }) => words.length > 0)) }
+}
+
+function numberAnew(utterances: readonly Utterance[]): Utterance[] {
+  const startOf = ({ words }: Utterance) => words[0]!.start
+  const ordered = utterances.toSorted((a, b) => startOf(a) - startOf(b) || a.channel - b.channel)
+  const speakers = [...new Set(ordered.map(({ speaker }) => speaker))].filter(isNumber)
+  const numbers = new Map(speakers.map((speaker, number) => [speaker, number]))
+  return utterances.map((utterance) => {
+    const { speaker } = utterance
+    return speaker === undefined ? utterance : { ...utterance, speaker: numbers.get(speaker)! }
+  })
+}
+
+function isNumber(value: number | undefined): value is number {
+  return value !== undefined
 }
 
 function withoutFillers(words: readonly Word[]): Word[] {

@@ -5,7 +5,12 @@ import type { LiveRequest } from '../../../live/request/live-request.ts'
 import { findRecording } from '../../../storage/recordings/recordings.ts'
 import { fileIdOf, uploadIdIn } from '../../responses/urls.ts'
 import type { ParsedJobRequest } from '../parsing/parse-body.ts'
-import { errorOfLines, type FieldError, formatFieldError } from '../validation/validate-fields.ts'
+import {
+  errorOfLines,
+  type FieldError,
+  formatFieldError,
+  validationError,
+} from '../validation/validate-fields.ts'
 
 /** The account that submits, and the base URLs. */
 export type Submitter = {
@@ -35,9 +40,22 @@ export async function toSubmission(
     const fileId = id ?? uploadIdIn(audioUrl)
     if (fileId && (await findRecording(storage.db, { id: fileId, account }))) return { fileId }
     if (id === undefined) return {}
-    const rule = 'must name an uploaded file that exists'
-    return { problem: { path: ['audio_url'], rule } }
+    return { problem: unknownUpload }
   }
+}
+
+const unknownUpload: FieldError = {
+  path: ['audio_url'],
+  rule: 'must name an uploaded file that exists',
+}
+
+/**
+ * Returns the error of a submission as that of a request: an upload that was there when its request
+ * was read may be deleted with its last job before the new one is stored.
+ */
+export function toSubmissionError(error: unknown): unknown {
+  const isGone = error instanceof AppError && error.code === 'file_not_found'
+  return isGone ? validationError([unknownUpload]) : error
 }
 
 /** Does the same for a live session, which names no recording. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { App } from '../../../app/app-type.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { readIdempotencyKey } from '../../bodies/idempotency.ts'
-import { toSubmission } from '../../bodies/submission/to-submission.ts'
+import { toSubmission, toSubmissionError } from '../../bodies/submission/to-submission.ts'
 import { baseUrlOf, originOf } from '../../responses/urls.ts'
 import { warnOfIgnored } from '../../responses/warnings.ts'
 import { errorResponses } from '../../schemas/common/error.ts'
@@ -44,7 +44,9 @@ export function jobCreation(
         if (repeated) return answer(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await toSubmission(creation, { account, bases }, app)
-        const job = await app.jobs.service.submit(account, { ...submission, keyId, idempotency })
+        const job = await app.jobs.service
+          .submit(account, { ...submission, keyId, idempotency })
+          .catch((error) => Promise.reject(toSubmissionError(error)))
         log.info({ jobId: job.id }, 'job created')
         return answer(job)
       },
