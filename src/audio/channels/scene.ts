@@ -45,6 +45,8 @@ const SAME_LEVEL = 8.7
 const TAIL = 0.1
 /** A channel with own speech in this share of the windows belongs to a party of its own. */
 const OWN_SHARE = 0.1
+/** Speech is 10 dB louder than what else is on a channel; music is as loud without speech. */
+const MIN_SPEECH_RATIO = 10
 /** Adding a channel with more than three times the noise makes a mix worse. */
 const MAX_NOISE = 3
 /**
@@ -178,8 +180,8 @@ function findGroups(facts: Facts): number[][] {
   const isScene = main.length > 1 || others.some((one) => leaks(main, one, facts))
   const mayBeFilm = main[0] === center
   if (led(main) === 0 || !(isScene || mayBeFilm)) return groups
-  const isParty = isScene ? hasOwnSpeech : hasUnsharedSpeech
-  const own = groups.filter((one) => one !== main && one.some((i) => isParty(i, main, facts)))
+  if (!isScene && others.some((one) => hasUnsharedSpeech(one, main, facts))) return groups
+  const own = groups.filter((one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)))
   const parties = own.flat()
   const scene = group.map((_, i) => i).filter((i) => !parties.includes(i))
   return [scene, ...own].toSorted((a, b) => a[0]! - b[0]!)
@@ -260,15 +262,23 @@ function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): 
 }
 
 /**
- * Whether a channel ever has speech that the scene does not share. Six tracks of a meeting look
- * like a film whose other channels have music, and none of them may be lost.
+ * Whether a channel ever has speech that the scene does not share, and that stands out from its
+ * other sounds: music that passes for speech does not. Tracks of a meeting look like a film.
  */
 function hasUnsharedSpeech(channel: number, scene: readonly number[], facts: Facts): boolean {
-  return facts.windows.some((window) => {
-    const isShared = () =>
-      scene.some((member) => relation(window, [member, channel], facts)?.isCoherent)
-    return window.hasSpeech[channel] && !isShared()
+  const { windows, floors } = facts
+  return windows.some((window) => {
+    if (!window.hasSpeech[channel]) return false
+    const energy = Math.max(...scene.map((member) => energyOf(channel, member, window)))
+    if (energy <= MIN_SPEECH_RATIO * floors[channel]!) return false
+    return !scene.some((member) => relation(window, [member, channel], facts)?.isCoherent)
   })
+}
+
+/** Returns the energy of a channel while it or another one has speech. */
+function energyOf(channel: number, other: number, { pairs }: Window): number {
+  const pair = pairs[pairIndex(channel, other)]
+  return (channel < other ? pair?.first : pair?.second) ?? 0
 }
 
 /**
@@ -296,9 +306,9 @@ function chooseSources(
 
   /** The mean energy of a channel while anyone in the scene speaks. */
   function speechOf(channel: number): number {
-    const energies = windows.flatMap(({ pairs }) => {
+    const energies = windows.flatMap((window) => {
       const measured = group.flatMap((other) => {
-        const pair = other === channel ? null : pairs[pairIndex(channel, other)]
+        const pair = other === channel ? null : window.pairs[pairIndex(channel, other)]
         return pair
           ? [{ count: pair.count, energy: channel < other ? pair.first : pair.second }]
           : []
