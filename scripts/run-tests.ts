@@ -50,7 +50,9 @@ if (values.help) {
 
 /** The files that take longest run first, each in a process of its own. */
 const LONGEST = [
-  'test/long/server/samples.test.ts',
+  'test/long/samples/docs-m-to-z.test.ts',
+  'test/long/samples/readme-and-guides.test.ts',
+  'test/long/samples/docs-a-to-l.test.ts',
   'test/long/models/embedded-model.test.ts',
   'test/long/packages/clients.test.ts',
   'test/long/storage/servers-on-one-bucket.test.ts',

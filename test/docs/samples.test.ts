@@ -1,5 +1,5 @@
 // What can be said of the samples of the documentation without running them; that is done by
-// test/long/server/samples.test.ts.
+// test/long/samples.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'

@@ -1,5 +1,3 @@
-// Runs the samples of the documentation as a reader would, those of a page one after the other in
-// one folder and one shell.
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
@@ -7,15 +5,15 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { pythonOf } from '../../../scripts/test-tools/test-clients.ts'
-import { SAMPLE } from '../../support/cli/run-steno.ts'
-import { openReceiver } from '../../support/delivery/receiver.ts'
-import { makeJob, planOf } from '../../support/samples/plans.ts'
-import { writePrograms } from '../../support/samples/programs.ts'
-import { root, type Sample, samplePages, samplesOf } from '../../support/samples/samples.ts'
-import { startChild } from '../../support/server/child-server.ts'
-import { noS3, s3Settings } from '../../support/storage/objects/test-s3.ts'
-import { createDatabase, noPostgres } from '../../support/storage/test-postgres.ts'
-import { makeFolder } from '../../support/storage/test-storage.ts'
+import { SAMPLE } from '../cli/run-steno.ts'
+import { openReceiver } from '../delivery/receiver.ts'
+import { startChild } from '../server/child-server.ts'
+import { noS3, s3Settings } from '../storage/objects/test-s3.ts'
+import { createDatabase, noPostgres } from '../storage/test-postgres.ts'
+import { makeFolder } from '../storage/test-storage.ts'
+import { makeJob, planOf } from './plans.ts'
+import { writePrograms } from './programs.ts'
+import { root, type Sample, samplePages, samplesOf } from './samples.ts'
 
 const execute = promisify(execFile)
 const missing = ['curl', 'jq'].filter((tool) => spawnSync(tool, ['--version']).error)
@@ -150,17 +148,23 @@ async function runSample(sample: Sample, reader: Reader): Promise<void> {
   }
 }
 
-for (const page of samplePages) {
-  const samples = samplesOf(page).filter(({ language }) => {
-    return ['sh', 'js', 'python', 'crontab', 'http'].includes(language)
-  })
-  if (samples.length === 0) continue
-  test(`the samples of ${page} run`, { skip }, async (t) => {
-    const reader = await openReader(t, page)
-    for (const sample of samples) {
-      const name = `line ${sample.line}`
-      const { notRun, missing } = planOf(sample) ?? {}
-      await t.test(name, { skip: notRun ?? missing ?? false }, () => runSample(sample, reader))
-    }
-  })
+/**
+ * Defines a test for each page that `isOwn` accepts: its samples run as a reader would run them, one
+ * after the other in one folder and one shell.
+ */
+export function testSamples(isOwn: (page: string) => boolean): void {
+  for (const page of samplePages.filter(isOwn)) {
+    const samples = samplesOf(page).filter(({ language }) => {
+      return ['sh', 'js', 'python', 'crontab', 'http'].includes(language)
+    })
+    if (samples.length === 0) continue
+    test(`the samples of ${page} run`, { skip }, async (t) => {
+      const reader = await openReader(t, page)
+      for (const sample of samples) {
+        const name = `line ${sample.line}`
+        const { notRun, missing } = planOf(sample) ?? {}
+        await t.test(name, { skip: notRun ?? missing ?? false }, () => runSample(sample, reader))
+      }
+    })
+  }
 }
