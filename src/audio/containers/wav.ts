@@ -33,7 +33,9 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
 
   let at = 12
   for (let seen = 0; at + 8 <= source.size && seen < MAX_CHUNKS; seen++) {
-    const { id, size: declared } = chunkAt(file, at)
+    const chunk = chunkAt(file, at)
+    if (!chunk) break
+    const { id, size: declared } = chunk
     const start = at + 8
     let length = declared
     if (id === 'ds64') size64 = readSize64(source.read(start, 16))
@@ -72,9 +74,9 @@ export function readWavLayout(source: ByteSource): SampleLayout | undefined {
 function countUnread(file: Riff, at: number): number {
   const { source } = file
   for (let seen = 0; at < source.size && seen < MAX_CHUNKS; seen++) {
-    if (!isChunk(file, at)) return source.size - at
-    const { id, size } = chunkAt(file, at)
-    if (OUTER.includes(id)) return source.size - at
+    const chunk = isChunk(file, at) ? chunkAt(file, at) : undefined
+    if (!chunk || OUTER.includes(chunk.id)) return source.size - at
+    const { id, size } = chunk
     if (id === 'data') return Math.min(size, source.size - at - 8)
     at = afterChunk(file, at + 8 + size, size)
   }
@@ -108,14 +110,20 @@ function afterChunk(file: Riff, end: number, length: number): number {
 
 /** Returns whether bytes look like a chunk and not like samples: a name, and a size that fits. */
 function isChunk(file: Riff, at: number): boolean {
-  if (at + 8 > file.source.size) return false
-  const { id, size } = chunkAt(file, at)
+  const chunk = chunkAt(file, at)
+  if (!chunk) return false
+  const { id, size } = chunk
   if (id === 'data') return true // of a file that was cut, or of unknown length
   return /^[\x20-\x7e]{4}$/.test(id) && at + 8 + size <= file.source.size
 }
 
-function chunkAt({ source, isLittleEndian }: Riff, at: number): { id: string; size: number } {
+/** Returns the name and the size of the chunk at an offset; undefined where the bytes end before. */
+function chunkAt(
+  { source, isLittleEndian }: Riff,
+  at: number,
+): { id: string; size: number } | undefined {
   const header = source.read(at, 8)
+  if (header.length < 8) return undefined
   return { id: nameOf(header), size: view(header).getUint32(4, isLittleEndian) }
 }
 

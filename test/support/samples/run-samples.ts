@@ -149,8 +149,8 @@ async function runSample(sample: Sample, reader: Reader): Promise<void> {
 }
 
 /**
- * Defines a test for each page that `isOwn` accepts: its samples run as a reader would run them, one
- * after the other in one folder and one shell.
+ * Defines a test for each page that `isOwn` accepts: its samples run as a reader would run them,
+ * one after the other in one folder and one shell.
  */
 export function testSamples(isOwn: (page: string) => boolean): void {
   for (const page of samplePages.filter(isOwn)) {
