@@ -117,7 +117,7 @@ function isChunk(file: Riff, at: number): boolean {
   return /^[\x20-\x7e]{4}$/.test(id) && at + 8 + size <= file.source.size
 }
 
-/** Returns the name and the size of the chunk at an offset; undefined where the bytes end before. */
+/** Returns the name and the size of the chunk at an offset; undefined where the bytes end. */
 function chunkAt(
   { source, isLittleEndian }: Riff,
   at: number,
