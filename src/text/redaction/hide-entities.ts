@@ -2,6 +2,7 @@ import type { Entity, EntityType } from '../entities/entity-types.ts'
 import { findCandidates } from '../entities/find-entities.ts'
 import { byRank } from '../entities/overlaps.ts'
 import { isFunctionWord } from '../vocabulary/common-words.ts'
+import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import {
   BETWEEN,
@@ -64,9 +65,30 @@ export function hideEntities(
     for (const claim of [...claims.sort(byRank), ...guesses.sort(byRank)]) {
       for (const one of mask(masked, claim, hidden.length)) hidden.push(one)
     }
-    if (hidden.length === before) return hidden
+    if (hidden.length === before) {
+      maskFilledPauses(masked)
+      return hidden
+    }
   }
   throw new Error('redaction finds more in every round')
+}
+
+/** Masks the filled pauses within an entity with it. */
+function maskFilledPauses({ utterances, bases, mask }: MaskedText): void {
+  for (const [utterance, { words, language }] of utterances.entries()) {
+    let before = UNMASKED
+    let pauses: number[] = []
+    for (const [at, { text }] of words.entries()) {
+      const base = bases[utterance]![at]!
+      if (language === 'en' && isFilledPause(words, at)) {
+        for (let i = 0; i < text.length; i++) pauses.push(base + i)
+        continue
+      }
+      if (before > UNMASKED && mask[base] === before) for (const i of pauses) mask[i] = before
+      pauses = []
+      before = mask[base + text.length - 1]!
+    }
+  }
 }
 
 type Claim = Entity & { view: JoinedSpans }

@@ -1,6 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import { foldDigits } from '../entities/digits/digit-forms.ts'
 import type { Document } from '../entities/document.ts'
+import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 import {
   isPunctuationOrPossessive,
   type MaskedText,
@@ -29,7 +30,8 @@ const HIDDEN = -1
 
 /**
  * Renders each utterance as a reader of the redacted text will see it, like `writeMasks` or
- * `writeMarkers`, except that a marker becomes one character that no entity contains.
+ * `writeMarkers`, except that a marker becomes one character that no entity contains. Filled pauses
+ * are left out: they do not make a number another one, and `filler_removal` drops them afterwards.
  */
 export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[] {
   const marked = new Map<number, MaskedSpan>()
@@ -38,6 +40,7 @@ export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[]
   return masked.utterances.map(({ words, language }, utterance) => {
     const line: MaskedSpan = { text: '', at: [] }
     for (const word of words.keys()) {
+      if (language === 'en' && isFilledPause(words, word)) continue
       const base = masked.bases[utterance]![word]!
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: true })
       const earlier = marked.get(runs[0]?.mask ?? UNMASKED)

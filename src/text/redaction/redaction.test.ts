@@ -187,3 +187,24 @@ test('dates stand for days, months, years and spans; months and years are hidden
   assert.deepEqual(redacted(date, types(['YEAR'])), ['We met on March the third, [YEAR_1].'])
   assert.deepEqual(redacted(date, types(['MONTH', 'DATE'])), ['We met on [DATE_1].'])
 })
+
+test('a filled pause within an entity hides nothing of it, and goes with it', () => {
+  const cases = [
+    [
+      'My social security number is one two three, hmm, four five, mm, six seven eight nine.',
+      'SSN',
+    ],
+    ['My security code is three, um, one nine.', 'CVV'],
+    ['My zip code is nine four, um, one oh three.', 'LOCATION_ZIP'],
+    ['My date of birth is March, um, fourth, uh, nineteen eighty-two.', 'DOB'],
+    ['My phone number is eight one seven, um, oh, four five six, um, oh, two.', 'PHONE_NUMBER'],
+  ] as const
+  for (const [line, type] of cases) {
+    const [text] = redacted([line])
+    assert.match(text!, new RegExp(`^My [a-z ]+ is \\[${type}_1\\]\\.$`))
+    const [masked] = redacted([line], { processed_text_type: 'MASK' })
+    assert.match(masked!, /^My [a-z ]+ is [# ]+\.$/)
+  }
+  // Beside one it stays.
+  assert.deepEqual(redacted(['I am, um, Lena Miller.']), ['I am, um, [NAME_1].'])
+})

@@ -13,6 +13,7 @@ function without(text: string, language = 'en'): string[] {
 test('filled pauses go, marks and capitals stay where they belong', () => {
   assert.deepEqual(without('Um, so we, uh, left. Uh the end, hmm.'), ['So we, left. The end.'])
   assert.deepEqual(without('Hmm.'), [])
+  assert.deepEqual(without('Mm, it is 5 mm thick.'), ['It is 5 mm thick.'])
 })
 
 test('in another language the same letters are a word', () => {

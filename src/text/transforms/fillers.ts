@@ -1,6 +1,6 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { capitalize } from '../words/letter-case.ts'
-import { isFiller } from '../words/sentences/clause-continuation.ts'
+import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 
 /** The languages whose filled pauses are known. In others the same letters may be a word. */
 export const languages = ['en'] as const
@@ -39,10 +39,10 @@ function isNumber(value: number | undefined): value is number {
 function withoutFillers(words: readonly Word[]): Word[] {
   const kept: Word[] = []
   let beginsSentence = false
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
     const last = kept.at(-1)
     const ended = last === undefined || MARK.test(last.text)
-    if (isFiller(word.text)) {
+    if (isFilledPause(words, at)) {
       beginsSentence ||= ended
       const mark = MARK.exec(word.text)?.[0]
       if (mark && last && !ended) last.text = last.text.replace(/,$/, '') + mark

@@ -103,3 +103,28 @@ test('parts of a number that are repeated are hidden, amounts of as many digits 
     'So it was [CREDIT_CARD_2], and you paid 424 dollars.',
   )
 })
+
+test('the last digits of a number are hidden with the word that counts them', () => {
+  for (const [first, again, rest] of [
+    ['My social security number is 413-33-0927.', 'Last four 0927?', /0927/],
+    ['My account number is 7730418852.', 'I see two 8852 here.', /8852/],
+  ] as const) {
+    for (const style of ['MARKER', 'MASK'] as const) {
+      const [, line] = redacted([`0: ${first}`, `1: ${again}`], { processed_text_type: style })
+      assert.doesNotMatch(line!, rest)
+    }
+  }
+})
+
+test('passwords are found in any case, and codes in any parts', () => {
+  const second = (first: string, again: string) => redacted([`0: ${first}`, `1: ${again}`])[1]!
+  assert.equal(second('My password is tiger42.', 'Tiger42, right?'), '[PASSWORD_1], right?')
+  assert.equal(
+    second('My password is blue horse staple.', 'Blue horse staple, right?'),
+    '[PASSWORD_1], right?',
+  )
+  for (const again of ['BMW317', 'b m w three one seven']) {
+    const said = second('My license plate is B M W 3 1 7.', `Thank you, ${again}.`)
+    assert.match(said, /^Thank you, \[VEHICLE_ID_\d\]\.$/)
+  }
+})

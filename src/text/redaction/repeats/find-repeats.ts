@@ -1,6 +1,7 @@
 import type { DigitRun } from '../../entities/digits/digit-runs.ts'
+import type { Lexeme } from '../../entities/digits/spoken-digits.ts'
 import type { Entity, EntityType } from '../../entities/entity-types.ts'
-import { type KnownWords, wordsOf } from './known-words.ts'
+import { type KnownWords, toCode, wordsOf } from './known-words.ts'
 import { findRepeatedNames } from './repeated-names.ts'
 
 /**
@@ -21,17 +22,39 @@ export function findRepeats(
   },
 ): Entity[] {
   const words = wordsOf(text)
+  const longest = [...known.codes.keys()].reduce((max, { length }) => Math.max(max, length), 0)
   const found = findRepeatedNames(text, words, known.names)
   for (const [at, { text: word, from }] of words.entries()) {
-    for (const { type, words: row } of known.phrases.get(word) ?? []) {
+    for (const { type, words: row } of known.phrases.get(word.toLowerCase()) ?? []) {
       const part = words.slice(at, at + row.length)
-      if (part.length < row.length || part.some(({ text }, i) => text !== row[i])) continue
+      if (part.length < row.length || part.some(({ text }, i) => text.toLowerCase() !== row[i])) {
+        continue
+      }
       found.push({ type, from, to: part.at(-1)!.to, score: 0.05 })
     }
+    if (longest > 0) found.push(...codesFrom(words, at, { codes: known.codes, longest }))
   }
   for (const { from, to, digits } of numbers) {
     const type = reached.get(digits)
     if (type) found.push({ type, from, to, score: 0.05 })
   }
   return found
+}
+
+/**
+ * Finds the codes that begin at a word, in whatever parts they are said: "B M W three one seven".
+ */
+function codesFrom(
+  words: readonly Lexeme[],
+  at: number,
+  { codes, longest }: Pick<KnownWords, 'codes'> & { longest: number },
+): readonly Entity[] {
+  let code = ''
+  for (const { text, to } of words.slice(at, at + longest)) {
+    code += toCode(text)
+    if (code.length > longest) break
+    const type = codes.get(code)
+    if (type) return [{ type, from: words[at]!.from, to, score: 0.05 }]
+  }
+  return []
 }

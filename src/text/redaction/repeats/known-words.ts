@@ -14,8 +14,10 @@ export type Phrase = { type: EntityType; words: string[] }
 export type KnownWords = {
   /** The single words of names, in lower case and without accents. */
   names: Map<string, EntityType>
-  /** Other rows of words, by their first word. */
+  /** Other rows of words in lower case, by their first word. */
   phrases: Map<string, Phrase[]>
+  /** Codes of letters and digits, such as license plates, as `toCode` writes them. */
+  codes: Map<string, EntityType>
   numbers: KnownNumber[]
 }
 
@@ -32,7 +34,7 @@ export function knownWordsOf(
   hidden: readonly KnownText[],
   wanted: ReadonlySet<EntityType>,
 ): KnownWords {
-  const known: KnownWords = { names: new Map(), phrases: new Map(), numbers: [] }
+  const known: KnownWords = { names: new Map(), phrases: new Map(), codes: new Map(), numbers: [] }
   const seen = new Set<string>()
   for (const { type, original } of hidden) {
     const key = `${type} ${original}`
@@ -66,17 +68,35 @@ function isNamed(word: string, words: readonly string[]): boolean {
   return /^\p{Lu}/u.test(word) || words.every((one) => !/\p{Lu}/u.test(one))
 }
 
-function addPhrase({ phrases, numbers }: KnownWords, { type, words }: Phrase): void {
+function addPhrase({ phrases, codes, numbers }: KnownWords, { type, words }: Phrase): void {
   const original = words.join(' ')
   const digits = digitRuns(lexemesOf(original))
     .map((run) => run.digits)
     .join('')
   if (digits.length >= MIN_KNOWN_DIGITS) numbers.push({ type, digits })
+  const code = words.map(toCode).join('')
+  if (code.length >= MIN_CODE && /\d/.test(code) && /[a-z]/.test(code)) codes.set(code, type)
   const [first, ...others] = words
   if (first === undefined || (others.length === 0 && !isTelling(first, type))) return
-  const begun = phrases.get(first)
-  if (begun) begun.push({ type, words })
-  else phrases.set(first, [{ type, words }])
+  const lower = words.map((word) => word.toLowerCase())
+  const begun = phrases.get(lower[0]!)
+  if (begun) begun.push({ type, words: lower })
+  else phrases.set(lower[0]!, [{ type, words: lower }])
+}
+
+/** The fewest letters and digits of a code that is searched for again, however it is said. */
+const MIN_CODE = 5
+const spokenDigits: ReadonlyMap<string, string> = new Map(
+  'zero one two three four five six seven eight nine'
+    .split(' ')
+    .map((word, digit): [string, string] => [word, String(digit)])
+    .concat([['oh', '0']]),
+)
+
+/** Returns the letters and digits of a word as a code has them: `BMW` as `bmw`, `seven` as `7`. */
+export function toCode(word: string): string {
+  const lower = word.toLowerCase()
+  return spokenDigits.get(lower) ?? lower.replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 /** Returns the words of a text without a possessive, numbers and spelled letters among them. */

@@ -16,6 +16,16 @@ export function findRepeatable(text: string, found: readonly Entity[]): DigitRun
 }
 
 /**
+ * Returns what a number says of a known one: all of it, or all but a first digit that counts the
+ * others, as in "last four 0927"; undefined if nothing.
+ */
+function sharedPart(known: string, other: string): string | undefined {
+  if (known.includes(other) || other.includes(known)) return other
+  const rest = other.slice(1)
+  return rest.length >= MIN_KNOWN_DIGITS && known.includes(rest) ? rest : undefined
+}
+
+/**
  * Adds the numbers that are part of a known one, or contain one, and then those that these give
  * away in turn, until there are no more. However long such a chain is, it is hidden at once.
  */
@@ -26,10 +36,11 @@ export function markRepeatedNumbers(known: readonly KnownNumber[], phrase: Itera
   // The list grows during the loop.
   for (const { type, digits } of reached) {
     for (const other of open) {
-      if (!digits.includes(other) && !other.includes(digits)) continue
+      const part = sharedPart(digits, other)
+      if (part === undefined) continue
       open.delete(other)
       types.set(other, type)
-      if (other.length >= MIN_KNOWN_DIGITS) reached.push({ type, digits: other })
+      if (part.length >= MIN_KNOWN_DIGITS) reached.push({ type, digits: part })
     }
   }
   return types

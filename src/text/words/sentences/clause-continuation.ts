@@ -59,9 +59,12 @@ export function continuesClause(text: string, next: string | undefined): boolean
   return isFunctionWord(text)
 }
 
-/** Returns whether a word is a filled pause: um, uh. */
-export function isFiller(text: string): boolean {
-  return FILLERS.has(partsOf(text).core.toLowerCase())
+/**
+ * Returns whether a word of English is a filled pause: um, uh. After digits, "mm" are millimeters.
+ */
+export function isFilledPause(words: readonly { text: string }[], at: number): boolean {
+  const core = partsOf(words[at]!.text).core.toLowerCase()
+  return FILLERS.has(core) && !(core === 'mm' && /\d$/.test(words[at - 1]?.text ?? ''))
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   clauseGoesOn,
   continuesClause,
   introducesQuote,
-  isFiller,
+  isFilledPause,
 } from './clause-continuation.ts'
 import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'
@@ -120,7 +120,7 @@ function settleUnmarked(
 function hasWrongCapital(words: readonly Word[], at: number): boolean {
   const before = words.slice(0, at).map(({ text }) => text)
   const [previous, next] = [before.at(-1)!, words[at]!]
-  if (isFiller(next.text)) return true
+  if (isFilledPause([next], 0)) return true
   if (!/,$/.test(previous) && !cannotEndSentence(previous)) return false
   return continuesClause(next.text, words[at + 1]?.text) && !introducesQuote(before)
 }
