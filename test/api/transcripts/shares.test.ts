@@ -121,12 +121,13 @@ test('links are listed, and end with their time, by hand and with the job', asyn
   assert.equal((await visit(`/v2/shared/${last}`)).status, 404)
 })
 
-test('the original of a redacted recording is not heard', async () => {
+test('the original of a redacted recording is not heard, and its file not named', async () => {
   const { id, shared } = await open()
   const { sql } = server.app.storage.db
   const request_params = JSON.stringify({ pii_redaction: true })
   await sql.updateTable('jobs').set({ request_params }).where('id', '=', id).execute()
-  assert.equal(((await (await visit(shared)).json()) as ApiSharedRecording).has_audio, false)
+  const view = (await (await visit(shared)).json()) as ApiSharedRecording
+  assert.deepEqual([view.has_audio, view.name], [false, null])
   assert.equal((await visit(`${shared}/file`)).status, 404)
 })
 

@@ -108,8 +108,10 @@ function viewRoute({ storage, jobs, findShared }: RouteDeps): FastifyPluginAsync
             const options = { ...form, isEdited: share.isEdited }
             return jobs.service.transcript({ id, account }, options)
           })
+      // The name of a file often says who speaks.
+      const name = isRedacted(job) ? null : (file?.filename ?? null)
       const head = JSON.stringify({
-        ...{ name: file?.filename ?? null, kind: job.kind, created_at: toDateTime(job.createdAt) },
+        ...{ name, kind: job.kind, created_at: toDateTime(job.createdAt) },
         ...{ audio_duration: file?.duration ?? null, has_audio: await hasAudio(job) },
         ...{ expires_at: toDateTime(share.expiresAt), is_live: isLive },
       })
@@ -166,6 +168,10 @@ function fileRoute({ storage, findShared }: RouteDeps): FastifyPluginAsyncTypebo
 
 /** Finds the audio of a job; the recording may contain what the transcript hides. */
 function findAudio({ db }: Pick<App['storage'], 'db'>, job: Job): Promise<SentFile> {
+  return findJobFile(job, { db, redacted: isRedacted(job) })
+}
+
+function isRedacted(job: Job): boolean {
   const { pii_redaction } = JSON.parse(job.requestParams ?? '{}') as { pii_redaction?: boolean }
-  return findJobFile(job, { db, redacted: pii_redaction === true })
+  return pii_redaction === true
 }

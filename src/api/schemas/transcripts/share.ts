@@ -47,7 +47,7 @@ export const ShareList = Type.Object(
 /** What a link shows. */
 export const SharedView = Type.Object(
   {
-    name: Nullable(Type.String({ description: 'Of the file' })),
+    name: Nullable(Type.String({ description: 'Of the file; null for a redacted recording' })),
     kind: OneOf('pre-recorded', 'live'),
     created_at: DateTime,
     audio_duration: Nullable(Seconds),
