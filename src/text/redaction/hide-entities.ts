@@ -41,16 +41,23 @@ export function hideEntities(
 ): MaskedEntity[] {
   const hidden: MaskedEntity[] = []
   const readings = readingsOf(masked)
+  const hasPauses = masked.utterances.some(({ words, language }) => {
+    return language === 'en' && words.some((_, at) => isFilledPause(words, at))
+  })
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
     const known = knownWordsOf(hidden, wanted)
-    const drawn = renderUtterances(masked, style)
+    // A pause does not make a number another one; but the words around it may be an entity with it.
+    const fluent = hasPauses ? [renderUtterances(masked, { style, pauses: false })] : []
+    const drawn = [...fluent, renderUtterances(masked, { style, pauses: true })]
     const claims: Claim[] = []
     const guesses: Claim[] = []
-    const read = readings.map((reading) => {
-      const view = concatenate(masked, drawn, reading)
-      const found = findCandidates(view)
-      return { view, found, numbers: findRepeatable(view.text, found) }
+    const read = readings.flatMap((reading) => {
+      return drawn.map((lines) => {
+        const view = concatenate(masked, lines, reading)
+        const found = findCandidates(view)
+        return { view, found, numbers: findRepeatable(view.text, found) }
+      })
     })
     const original = read.flatMap(({ numbers }) => numbers.map(({ digits }) => digits))
     const reached = markRepeatedNumbers(known.numbers, original)

@@ -30,17 +30,20 @@ const HIDDEN = -1
 
 /**
  * Renders each utterance as a reader of the redacted text will see it, like `writeMasks` or
- * `writeMarkers`, except that a marker becomes one character that no entity contains. Filled pauses
- * are left out: they do not make a number another one, and `filler_removal` drops them afterwards.
+ * `writeMarkers`, except that a marker becomes one character that no entity contains. Without
+ * `pauses`, filled pauses are left out, as by `filler_removal` afterwards.
  */
-export function renderUtterances(masked: MaskedText, style: Style): MaskedSpan[] {
+export function renderUtterances(
+  masked: MaskedText,
+  { style, pauses }: { style: Style; pauses: boolean },
+): MaskedSpan[] {
   const marked = new Map<number, MaskedSpan>()
   const isMark = ({ mask, text }: MaskRun) =>
     mask === UNMASKED ? isPunctuationOrPossessive(text) : marked.has(mask)
   return masked.utterances.map(({ words, language }, utterance) => {
     const line: MaskedSpan = { text: '', at: [] }
     for (const word of words.keys()) {
-      if (language === 'en' && isFilledPause(words, word)) continue
+      if (!pauses && language === 'en' && isFilledPause(words, word)) continue
       const base = masked.bases[utterance]![word]!
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: true })
       const earlier = marked.get(runs[0]?.mask ?? UNMASKED)
