@@ -130,8 +130,8 @@ test('a format that is asked for twice is written once', () => {
 })
 
 test('subtitles that would be far longer than what was said are refused', () => {
-  const words = Array.from({ length: 400_000 }, (_, i) => {
-    return { text: 'a', start: i / 400, end: (i + 1) / 400, confidence: 1 }
+  const words = Array.from({ length: 230_000 }, (_, i) => {
+    return { text: 'a'.repeat(40), start: i / 400, end: (i + 1) / 400, confidence: 1 }
   })
   const utterances = [{ channel: 0, language: 'en', words }]
   const config = { style: 'compliance', maximum_characters_per_row: 1, maximum_rows_per_caption: 1 }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
-import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -390,16 +388,4 @@ test('where the operator wants it, unknown fields are refused', async (t) => {
     'language_config.region must not be given: unknown field',
     'color must not be given: unknown field',
   ])
-})
-
-test('an upload that is deleted while its job is created is an unknown one', async (t) => {
-  const { service } = server.app.jobs
-  const submit = service.submit.bind(service)
-  // As if its last job had been deleted after the request was read.
-  t.mock.method(service, 'submit', (account: string, request: SubmitRequest) => {
-    return submit(account, { ...request, fileId: randomUUID() })
-  })
-  const { status, body } = await create<ErrorBody>({})
-  assert.equal(status, 400)
-  assert.deepEqual(body.validation_errors, ['audio_url must name an uploaded file that exists'])
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
 import { createFakeSpeechEngine } from '../../../src/asr/engines/fake.ts'
+import type { SubmitRequest } from '../../../src/jobs/job-service.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, upload } from '../../support/net/http-client.ts'
 import { OTHER_KEY, startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -267,4 +269,18 @@ test('an account that has too many jobs waiting learns when to come back', async
   const refused = answers.find(({ status }) => status === 429)
   assert.ok(refused)
   assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+})
+
+test('an upload that is deleted while its job is created is an unknown one', async (t) => {
+  const { service } = server.app.jobs
+  const submit = service.submit.bind(service)
+  // As if its last job had been deleted after the request was read.
+  t.mock.method(service, 'submit', (account: string, request: SubmitRequest) => {
+    return submit(account, { ...request, fileId: randomUUID() })
+  })
+  const { status, body } = await call<ErrorBody>(server, '/v2/pre-recorded', {
+    json: { audio_url: await upload(server, hum(1)) },
+  })
+  assert.equal(status, 400)
+  assert.deepEqual(body.validation_errors, ['audio_url must name an uploaded file that exists'])
 })
