@@ -237,6 +237,21 @@ test('speech beside silence or music is a party of its own', () => {
   assert.deepEqual(channelsOf(groups), [[0], [1]])
 })
 
+test('a scene is not heard at a channel that is silent but for a moment', () => {
+  let turn = 0
+  const silence = new Float32Array(SAMPLES)
+  const record = ({ voice, other, noise }: Turn) => {
+    const said = mix([voice, 1], [other, 1])
+    const side = () => mix([said, 0.6], [noise(0.05), 1])
+    const burst = turn++ === 9 ? noise(0.3).fill(0, 0, 8192) : silence
+    return [side(), mix([said, 1], [noise(0.02), 1]), burst]
+  }
+  const isHeard = (plane: Float32Array) => plane !== silence
+  const groups = groupsOf(record, { turns: 16, isHeard })
+  assert.deepEqual(channelsOf(groups), [[0, 1, 2]])
+  assert.deepEqual(groups[0]!.sources[0], { channel: 1, delay: 0 })
+})
+
 test('with a rare speaker beside its center, a possible film is a meeting of parties', () => {
   let turn = 0
   const silence = new Float32Array(SAMPLES)

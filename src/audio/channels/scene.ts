@@ -49,10 +49,6 @@ const OWN_SHARE = 0.1
 const MIN_SPEECH_RATIO = 10
 /** Adding a channel with more than three times the noise makes a mix worse. */
 const MAX_NOISE = 3
-/**
- * 50 dB below the speech of a scene, noise does not matter: the louder channel is the better one.
- */
-const MIN_FLOOR = 1e-5
 /** Below this correlation, a sum cancels or combs. */
 const MIN_CORRELATION = 0.6
 /** 50 ms: sound travels 17 m. */
@@ -290,10 +286,11 @@ function chooseSources(
   totals: readonly PairSpectra[],
   { floors, windows }: Facts,
 ): ChannelGroup['sources'] {
-  const speech = new Map(group.map((channel) => [channel, speechOf(channel)]))
-  const minFloor = MIN_FLOOR * Math.max(...speech.values())
   const noises = new Map(group.map((channel) => [channel, noiseOf(channel)]))
-  const best = group.toSorted((a, b) => noises.get(a)! - noises.get(b)!)[0]!
+  const spoken = group.map((one) => windows.filter(({ hasSpeech }) => hasSpeech[one]).length)
+  // A channel that is silent but for a moment has the least noise, and not the speech.
+  const able = group.filter((_, i) => 2 * spoken[i]! >= Math.max(...spoken))
+  const best = able.toSorted((a, b) => noises.get(a)! - noises.get(b)!)[0]!
   const others = group.flatMap((channel) => {
     if (channel === best || noises.get(channel)! > MAX_NOISE * noises.get(best)!) return []
     const sums = totals[pairIndex(best, channel)]!
@@ -304,31 +301,20 @@ function chooseSources(
   })
   return [...alone(best), ...others]
 
-  /** The mean energy of a channel while anyone in the scene speaks. */
-  function speechOf(channel: number): number {
-    const energies = windows.flatMap((window) => {
-      const measured = group.flatMap((other) => {
-        const pair = other === channel ? null : window.pairs[pairIndex(channel, other)]
-        return pair
-          ? [{ count: pair.count, energy: channel < other ? pair.first : pair.second }]
-          : []
-      })
-      const [longest] = measured.toSorted((a, b) => b.count - a.count)
-      return longest ? [longest.energy] : []
-    })
-    return energies.length > 0 ? sum(energies) / energies.length : 0
-  }
-
   /** Noise, relative to the speech. */
   function noiseOf(channel: number): number {
-    const floor = Math.max(floors[channel]!, minFloor, 1e-6)
-    const mean = speech.get(channel)!
+    let [speech, count] = [0, 0]
+    for (const { pairs } of windows) {
+      const other = group.find((own) => own !== channel)!
+      const pair = pairs[pairIndex(channel, other)]
+      if (!pair) continue
+      speech += channel < other ? pair.first : pair.second
+      count++
+    }
+    const floor = Math.max(floors[channel]!, 1e-6)
+    const mean = count > 0 ? speech / count : 0
     return mean > floor ? floor / (mean - floor) : Number.POSITIVE_INFINITY
   }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }
 
 function alone(channel: number): ChannelGroup['sources'] {
