@@ -104,6 +104,19 @@ export async function openPage(
   return { page, problems }
 }
 
+/**
+ * Waits until an expression is true in the page. Playwright's own `waitForFunction` evaluates the
+ * expression in the page when it is not true at once, which the security policy of our pages
+ * refuses.
+ */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  while (!(await page.evaluate(expression))) {
+    if (signal.aborted) throw new Error(`not true in the page: ${expression}`)
+    await page.evaluate('new Promise((next) => requestAnimationFrame(next))')
+  }
+}
+
 /** What axe checks in each theme: the dark one differs in its colors alone. */
 const RULES = { light: {}, dark: { runOnly: ['color-contrast'] } }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test, { type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import { openBrowser, openPage, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
 import { startServer, type TestServer } from '../../../support/server/start-server.ts'
 
 const skip = whyNoBrowser() ?? false
@@ -110,10 +110,13 @@ test('a hostile transcript of 50,000 words is text, and is scrolled and read', {
   const jumped = await page.context().newPage()
   await jumped.goto(`${server.url}/#/pre-recorded/${id}/${second}`)
   await jumped.locator('.utterance.target [data-start]').first().waitFor()
-  await jumped.waitForFunction(`(() => {
+  await untilTrue(
+    jumped,
+    `(() => {
     const { top, bottom } = document.querySelector('.utterance.target')?.getBoundingClientRect() ?? {}
     return top > 0 && bottom < innerHeight
-  })()`)
+  })()`,
+  )
   await jumped.close()
 
   const name = page.getByLabel('Name of Speaker 1')

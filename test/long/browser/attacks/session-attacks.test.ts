@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { generateKey } from '../../../../src/api/auth/generate-key.ts'
 import { hum } from '../../../support/audio/recordings.ts'
-import { openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import { openBrowser, openPage, untilTrue, whyNoBrowser } from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
 import { startServer } from '../../../support/server/start-server.ts'
@@ -71,7 +71,7 @@ test('a page of another origin neither reads nor writes with the sign-in of its 
   assert.equal(await page.evaluate('document.cookie'), '')
 
   await page.goto(await serveAttack(t, server.url, id))
-  await page.waitForFunction('window.result')
+  await untilTrue(page, 'window.result')
   const result = (await page.evaluate('window.result')) as Record<string, string>
   assert.match(result.read!, /^refused/)
   assert.match(result.signIn!, /^refused/)

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { hum } from '../../../support/audio/recordings.ts'
-import { checkPage, openBrowser, openPage, whyNoBrowser } from '../../../support/browser.ts'
+import {
+  checkPage,
+  openBrowser,
+  openPage,
+  untilTrue,
+  whyNoBrowser,
+} from '../../../support/browser.ts'
 import { addDoneJob } from '../../../support/jobs/done-job.ts'
 import { call, upload } from '../../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../../support/server/start-server.ts'
@@ -66,7 +72,7 @@ test('a person corrects words and speakers, and takes it back', { skip }, async 
   await page.keyboard.press('Enter')
   await page.locator('.edited', { hasText: 'brave' }).waitFor()
   assert.deepEqual(await page.locator('.edited').allInnerTexts(), ['sell', 'brave'])
-  await page.waitForFunction(`document.activeElement?.ariaLabel === 'Correct the words at 0:00'`)
+  await untilTrue(page, `document.activeElement?.ariaLabel === 'Correct the words at 0:00'`)
 
   // An utterance of two speakers becomes two, and one is given away.
   await page.locator('[data-start]', { hasText: 'of' }).first().click()
@@ -127,7 +133,7 @@ test('a link shows one recording to somebody without a key', { skip }, async (t)
   )
   assert.equal(await page.getByLabel('Correct', { exact: true }).count(), 0)
   assert.equal(await page.getByRole('link', { name: 'Deliveries' }).count(), 0)
-  await page.waitForFunction(`document.querySelector('audio').duration > 11`)
+  await untilTrue(page, `document.querySelector('audio').duration > 11`)
   await page.locator('[data-start]', { hasText: 'fresh' }).click()
   await page.locator('[data-start].now', { hasText: 'fresh' }).waitFor()
   await page.evaluate(`document.querySelector('audio').pause()`)
