@@ -77,13 +77,13 @@ test('an answer that stalls, breaks off or takes too long is none, and is not pa
   }
   const begun = [deltaOf('The beginning of')]
   const given: [reply: ChatReply, message: RegExp][] = [
-    [{ chunks: once(begun[0]!, idle) }, /broke off its answer: its answer stalled for 321 s/],
+    [{ chunks: once(begun[0]!, idle) }, /broke off its answer: its response stalled for 321 s/],
     [{ chunks: begun, ending: 'break' }, /broke off its answer: the connection broke off/],
     [{ chunks: begun, ending: 'end' }, /broke off its answer$/],
     [{ chunks: once(deltaOf('a'), whole) }, /broke off its answer: it took longer than 654 s/],
-    [{ chunks: once(': wait\n\n', idle) }, /did not answer within 321 s/],
-    [{ chunks: once(deltaOf(''), idle) }, /did not answer within 321 s/],
-    [{ chunks: once('{"choices":', idle) }, /did not answer within 321 s/],
+    [{ chunks: once(': wait\n\n', idle) }, /did not respond within 321 s/],
+    [{ chunks: once(deltaOf(''), idle) }, /did not respond within 321 s/],
+    [{ chunks: once('{"choices":', idle) }, /did not respond within 321 s/],
     [{ chunks: [deltaOf('a'), eventOf({ error: 'down' })] }, /ended its answer with an error/],
     [{ chunks: [deltaOf('a'), eventOf('{')] }, /is no JSON/],
   ]

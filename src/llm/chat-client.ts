@@ -209,8 +209,8 @@ async function post(
     path: '/chat/completions',
     contentType: 'application/json',
     body: Buffer.from(JSON.stringify(body)),
-    ...{ signal, timeout, tries: TRIES, repeatsWork: false },
-    follow: { read: reader.read, most: answerTimeout },
+    ...{ signal, timeout, tries: TRIES, isIdempotent: false },
+    stream: { read: reader.read, maxSeconds: answerTimeout },
   })
   if ('status' in outcome && outcome.status !== 200) {
     return { status: outcome.status, refusal: outcome.text }

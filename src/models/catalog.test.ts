@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { transcriptionCodes } from '../api/schemas/models/language-codes.ts'
-import type { WhisperDescription } from '../asr/engines/whisper/description.ts'
+import type { WhisperConfig } from '../asr/engines/whisper/config.ts'
 import {
   conversionVersions,
   downloadBytes,
@@ -69,6 +69,6 @@ test('every entry names its license, and whom to credit where the license demand
 })
 
 test('the version of the conversion is that of the files of Whisper', () => {
-  const version: WhisperDescription['version'] = 1
+  const version: WhisperConfig['version'] = 1
   assert.equal(conversionVersions.whisper, version)
 })

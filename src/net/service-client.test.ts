@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type FakeTimeouts, fakeTimeouts } from '../../test/support/fake-timeouts.ts'
-import { createServiceClient, type Follow } from './service-client.ts'
+import { createServiceClient, type StreamReader } from './service-client.ts'
 
 type Responder = (response: ServerResponse, request: IncomingMessage) => void
 
@@ -38,9 +38,11 @@ beforeEach(() => {
   closed = 0
 })
 
-const defaults = { tries: 3, timeout: 60, repeatsWork: true }
+const defaults = { tries: 3, timeout: 60, isIdempotent: true }
 
-function post(options: Partial<typeof defaults & { signal: AbortSignal; follow: Follow }> = {}) {
+function post(
+  options: Partial<typeof defaults & { signal: AbortSignal; stream: StreamReader }> = {},
+) {
   const { signal = AbortSignal.timeout(120_000) } = options
   const body = Buffer.from('body')
   return client.post({
@@ -78,16 +80,16 @@ test('work that may have been done is not repeated where that is not wanted', as
     response.write('some', () => response.destroy())
   }
   next.push(breakOff)
-  assert.deepEqual(await post({ repeatsWork: false }), { problem: 'the connection broke off' })
+  assert.deepEqual(await post({ isIdempotent: false }), { problem: 'the connection broke off' })
   const { pass } = fakeTimeouts(t, 654_000)
   next.push(() => pass())
-  const late = { problem: 'it did not answer within 654 s' }
-  assert.deepEqual(await post({ repeatsWork: false, timeout: 654 }), late)
+  const late = { problem: 'it did not respond within 654 s' }
+  assert.deepEqual(await post({ isIdempotent: false, timeout: 654 }), late)
   assert.equal(seen.length, 2)
   next.push((response) => void response.destroy(), refuse(500), breakOff)
   assert.deepEqual(await post({ tries: 4 }), { status: 200, text: 'fine' })
   next.push((response) => void response.destroy())
-  assert.deepEqual(await post({ repeatsWork: false }), { status: 200, text: 'fine' })
+  assert.deepEqual(await post({ isIdempotent: false }), { status: 200, text: 'fine' })
 })
 
 test('Retry-After is waited for', async () => {
@@ -124,7 +126,7 @@ test('a server that stalls, in the head or the body, is given up in time', async
     (response) => void response.write('a', () => pass()),
   )
   assert.deepEqual(await post({ tries: 2, timeout: 654 }), {
-    problem: 'it did not answer within 654 s',
+    problem: 'it did not respond within 654 s',
   })
   assert.equal(seen.length, 2)
 })
@@ -138,7 +140,7 @@ test('an answer is read in its charset; one that is not text of it is a problem'
     [
       'application/json',
       Buffer.from('caf\u00e9', 'latin1'),
-      { problem: 'its answer is no text in utf-8' },
+      { problem: 'its response is no text in utf-8' },
     ],
   ]
   for (const [type, body, expected] of given) {
@@ -158,7 +160,7 @@ test('an answer without end is cut off', async () => {
     write()
   }
   next.push(flood)
-  assert.deepEqual(await post(), { problem: 'its answer is larger than 1048576 bytes' })
+  assert.deepEqual(await post(), { problem: 'its response is larger than 1048576 bytes' })
 })
 
 test('an answer is followed as it arrives; its connection serves again after its end', async (t) => {
@@ -174,11 +176,11 @@ test('an answer is followed as it arrives; its connection serves again after its
     response.end()
   }
   let text = ''
-  const read: Follow['read'] = (chunk) => {
+  const read: StreamReader['read'] = (chunk) => {
     text += chunk
     return text.includes('done') ? 'done' : 'waiting'
   }
-  const options = { repeatsWork: false, follow: { read, most: 10 } }
+  const options = { isIdempotent: false, stream: { read, maxSeconds: 10 } }
   for (let n = 0; n < 6; n++) {
     text = ''
     next.push(answer)
@@ -197,10 +199,10 @@ test('an answer that is followed ends with a problem of its reader, of its chars
     return (response) => void response.write(bytes)
   }
   const letter = write(Buffer.from('a'))
-  const given: [Responder, Follow['read'], problem: string][] = [
+  const given: [Responder, StreamReader['read'], problem: string][] = [
     [letter, () => ({ problem: 'it is nonsense' }), 'it is nonsense'],
-    [write(Buffer.from([0x61, 0xff])), () => 'waiting', 'its answer is no text in utf-8'],
-    [letter, () => passing(idle, 'waiting'), 'it did not answer within 654 s'],
+    [write(Buffer.from([0x61, 0xff])), () => 'waiting', 'its response is no text in utf-8'],
+    [letter, () => passing(idle, 'waiting'), 'it did not respond within 654 s'],
     [letter, () => passing(whole, 'progress'), 'it took longer than 987 s'],
   ]
   function passing({ pass }: FakeTimeouts, reading: 'waiting' | 'progress') {
@@ -209,7 +211,7 @@ test('an answer that is followed ends with a problem of its reader, of its chars
   }
   for (const [manner, read, problem] of given) {
     next.push(manner)
-    const options = { timeout: 654, repeatsWork: false, follow: { read, most: 987 } }
+    const options = { timeout: 654, isIdempotent: false, stream: { read, maxSeconds: 987 } }
     assert.deepEqual(await post(options), { problem })
   }
   assert.equal(seen.length, given.length)

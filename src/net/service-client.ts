@@ -22,40 +22,41 @@ export type ServicePost = {
   body: Uint8Array
   signal: AbortSignal
   /**
-   * Seconds that each attempt may take, from the connection to the last byte; with `follow`, to its
+   * Seconds that each attempt may take, from the connection to the last byte; with `stream`, to its
    * first progress and from one to the next.
    */
   timeout: number
   /** Most attempts. */
   tries: number
   /**
-   * Whether a request that the service may have carried out is sent again: one that took all of its
-   * time, or whose answer broke off. Default true; false where work is paid for.
+   * Whether the service may carry out the request twice, so that it is sent again when it took all
+   * of its time or its response broke off. Default true; false where work is paid for.
    */
-  repeatsWork?: boolean
+  isIdempotent?: boolean
   /**
-   * Reads an answer with status 200 while it arrives, without `repeatsWork`; its `text` is empty.
+   * Reads a response with status 200 while it arrives, if the request is not idempotent; its `text`
+   * is empty.
    */
-  follow?: Follow
+  stream?: StreamReader
 }
 
-/** A reader of an answer that arrives chunk by chunk. */
-export type Follow = {
+/** A reader of a response that arrives chunk by chunk. */
+export type StreamReader = {
   /** Says what a chunk is; nothing is read after the end or a problem. It bounds what it keeps. */
   read(chunk: string): ReadOutcome
-  /** Seconds that the whole answer may take, whatever progress it makes. */
-  most: number
+  /** Seconds that the whole response may take, whatever progress it makes. */
+  maxSeconds: number
 }
 
-/** What a chunk of an answer is. Only `progress` gives the answer more time. */
+/** What a chunk of a response is. Only `progress` gives the response more time. */
 export type ReadOutcome = 'waiting' | 'progress' | 'done' | { problem: string }
 
-/** What the service answered, or why there is no answer that can be used. */
-export type ServiceAnswer = { status: number; text: string } | { problem: string }
+/** What the service responded, or why there is no response that can be used. */
+export type ServiceResponse = { status: number; text: string } | { problem: string }
 
 /** A client of one service. */
 export type ServiceClient = {
-  post(request: ServicePost): Promise<ServiceAnswer>
+  post(request: ServicePost): Promise<ServiceResponse>
   close(): Promise<void>
 }
 
@@ -63,18 +64,18 @@ const CONNECT_TIMEOUT_MS = 10_000
 const PAUSE_MS = 500
 const MAX_PAUSE_MS = 30_000
 /** Half a minute of speech has 10 kB of words with their times. */
-const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024
 /**
- * A connection serves again after an answer of at most so many bytes that ends within this time.
+ * A connection serves again after a response of at most so many bytes that ends within this time.
  */
 const MAX_REUSED_BYTES = 128 * 1024
 const REST_MS = 100
 
 /**
- * Creates a client that sends a request again, after a pause, when the answer is 429 or 5xx or the
- * connection fails; `Retry-After` is honored. It connects to the configured address only, which the
- * operator may choose inside the own network, and follows no redirects. Honors HTTP_PROXY,
+ * Creates a client that sends a request again, after a pause, when the response is 429 or 5xx or
+ * the connection fails; `Retry-After` is honored. It connects to the configured address only, which
+ * the operator may choose inside the own network, and follows no redirects. Honors HTTP_PROXY,
  * HTTPS_PROXY and NO_PROXY.
  */
 export function createServiceClient(options: ServiceOptions): ServiceClient {
@@ -110,19 +111,19 @@ async function createAgent(): Promise<Dispatcher> {
 }
 
 /** `again`: the next attempt may succeed, after so many milliseconds at the earliest. */
-type PostOutcome = ServiceAnswer | { problem: string; again: { afterMs: number } }
+type PostOutcome = ServiceResponse | { problem: string; again: { afterMs: number } }
 
 async function send(
   agent: Dispatcher,
   post: ServicePost,
   { url, apiKey }: ServiceOptions,
 ): Promise<PostOutcome> {
-  const { path, contentType, body, signal, timeout, repeatsWork = true, follow } = post
+  const { path, contentType, body, signal, timeout, isIdempotent = true, stream } = post
   const { request } = await import('undici')
   const clock = startClock(post)
-  let isAnswering = false
+  let hasResponse = false
   try {
-    const answer = await request(`${url}${path}`, {
+    const response = await request(`${url}${path}`, {
       method: 'POST',
       dispatcher: agent,
       signal: AbortSignal.any([signal, clock.signal]),
@@ -131,26 +132,26 @@ async function send(
       headers: {
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
         ...{ 'content-type': contentType, 'user-agent': 'steno' },
-        accept: follow ? 'text/event-stream, application/json' : 'application/json',
+        accept: stream ? 'text/event-stream, application/json' : 'application/json',
         'accept-encoding': 'identity',
       },
       body,
     })
-    isAnswering = true
-    if (follow && answer.statusCode === 200) return await followAnswer(answer, follow, clock)
-    return await readAnswer(answer)
+    hasResponse = true
+    if (stream && response.statusCode === 200) return await readStream(response, stream, clock)
+    return await readResponse(response)
   } catch (error) {
     const late = clock.problem()
     const problem = late ?? describeConnectionError(error).detail
-    const mayHaveWorked = isAnswering || late !== undefined
-    return mayHaveWorked && !repeatsWork ? { problem } : { problem, again: { afterMs: 0 } }
+    const mayHaveRun = hasResponse || late !== undefined
+    return mayHaveRun && !isIdempotent ? { problem } : { problem, again: { afterMs: 0 } }
   } finally {
     clock.stop()
   }
 }
 
 /** Ends an attempt in time; `problem` says which time was over. */
-function startClock({ timeout, follow }: ServicePost) {
+function startClock({ timeout, stream }: ServicePost) {
   const late = new AbortController()
   let hasProgress = false
   let problem: string | undefined
@@ -160,11 +161,14 @@ function startClock({ timeout, follow }: ServicePost) {
   }
   const idle = setTimeout(() => {
     end(
-      hasProgress ? `its answer stalled for ${timeout} s` : `it did not answer within ${timeout} s`,
+      hasProgress
+        ? `its response stalled for ${timeout} s`
+        : `it did not respond within ${timeout} s`,
     )
   }, timeout * 1000)
   const whole =
-    follow && setTimeout(end, follow.most * 1000, `it took longer than ${follow.most} s`)
+    stream &&
+    setTimeout(end, stream.maxSeconds * 1000, `it took longer than ${stream.maxSeconds} s`)
   return {
     signal: late.signal,
     problem: () => problem,
@@ -179,11 +183,11 @@ function startClock({ timeout, follow }: ServicePost) {
   }
 }
 
-async function followAnswer(
+async function readStream(
   { statusCode: status, headers, body }: Dispatcher.ResponseData,
-  { read }: Follow,
+  { read }: StreamReader,
   clock: { progress(): void },
-): Promise<ServiceAnswer> {
+): Promise<ServiceResponse> {
   const decoder = decoderOf(headers['content-type'])
   for await (const part of body.iterator({ destroyOnReturn: false })) {
     const chunk = decodeText(decoder, part as Uint8Array, { stream: true })
@@ -209,11 +213,11 @@ function decodeText(
   try {
     return decoder.decode(bytes, options)
   } catch {
-    return { problem: `its answer is no text in ${decoder.encoding}` }
+    return { problem: `its response is no text in ${decoder.encoding}` }
   }
 }
 
-async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData) {
+async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData) {
   const isOverloaded = statusCode === 429 || statusCode >= 500
   const isRedirect = statusCode >= 300 && statusCode < 400
   if (isOverloaded || isRedirect) {
@@ -231,8 +235,8 @@ async function readAnswer({ statusCode, headers, body }: Dispatcher.ResponseData
   let bytes = 0
   for await (const part of body as AsyncIterable<Uint8Array>) {
     bytes += part.byteLength
-    if (bytes > MAX_ANSWER_BYTES) {
-      return { problem: `its answer is larger than ${MAX_ANSWER_BYTES} bytes` }
+    if (bytes > MAX_RESPONSE_BYTES) {
+      return { problem: `its response is larger than ${MAX_RESPONSE_BYTES} bytes` }
     }
     parts.push(part)
   }

@@ -57,8 +57,8 @@ const seeds = {
 /** A provider whose every answer is this text. */
 function answering(text: string, status = 200): ServiceClient {
   return {
-    async post({ follow }) {
-      const reading = status === 200 && follow?.read(text)
+    async post({ stream }) {
+      const reading = status === 200 && stream?.read(text)
       return typeof reading === 'object' ? reading : { status, text }
     },
     async close() {},

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { readSherpaLayout, readTokens } from '../../../src/asr/engines/sherpa/layout.ts'
 import { convertWhisper } from '../../../src/asr/engines/whisper/convert.ts'
 import { openCTranslate2 } from '../../../src/asr/engines/whisper/weights/ctranslate2.ts'
-import { describeWhisperModel } from '../../../src/asr/engines/whisper/weights/describe.ts'
+import { inspectWhisperModel } from '../../../src/asr/engines/whisper/weights/inspect-model.ts'
 import { openSafetensors } from '../../../src/asr/engines/whisper/weights/safetensors.ts'
 import type { WeightFile } from '../../../src/asr/engines/whisper/weights/weights.ts'
 import { readStoredRecord } from '../../../src/models/install/installed-models.ts'
@@ -86,15 +86,11 @@ function readRecord(bytes: Buffer): void {
 /** What a conversion begins with; the rest of it is slow. */
 function describe(source: string, weights: WeightFile | undefined): void {
   if (!weights) return
-  const { description, vocabulary } = describeWhisperModel(source, weights)
-  assert.ok(description.alignmentHeads.flat().every((n) => Number.isInteger(n) && n >= 0))
-  const named = [...description.suppressed, ...description.suppressedAtBegin]
-  const ids = [
-    ...named,
-    ...Object.values(description.languages),
-    ...Object.values(description.tokens),
-  ]
-  assert.ok(ids.every((id) => Number.isInteger(id) && id >= 0 && id <= description.vocabulary))
+  const { config, vocabulary } = inspectWhisperModel(source, weights)
+  assert.ok(config.alignmentHeads.flat().every((n) => Number.isInteger(n) && n >= 0))
+  const named = [...config.suppressed, ...config.suppressedAtBegin]
+  const ids = [...named, ...Object.values(config.languages), ...Object.values(config.tokens)]
+  assert.ok(ids.every((id) => Number.isInteger(id) && id >= 0 && id <= config.vocabulary))
   assert.ok(vocabulary.every((token) => typeof token === 'string'))
   weights.close()
 }

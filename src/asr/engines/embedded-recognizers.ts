@@ -1,5 +1,5 @@
 import type { AvailableRecognizers } from '../routing/routing.ts'
-import { describeMoonshine } from './moonshine/description.ts'
+import { describeMoonshine } from './moonshine/capabilities.ts'
 
 /** The recognizers that every installation has; the worker processes load them. */
 export const embeddedRecognizers: AvailableRecognizers = {

@@ -4,14 +4,14 @@ import { alignTokens } from '../recognition/token-alignment.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
-import { wordConfidence } from './moonshine/confidence.ts'
-import { type Decoding, loadMoonshine, type MoonshineDecoder } from './moonshine/decoder.ts'
 import {
   describeMoonshine,
   isMoonshine,
   type MoonshineSize,
   moonshineThresholds,
-} from './moonshine/description.ts'
+} from './moonshine/capabilities.ts'
+import { wordConfidence } from './moonshine/confidence.ts'
+import { type Decoding, loadMoonshine, type MoonshineDecoder } from './moonshine/decoder.ts'
 import type { MoonshineDimensions } from './moonshine/dimensions.ts'
 import { tokenPieces, tokensOf } from './moonshine/tokens.ts'
 import { wordsOf } from './moonshine/words.ts'

@@ -57,8 +57,8 @@ export async function createWhisper(
   ) as string[]
   const model: WhisperModel = {
     network,
-    tokenizer: createTokenizer(pieces, network.description),
-    extract: createFeatureExtractor(network.description.mels),
+    tokenizer: createTokenizer(pieces, network.config),
+    extract: createFeatureExtractor(network.config.mels),
   }
   const info = describeWhisper(stored)
   return {
@@ -86,7 +86,7 @@ function toRecognition(
   { decoding, language }: Transcription,
   audio: Float32Array,
 ): Recognition {
-  const heads = network.description.alignmentHeads.length
+  const heads = network.config.alignmentHeads.length
   return {
     words: timedWords(tokenizer, { decoding, language, audio, heads }),
     language,
@@ -123,7 +123,7 @@ async function recognizePartial(
   const prompt = promptOf(tokenizer, wanted.vocabulary)
   const how = { prompt, task: 'transcribe', signal } as const
   const decoding = await decodeDraft(network, encoded, request, how)
-  const heads = network.description.alignmentHeads.length
+  const heads = network.config.alignmentHeads.length
   const words = roughWords(tokenizer, { decoding, language, audio, heads })
   const differs = decoding.tokens.findIndex((token, i) => token !== draft[i])
   const same = differs < 0 ? decoding.tokens.length : differs
@@ -156,7 +156,7 @@ async function measureCost(
     const encoded = await encode(model, [audio], signal)
     await detect(network, encoded)
     const decoder = network.decoder(encoded, [0])
-    await decoder.step([[network.description.tokens.start, ...tokens]], { lastOnly: true })
+    await decoder.step([[network.config.tokens.start, ...tokens]], { lastOnly: true })
     for (let i = 1; i < count; i++) await decoder.step([[300 + i]], { lastOnly: true })
     decoder.close()
     return cpuSeconds() - from

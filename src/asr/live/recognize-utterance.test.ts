@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { moonshineThresholds } from '../engines/moonshine/description.ts'
+import { moonshineThresholds } from '../engines/moonshine/capabilities.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import { recognizePartial, stableWords } from './recognize-utterance.ts'
 

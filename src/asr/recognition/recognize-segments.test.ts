@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineThresholds } from '../engines/moonshine/description.ts'
+import { moonshineThresholds } from '../engines/moonshine/capabilities.ts'
 import { recognizeSegments } from './recognize-segments.ts'
 
 const options = {

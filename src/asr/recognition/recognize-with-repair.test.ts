@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { moonshineThresholds } from '../engines/moonshine/description.ts'
+import { moonshineThresholds } from '../engines/moonshine/capabilities.ts'
 import type { Recognition, Recognizer } from '../engines/recognizer.ts'
 import { quietestPoint, recognizeWithRepair } from './recognize-with-repair.ts'
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Device } from '../../config/config.ts'
 import type { StoredModel } from '../../models/install/installed-models.ts'
-import type { MoonshineSize } from '../engines/moonshine/description.ts'
+import type { MoonshineSize } from '../engines/moonshine/capabilities.ts'
 import { createMoonshine } from '../engines/moonshine.ts'
 import type { Recognizer } from '../engines/recognizer.ts'
 import { loadStored } from '../engines/stored-recognizers.ts'

@@ -178,7 +178,7 @@ test('a receiver that does not answer in time has failed', async (t) => {
   const { url, sockets } = await openRaw(t, () => pass())
   const attempt = await openSender(t, {}, { timeout: 654 }).send(url, { body: bodyOf('') })
   assert.equal(attempt.status, null)
-  assert.equal(attempt.error, 'it did not answer within 654 s')
+  assert.equal(attempt.error, 'it did not respond within 654 s')
   await closed(sockets[0]!)
 })
 

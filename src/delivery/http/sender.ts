@@ -106,7 +106,7 @@ async function send(attempt: Attempt, deps: Deps): Promise<AttemptRecord> {
     return { ...sent, ms, status, error: null, responseHeaders, responseBody }
   } catch (error) {
     signal.throwIfAborted()
-    const late = `it did not answer within ${Math.round(seconds * 1000) / 1000} s`
+    const late = `it did not respond within ${Math.round(seconds * 1000) / 1000} s`
     const reported = deadline.signal.aborted ? late : describeConnectionError(error).detail
     const nothing = { status: null, responseHeaders: null, responseBody: null }
     return { ...sent, ms: since(startedAt), error: reported, ...nothing }

@@ -39,10 +39,10 @@ for (const [precision, tolerance] of [
       const { signal } = new AbortController()
       await convertWhisper(weights.folder!, folder, { signal, precision })
       const network = await loadWhisper(folder)
-      const { vocabulary, alignmentHeads, languages, textPositions } = network.description
+      const { vocabulary, alignmentHeads, languages, textPositions } = network.config
       assert.deepEqual([vocabulary, alignmentHeads.length, textPositions], [51_865, 8, 448])
       assert.equal(Object.keys(languages).length, 99)
-      const audio = await network.encode([makeFeatures(network.description.mels)])
+      const audio = await network.encode([makeFeatures(network.config.mels)])
       const decoder = network.decoder(audio, [0])
       let output = await decoder.step([prompt], { lastOnly: true })
       for (const [step, token] of greedy.entries()) {

@@ -1,6 +1,6 @@
 /** Speech for tests: tones, whose pitch is the language, and models that recognize it. */
 
-import { moonshineThresholds } from '../../../src/asr/engines/moonshine/description.ts'
+import { moonshineThresholds } from '../../../src/asr/engines/moonshine/capabilities.ts'
 import type {
   LanguageProbability,
   Recognizer,

@@ -1,4 +1,4 @@
-import { moonshineThresholds } from '../../../src/asr/engines/moonshine/description.ts'
+import { moonshineThresholds } from '../../../src/asr/engines/moonshine/capabilities.ts'
 import type { Recognizer } from '../../../src/asr/engines/recognizer.ts'
 
 /**

@@ -39,10 +39,10 @@ export async function decodeBeams(
   request: BeamRequest,
   options: DecodeOptions,
 ): Promise<Decoding | undefined> {
-  const { description } = network
-  const { end } = description.tokens
-  const prefix = prefixOf(description, request.language, options)
-  const rank = createRanking(createTokenMasks(description), end)
+  const { config } = network
+  const { end } = config.tokens
+  const prefix = prefixOf(config, request.language, options)
+  const rank = createRanking(createTokenMasks(config), end)
   const ended: Hypothesis[] = []
   const begun = certainBeginning(request.greedy)
   let open = [begun]
@@ -55,8 +55,8 @@ export async function decodeBeams(
       const extensions = open
         .flatMap((hypothesis, from) => {
           const own = output.logits.subarray(
-            from * description.vocabulary,
-            (from + 1) * description.vocabulary,
+            from * config.vocabulary,
+            (from + 1) * config.vocabulary,
           )
           const best = rank(own, { count: BEAMS + 1, isFirst: hypothesis.tokens.length === 0 })
           return best.map((one) => ({ ...one, from, score: hypothesis.score + one.logProb }))
@@ -64,7 +64,7 @@ export async function decodeBeams(
         .sort((a, b) => b.score - a.score)
       const shape = { output, fed: read[0]!.length, frames: request.frames }
       const attentionOf = (from: number) => {
-        return attentionOfRow(from, { ...shape, heads: description.alignmentHeads.length })
+        return attentionOfRow(from, { ...shape, heads: config.alignmentHeads.length })
       }
       const kept: number[] = []
       const next: Hypothesis[] = []

@@ -10,8 +10,8 @@ import {
   writeCTranslate2,
 } from '../../../../test/support/asr/models/random-whisper.ts'
 import { writeHuggingFace } from '../../../../test/support/asr/models/write-hugging-face.ts'
+import type { WhisperConfig } from './config.ts'
 import { convertWhisper } from './convert.ts'
-import type { WhisperDescription } from './description.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'
 
 const { signal } = new AbortController()
@@ -41,8 +41,8 @@ function assertSame(name: string): void {
   }
 }
 
-test('the description holds sizes, tokens, languages and suppressed tokens', () => {
-  const found = JSON.parse(`${readConverted('converted', 'whisper.json')}`) as WhisperDescription
+test('the config holds sizes, tokens, languages and suppressed tokens', () => {
+  const found = JSON.parse(`${readConverted('converted', 'whisper.json')}`) as WhisperConfig
   assert.deepEqual(found, {
     version: 1,
     hidden: 64,
@@ -199,7 +199,7 @@ test('a folder without weights is refused', async () => {
 test('without alignment heads in the configuration the second half of the layers serves', async () => {
   const source = await damaged('no heads', (copy) => writeFileSync(join(copy, 'config.json'), '{}'))
   await convertWhisper(source, join(folder, 'no-heads'), { signal })
-  const found = JSON.parse(`${readConverted('no-heads', 'whisper.json')}`) as WhisperDescription
+  const found = JSON.parse(`${readConverted('no-heads', 'whisper.json')}`) as WhisperConfig
   assert.deepEqual(found.alignmentHeads, [
     [1, 0],
     [1, 1],

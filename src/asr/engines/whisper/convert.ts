@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { WhisperDescription } from './description.ts'
+import type { WhisperConfig } from './config.ts'
 import { writeDecoder } from './graphs/decoder.ts'
 import { writeEncoder } from './graphs/encoder.ts'
 import { startGraph } from './graphs/graph-writer.ts'
 import { openCTranslate2 } from './weights/ctranslate2.ts'
-import { describeWhisperModel } from './weights/describe.ts'
+import { inspectWhisperModel } from './weights/inspect-model.ts'
 import { openSafetensors } from './weights/safetensors.ts'
 import { type WeightFile, WeightFileError } from './weights/weights.ts'
 
@@ -17,7 +17,7 @@ export type WhisperConversion = {
   /** Told the part that is done, 0 to 1. */
   onProgress?: (done: number) => void
   /** `int8` by default; `fp32` is four times as large and only for checks. */
-  precision?: WhisperDescription['weights']
+  precision?: WhisperConfig['weights']
 }
 
 /**
@@ -35,8 +35,8 @@ export async function convertWhisper(
 ): Promise<void> {
   const weights = openWeights(source)
   try {
-    const { description, vocabulary } = describeWhisperModel(source, weights)
-    const whole: WhisperDescription = { ...description, weights: precision }
+    const { config, vocabulary } = inspectWhisperModel(source, weights)
+    const whole: WhisperConfig = { ...config, weights: precision }
     await mkdir(target, { recursive: true })
     const layers = whole.encoderLayers + whole.decoderLayers
     let done = 0

@@ -1,5 +1,5 @@
 import { findRepetition } from '../../recognition/repetition.ts'
-import type { WhisperDescription } from './description.ts'
+import type { WhisperConfig } from './config.ts'
 import type { DecoderOutput, EncodedAudio, WhisperDecoder, WhisperNetwork } from './network.ts'
 
 /** Write what was said, or say it in English. */
@@ -52,7 +52,7 @@ export type DecodeOptions = {
 
 /** Lets the model look at each piece of audio once. */
 export async function detect(network: WhisperNetwork, audio: EncodedAudio): Promise<Detection[]> {
-  const { vocabulary, languages, tokens } = network.description
+  const { vocabulary, languages, tokens } = network.config
   const items = [...audio.frames.keys()]
   const decoder = network.decoder(audio, items)
   const { logits } = await decoder.step(
@@ -78,21 +78,21 @@ export async function decodeBatch(
   requests: readonly DecodeRequest[],
   options: DecodeOptions,
 ): Promise<Decoding[]> {
-  const { description } = network
+  const { config } = network
   const decoder = network.decoder(
     audio,
     requests.map(({ item }) => item),
   )
   const all = requests.map((request) => openRow(request))
-  const choose = createChoice(description)
+  const choose = createChoice(config)
   let rows = all
-  let read = requests.map(({ language }) => prefixOf(description, language, options))
+  let read = requests.map(({ language }) => prefixOf(config, language, options))
   try {
     while (rows.length > 0) {
       options.signal.throwIfAborted()
       const output = await decoder.step(read, { attention: true, lastOnly: true })
       for (const [i, row] of rows.entries()) {
-        if (row.open) advance(row, choose, { output, i, fed: read[0]!.length, description })
+        if (row.open) advance(row, choose, { output, i, fed: read[0]!.length, config })
       }
       // Ended rows stay until half the batch has ended: copying the caches costs about a step.
       const open = rows.flatMap((row, i) => (row.open ? [i] : []))
@@ -100,7 +100,7 @@ export async function decodeBatch(
         if (open.length > 0) decoder.keep(open)
         rows = open.map((i) => rows[i]!)
       }
-      read = rows.map(({ decoding }) => [decoding.tokens.at(-1) ?? description.tokens.end])
+      read = rows.map(({ decoding }) => [decoding.tokens.at(-1) ?? config.tokens.end])
     }
   } finally {
     decoder.close()
@@ -122,20 +122,20 @@ export async function decodeDraft(
   options: DecodeOptions,
 ): Promise<Decoding> {
   if (draft.tokens.length === 0) return (await decodeBatch(network, audio, [draft], options))[0]!
-  const { description } = network
-  const prefix = prefixOf(description, draft.language, options)
+  const { config } = network
+  const prefix = prefixOf(config, draft.language, options)
   const guessed = draft.tokens.slice(0, draft.maxTokens)
   const decoder = network.decoder(audio, [draft.item])
   const row = openRow(draft)
-  const choose = createChoice(description)
+  const choose = createChoice(config)
   try {
     let output = await decoder.step([prefix], { attention: true, lastOnly: true })
-    advance(row, choose, { output, i: 0, fed: prefix.length, description })
+    advance(row, choose, { output, i: 0, fed: prefix.length, config })
     let kept = 0
     if (row.open && row.decoding.tokens[0] === guessed[0]) {
       output = await decoder.step([guessed], { attention: true })
       for (; row.open && row.decoding.tokens[kept] === guessed[kept]; kept++) {
-        advance(row, choose, { output, i: 0, fed: guessed.length, at: kept, description })
+        advance(row, choose, { output, i: 0, fed: guessed.length, at: kept, config })
       }
       if (kept < guessed.length && row.open) return await startAgain()
     }
@@ -160,7 +160,7 @@ export async function decodeDraft(
     for (let read = first; row.open; read = [row.decoding.tokens.at(-1)!]) {
       options.signal.throwIfAborted()
       const output = await decoder.step([read], { attention: true, lastOnly: true })
-      advance(row, choose, { output, i: 0, fed: read.length, description })
+      advance(row, choose, { output, i: 0, fed: read.length, config })
     }
   }
 }
@@ -172,7 +172,7 @@ export function meanLogProbability({ logProbs }: Pick<Decoding, 'logProbs'>): nu
 
 /** Returns the tokens before a text. */
 export function prefixOf(
-  { tokens, languages, multilingual }: WhisperDescription,
+  { tokens, languages, multilingual }: WhisperConfig,
   language: string,
   { prompt, task }: DecodeOptions,
 ): number[] {
@@ -197,13 +197,13 @@ type Advance = {
   /** Tokens that each row was fed, and the one of them that counts: the last one by default. */
   fed: number
   at?: number
-  description: WhisperDescription
+  config: WhisperConfig
 }
 
 /** Chooses the next token of a row and closes the row when it has ended. */
-function advance(row: Row, choose: Choice, { output, i, fed, at, description }: Advance): void {
+function advance(row: Row, choose: Choice, { output, i, fed, at, config }: Advance): void {
   const { decoding, request } = row
-  const { vocabulary, alignmentHeads, tokens } = description
+  const { vocabulary, alignmentHeads, tokens } = config
   const from = (i * output.tokens + (output.tokens === 1 ? 0 : (at ?? 0))) * vocabulary
   const isFirst = decoding.tokens.length === 0
   const { token, logProb } = choose(output.logits.subarray(from, from + vocabulary), {
@@ -242,7 +242,7 @@ export function createTokenMasks({
   tokens,
   suppressed,
   suppressedAtBegin,
-}: WhisperDescription): { always: Uint8Array; atBegin: Uint8Array } {
+}: WhisperConfig): { always: Uint8Array; atBegin: Uint8Array } {
   const always = new Uint8Array(vocabulary).fill(1, tokens.end + 1)
   for (const token of suppressed) always[token] = 1
   const atBegin = always.slice()
@@ -254,9 +254,9 @@ export function createTokenMasks({
  * Creates the choice of a token: the likeliest one, or a random one at a temperature, out of those
  * that are text. Probabilities are those among the allowed tokens at temperature 1.
  */
-function createChoice(description: WhisperDescription): Choice {
-  const { tokens } = description
-  const masks = createTokenMasks(description)
+function createChoice(config: WhisperConfig): Choice {
+  const { tokens } = config
+  const masks = createTokenMasks(config)
 
   return (logits, { isFirst, temperature, random }) => {
     const masked = isFirst ? masks.atBegin : masks.always

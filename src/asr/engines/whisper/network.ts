@@ -11,7 +11,7 @@ import {
   type Tensor,
   type Tensors,
 } from '../../onnx/onnx-runtime.ts'
-import type { WhisperDescription } from './description.ts'
+import type { WhisperConfig } from './config.ts'
 import { createEncodingCache } from './encoding-cache.ts'
 import type { MelFeatures } from './features.ts'
 
@@ -50,7 +50,7 @@ export type WhisperDecoder = {
 
 /** A loaded Whisper model. A call blocks the event loop. */
 export type WhisperNetwork = {
-  readonly description: WhisperDescription
+  readonly config: WhisperConfig
   /**
    * Encodes chunks of at most 30 s (3000 frames). Shorter input is allowed and cheaper; the models
    * were trained with input padded to 30 s. With `keep` what is encoded is remembered, as far as
@@ -73,19 +73,18 @@ export async function loadWhisper(
   { device = 'cpu' }: { device?: Device } = {},
 ): Promise<WhisperNetwork> {
   const text = await readFile(join(folder, 'whisper.json'), 'utf8')
-  const description = JSON.parse(text) as WhisperDescription
-  if (description.version !== 1)
-    throw new Error(`${folder} is of another version: convert it again`)
+  const config = JSON.parse(text) as WhisperConfig
+  if (config.version !== 1) throw new Error(`${folder} is of another version: convert it again`)
   const encoder = await loadModel(join(folder, 'encoder.onnx'), { signedWeights: true, device })
   const decoder = await loadModel(join(folder, 'decoder.onnx'), { device })
   const encodings = new WeakMap<EncodedAudio, readonly Tensors[]>()
   const kept = createEncodingCache(KEPT_BYTES)
   return {
-    description,
+    config,
     async encode(features, { keep = false } = {}) {
       const chunks: Tensors[] = []
       for (const own of features) {
-        const chunk = kept.take(own) ?? (await encodeChunk(encoder, description, own))
+        const chunk = kept.take(own) ?? (await encodeChunk(encoder, config, own))
         if (keep) kept.keep(own, chunk)
         chunks.push(chunk)
       }
@@ -98,7 +97,7 @@ export async function loadWhisper(
       if (!chunks) throw new TypeError('audio was encoded by another model')
       return startDecoder(
         decoder,
-        description,
+        config,
         items.map((item) => chunks[item]!),
       )
     },
@@ -110,7 +109,7 @@ export async function loadWhisper(
 
 async function encodeChunk(
   encoder: Session,
-  { mels, audioPositions }: WhisperDescription,
+  { mels, audioPositions }: WhisperConfig,
   { data, frames }: MelFeatures,
 ): Promise<Tensors> {
   if (data.length !== mels * frames) throw new RangeError(`${mels} × ${frames} values expected`)
@@ -122,15 +121,15 @@ async function encodeChunk(
 
 function startDecoder(
   session: Session,
-  description: WhisperDescription,
+  config: WhisperConfig,
   chunks: readonly Tensors[],
 ): WhisperDecoder {
-  const { heads, hidden, textPositions } = description
+  const { heads, hidden, textPositions } = config
   const empty = floats(new Float32Array(0), [chunks.length, heads, 0, hidden / heads])
   let items = chunks
-  let cross = stackChunks(chunks, description)
+  let cross = stackChunks(chunks, config)
   let cache: Tensors = {}
-  for (const name of partsOf(description)) cache[`past.${name}`] = empty
+  for (const name of partsOf(config)) cache[`past.${name}`] = empty
   let past = 0
   return {
     async step(tokens, { attention = false, lastOnly = false } = {}) {
@@ -151,7 +150,7 @@ function startDecoder(
       })
       past += count
       cache = {}
-      for (const name of partsOf(description)) cache[`past.${name}`] = outputs[name]!
+      for (const name of partsOf(config)) cache[`past.${name}`] = outputs[name]!
       return {
         logits: floatsOf(outputs.logits),
         tokens: selected.length,
@@ -177,7 +176,7 @@ function startDecoder(
 }
 
 /** The names of a key and a value per decoder layer. */
-function partsOf({ decoderLayers }: WhisperDescription): string[] {
+function partsOf({ decoderLayers }: WhisperConfig): string[] {
   return Array.from({ length: decoderLayers }, (_, layer) => [
     `key.${layer}`,
     `value.${layer}`,
@@ -193,15 +192,15 @@ function causalMask(past: number, count: number): Tensor {
 }
 
 /** Puts what the encoder returned for each row into one batch; shorter chunks are padded. */
-function stackChunks(chunks: readonly Tensors[], description: WhisperDescription): Tensors {
-  const { heads, hidden } = description
+function stackChunks(chunks: readonly Tensors[], config: WhisperConfig): Tensors {
+  const { heads, hidden } = config
   const frames = chunks.map((chunk) => chunk['key.0']!.dims[2]!)
   const width = Math.max(...frames)
   const mask = new Float32Array(chunks.length * width)
   for (const [row, own] of frames.entries()) mask.fill(HIDDEN, row * width + own, (row + 1) * width)
   const stacked: Tensors = { cross_mask: floats(mask, [chunks.length, 1, 1, width]) }
   const size = hidden / heads
-  for (const name of partsOf(description)) {
+  for (const name of partsOf(config)) {
     if (chunks.length === 1) {
       stacked[`cross.${name}`] = chunks[0]![name]!
       continue

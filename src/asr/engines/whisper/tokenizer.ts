@@ -1,4 +1,4 @@
-import type { WhisperDescription } from './description.ts'
+import type { WhisperConfig } from './config.ts'
 
 /** Some tokens that belong together: `first` to `last` of a text, both included. */
 export type TokenRange = { text: string; first: number; last: number }
@@ -32,7 +32,7 @@ export function isWrittenWithoutSpaces(language: string): boolean {
 /** `vocabulary` holds the byte-level piece of each token, by id. */
 export function createTokenizer(
   vocabulary: readonly string[],
-  { tokens: { end } }: Pick<WhisperDescription, 'tokens'>,
+  { tokens: { end } }: Pick<WhisperConfig, 'tokens'>,
 ): WhisperTokenizer {
   const pieces = vocabulary.slice(0, end).map(bytesOf)
   const ids = new Map(vocabulary.slice(0, end).map((piece, id) => [piece, id]))

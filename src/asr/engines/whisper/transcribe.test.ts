@@ -19,7 +19,7 @@ const wanted: TranscribeOptions = {
 
 function modelOf(...args: Parameters<typeof standInNetwork>) {
   const { network, fed } = standInNetwork(...args)
-  const tokenizer = createTokenizer(pieces, network.description)
+  const tokenizer = createTokenizer(pieces, network.config)
   return { model: { network, tokenizer, extract: createFeatureExtractor(80) }, fed }
 }
 
@@ -43,12 +43,12 @@ test('the likeliest language is used, of the allowed ones if some are named', as
 test('where no language is likely, the model looks again at audio padded to 30 s', async () => {
   const framesOf = async (heard: Record<number, number>) => {
     const { model } = modelOf([[1, 2]], { heard })
-    const { encode, description } = model.network
-    const languages = { ...description.languages, fr: 21 }
+    const { encode, config } = model.network
+    const languages = { ...config.languages, fr: 21 }
     const frames: number[] = []
     const network: typeof model.network = {
       ...model.network,
-      description: { ...description, languages },
+      config: { ...config, languages },
       encode: async (features) => {
         frames.push(...features.map((piece) => piece.frames))
         return await encode(features)

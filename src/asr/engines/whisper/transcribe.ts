@@ -1,6 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import { isWrittenIn, scriptOf } from '../../languages/scripts.ts'
 import { decodeBeams } from './beam.ts'
+import type { WhisperConfig } from './config.ts'
 import {
   type DecodeOptions,
   type DecodeRequest,
@@ -10,7 +11,6 @@ import {
   detect,
   meanLogProbability,
 } from './decode.ts'
-import type { WhisperDescription } from './description.ts'
 import { type FeatureExtractor, HOP } from './features.ts'
 import type { EncodedAudio, WhisperNetwork } from './network.ts'
 import type { WhisperTokenizer } from './tokenizer.ts'
@@ -84,7 +84,7 @@ export async function transcribe(
   options: TranscribeOptions,
 ): Promise<Transcription[]> {
   const found: Transcription[] = []
-  const size = batchSize(model.network.description)
+  const size = batchSize(model.network.config)
   for (let i = 0; i < segments.length; i += size) {
     found.push(...(await transcribeBatch(model, segments.slice(i, i + size), options)))
   }
@@ -92,7 +92,7 @@ export async function transcribe(
 }
 
 /** Returns how many pieces of 30 s may be encoded at once. */
-function batchSize({ decoderLayers, hidden, audioPositions }: WhisperDescription): number {
+function batchSize({ decoderLayers, hidden, audioPositions }: WhisperConfig): number {
   return Math.max(
     1,
     Math.floor(MAX_ENCODED_BYTES / (decoderLayers * 2 * hidden * audioPositions * 4)),
@@ -183,7 +183,7 @@ export async function encode(
   signal: AbortSignal,
   { silence = SILENCE_FRAMES, keep = false } = {},
 ): Promise<EncodedAudio> {
-  const max = Math.min(FULL_FRAMES, network.description.audioPositions * 2)
+  const max = Math.min(FULL_FRAMES, network.config.audioPositions * 2)
   const features = segments.map((segment) => {
     const own = Math.ceil(segment.length / HOP) + silence
     // An odd frame would be dropped by the encoder.

@@ -1,4 +1,4 @@
-import type { WhisperDescription } from '../../../../src/asr/engines/whisper/description.ts'
+import type { WhisperConfig } from '../../../../src/asr/engines/whisper/config.ts'
 import type { WhisperNetwork } from '../../../../src/asr/engines/whisper/network.ts'
 
 /** Ids 0 to 10 are text; English is 12, German 13. */
@@ -17,7 +17,7 @@ export const tokens = {
 const HEADS = 2
 const VOCABULARY = 22
 
-const description: WhisperDescription = {
+const config: WhisperConfig = {
   version: 1,
   weights: 'fp32',
   hidden: 4,
@@ -49,7 +49,7 @@ export function standInNetwork(
 ): { network: WhisperNetwork; fed: number[][] } {
   const fed: number[][] = []
   const network: WhisperNetwork = {
-    description,
+    config,
     encode: async (features) => ({ frames: features.map(({ frames }) => frames / 2) }),
     decoder(audio, items) {
       const frames = Math.max(...audio.frames)

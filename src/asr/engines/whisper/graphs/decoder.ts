@@ -1,6 +1,6 @@
 import type { OnnxValue } from '../../../onnx/onnx.ts'
 import { describeValue } from '../../../onnx/onnx-graph.ts'
-import type { WhisperDescription } from '../description.ts'
+import type { WhisperConfig } from '../config.ts'
 import {
   blockConstants,
   blockProduct,
@@ -24,13 +24,10 @@ const HEADS_AXIS = 1
  * Outputs: `logits` f32 [rows, selected, vocabulary], `attention` f32 [rows, alignment heads,
  * tokens, frames] after softmax, `key.0`, `value.0` …: the cache with the new tokens.
  */
-export async function writeDecoder(
-  context: GraphContext,
-  description: WhisperDescription,
-): Promise<void> {
+export async function writeDecoder(context: GraphContext, config: WhisperConfig): Promise<void> {
   const { graph, weights } = context
-  const { hidden, decoderLayers, textPositions, heads, alignmentHeads } = description
-  const embedding = writeEmbedding(context, description)
+  const { hidden, decoderLayers, textPositions, heads, alignmentHeads } = config
+  const embedding = writeEmbedding(context, config)
   const places = graph.floats(
     'places',
     [textPositions, hidden],
@@ -41,8 +38,8 @@ export async function writeDecoder(
   for (let layer = 0; layer < decoderLayers; layer++) {
     const name = `decoder/layer_${layer}`
     const wanted = alignmentHeads.flatMap(([from, head]) => (from === layer ? [head] : []))
-    states = selfAttention(context, states, { name: `${name}/self_attention`, layer, description })
-    const cross = crossAttention(context, states, { name: `${name}/attention`, layer, description })
+    states = selfAttention(context, states, { name: `${name}/self_attention`, layer, config })
+    const cross = crossAttention(context, states, { name: `${name}/attention`, layer, config })
     if (wanted.length > 0) {
       aligned.push(
         graph.node('Gather', [cross.weights, graph.integers(...wanted)], { axis: HEADS_AXIS }),
@@ -71,7 +68,7 @@ export async function writeDecoder(
       ...cache('cross.', 'frames'),
     ],
     [
-      describeValue('logits', ['rows', 'selected', description.vocabulary]),
+      describeValue('logits', ['rows', 'selected', config.vocabulary]),
       describeValue('attention', ['rows', alignmentHeads.length, 'tokens', 'frames']),
       ...cache('', 'all'),
     ],
@@ -81,7 +78,7 @@ export async function writeDecoder(
 /** Writes the embedding once for both of its uses: the first states and the logits. */
 function writeEmbedding(
   { graph, weights, precision }: GraphContext,
-  { hidden, vocabulary }: WhisperDescription,
+  { hidden, vocabulary }: WhisperConfig,
 ): { rows: string; logits(states: string): void } {
   const matrix = weights.read(EMBEDDING)
   const size = { outputs: vocabulary, inputs: hidden }
@@ -104,19 +101,19 @@ function writeEmbedding(
   }
 }
 
-type Attention = { name: string; layer: number; description: WhisperDescription }
+type Attention = { name: string; layer: number; config: WhisperConfig }
 
 function selfAttention(context: GraphContext, input: string, attention: Attention): string {
-  const { name, layer, description } = attention
+  const { name, layer, config } = attention
   const { graph } = context
   const normal = normalized(context, input, `${name}/layer_norm`)
   const parts = [0, 1, 2].map((part) => {
-    const rows: [number, number] = [part * description.hidden, (part + 1) * description.hidden]
+    const rows: [number, number] = [part * config.hidden, (part + 1) * config.hidden]
     const flat = product(context, normal, `${name}/linear_0`, {
       rows,
-      ...(part === 0 ? queryFactor(description) : {}),
+      ...(part === 0 ? queryFactor(config) : {}),
     })
-    return splitHeads(context, flat, description)
+    return splitHeads(context, flat, config)
   })
   const [query, key, value] = parts as [string, string, string]
   graph.nodeTo([`key.${layer}`], 'Concat', [`past.key.${layer}`, key], { axis: 2 })
@@ -124,26 +121,26 @@ function selfAttention(context: GraphContext, input: string, attention: Attentio
   const { attended } = attend(context, [query, `key.${layer}`, `value.${layer}`], 'mask')
   return graph.node('Add', [
     input,
-    product(context, joinHeads(context, attended, description), `${name}/linear_1`),
+    product(context, joinHeads(context, attended, config), `${name}/linear_1`),
   ])
 }
 
 function crossAttention(
   context: GraphContext,
   input: string,
-  { name, layer, description }: Attention,
+  { name, layer, config }: Attention,
 ): { states: string; weights: string } {
   const normal = normalized(context, input, `${name}/layer_norm`)
-  const flat = product(context, normal, `${name}/linear_0`, queryFactor(description))
-  const query = splitHeads(context, flat, description)
+  const flat = product(context, normal, `${name}/linear_0`, queryFactor(config))
+  const query = splitHeads(context, flat, config)
   const sources = [query, `cross.key.${layer}`, `cross.value.${layer}`] as const
   const { attended, weights } = attend(context, sources, 'cross_mask')
-  const output = product(context, joinHeads(context, attended, description), `${name}/linear_2`)
+  const output = product(context, joinHeads(context, attended, config), `${name}/linear_2`)
   return { states: context.graph.node('Add', [input, output]), weights }
 }
 
 /** Scores are divided by the root of the head size; 1/8 for heads of 64, so nothing is rounded. */
-function queryFactor({ hidden, heads }: WhisperDescription): { factor: number } {
+function queryFactor({ hidden, heads }: WhisperConfig): { factor: number } {
   return { factor: (hidden / heads) ** -0.5 }
 }
 
@@ -161,22 +158,22 @@ function attend(
 function splitHeads(
   { graph }: GraphContext,
   flat: string,
-  { heads, hidden }: WhisperDescription,
+  { heads, hidden }: WhisperConfig,
 ): string {
   const split = graph.node('Reshape', [flat, graph.integers(0, 0, heads, hidden / heads)])
   return graph.node('Transpose', [split], { perm: [0, 2, 1, 3] })
 }
 
-function joinHeads({ graph }: GraphContext, split: string, { hidden }: WhisperDescription): string {
+function joinHeads({ graph }: GraphContext, split: string, { hidden }: WhisperConfig): string {
   const turned = graph.node('Transpose', [split], { perm: [0, 2, 1, 3] })
   return graph.node('Reshape', [turned, graph.integers(0, 0, hidden)])
 }
 
-/** The heads come out layer by layer; the output has them in the order of the description. */
+/** The heads come out layer by layer; the output has them in the order of the config. */
 function reorder(
   { graph }: GraphContext,
   aligned: readonly string[],
-  heads: WhisperDescription['alignmentHeads'],
+  heads: WhisperConfig['alignmentHeads'],
 ): void {
   const byLayer = [...heads.keys()].sort((a, b) => heads[a]![0] - heads[b]![0] || a - b)
   const order = heads.map((_, i) => byLayer.indexOf(i))

@@ -1,5 +1,5 @@
 import { describeValue } from '../../../onnx/onnx-graph.ts'
-import type { WhisperDescription } from '../description.ts'
+import type { WhisperConfig } from '../config.ts'
 import { type GraphContext, normalized } from './layers.ts'
 import { normalizedProducts, rowProducts } from './row-products.ts'
 
@@ -12,18 +12,15 @@ const KERNEL = 3
  * frames, and to what cross-attention makes of them in each decoder layer: `key.0`, `value.0` …
  * f32 [1, heads, positions, head size]. Shorter input uses the first positions only.
  */
-export async function writeEncoder(
-  context: GraphContext,
-  description: WhisperDescription,
-): Promise<void> {
+export async function writeEncoder(context: GraphContext, config: WhisperConfig): Promise<void> {
   const { graph } = context
-  const { heads, hidden, mels, encoderLayers, decoderLayers } = description
+  const { heads, hidden, mels, encoderLayers, decoderLayers } = config
   const first = graph.node('Gelu', [convolution(context, 'features', 1)])
   const second = graph.node('Gelu', [convolution(context, first, 2)])
   let states = withPositions(
     context,
     graph.node('Transpose', [second], { perm: [0, 2, 1] }),
-    description,
+    config,
   )
   for (let layer = 0; layer < encoderLayers; layer++) {
     const name = `encoder/layer_${layer}`
@@ -66,7 +63,7 @@ function convolution({ graph, weights }: GraphContext, input: string, number: 1 
 function withPositions(
   { graph, weights }: GraphContext,
   input: string,
-  { audioPositions, hidden }: WhisperDescription,
+  { audioPositions, hidden }: WhisperConfig,
 ): string {
   const all = weights.read('encoder/position_encodings/encodings')
   const positions = graph.floats('positions', [audioPositions, hidden], all)
@@ -79,7 +76,7 @@ function selfAttention(
   context: GraphContext,
   input: string,
   name: string,
-  { heads, hidden }: Pick<WhisperDescription, 'heads' | 'hidden'>,
+  { heads, hidden }: Pick<WhisperConfig, 'heads' | 'hidden'>,
 ): string {
   const parts = [0, 1, 2].map((part) => [part * hidden, (part + 1) * hidden] as const)
   const weights = { norm: `${name}/layer_norm`, name: `${name}/linear_0`, parts }

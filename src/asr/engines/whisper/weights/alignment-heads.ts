@@ -1,6 +1,6 @@
-import type { WhisperDescription } from '../description.ts'
+import type { WhisperConfig } from '../config.ts'
 
-type Heads = WhisperDescription['alignmentHeads']
+type Heads = WhisperConfig['alignmentHeads']
 
 /**
  * Heads that follow the audio, by the layers and the width of the decoder, as published with the
@@ -164,10 +164,7 @@ export function publishedAlignmentHeads({
   heads,
   mels,
   multilingual,
-}: Pick<
-  WhisperDescription,
-  'decoderLayers' | 'hidden' | 'heads' | 'mels' | 'multilingual'
->): Heads {
+}: Pick<WhisperConfig, 'decoderLayers' | 'hidden' | 'heads' | 'mels' | 'multilingual'>): Heads {
   if (decoderLayers === LARGE_V3.layers && mels === LARGE_V3.mels) return largeV3Heads
   const published = multilingual ? multilingualHeads : englishHeads
   const known = published[`${decoderLayers}x${hidden}`]

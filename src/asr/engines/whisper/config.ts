@@ -2,7 +2,7 @@
  * Sizes, tokens and languages of a converted Whisper model: the content of `whisper.json`, written
  * by `convertWhisper`.
  */
-export type WhisperDescription = {
+export type WhisperConfig = {
   /** Of this form of the files; another one must be converted again. */
   version: 1
   /** `int8`: 8 bits in blocks of 32; `fp32`: floats, for checks. */
@@ -36,7 +36,7 @@ export type WhisperDescription = {
 
 /** The sizes of a model. */
 export type WhisperSizes = Pick<
-  WhisperDescription,
+  WhisperConfig,
   | 'hidden'
   | 'heads'
   | 'encoderLayers'

@@ -1,7 +1,7 @@
-import type { WhisperDescription, WhisperSizes, WhisperTokens } from '../description.ts'
+import type { WhisperConfig, WhisperSizes, WhisperTokens } from '../config.ts'
 import { publishedAlignmentHeads } from './alignment-heads.ts'
 import { checkShapes } from './check-shapes.ts'
-import { readConfiguration } from './configuration.ts'
+import { readHuggingFaceConfig } from './hugging-face-config.ts'
 import { readVocabulary } from './vocabulary.ts'
 import { type WeightFile, WeightFileError } from './weights.ts'
 
@@ -11,19 +11,19 @@ const MAX_POSITIONS = 100_000
 /** Weights are rounded in blocks of this many; it divides the width of every published model. */
 const BLOCK = 32
 
-/** A model as it will be written: its description but for the form of the weights, its tokens. */
-export type DescribedModel = {
-  description: Omit<WhisperDescription, 'weights'>
+/** What is known of a model before its weights are converted; `vocabulary` holds its tokens. */
+export type InspectedModel = {
+  config: Omit<WhisperConfig, 'weights'>
   vocabulary: string[]
 }
 
 /**
- * Describes the model of a folder from the sizes of its weights, its configuration and its
+ * Derives the config of a model from the sizes of its weights, its configuration and its
  * vocabulary. Throws `WeightFileError` when it is no Whisper model.
  */
-export function describeWhisperModel(folder: string, weights: WeightFile): DescribedModel {
+export function inspectWhisperModel(folder: string, weights: WeightFile): InspectedModel {
   const sizes = readSizes(weights, folder)
-  const configuration = readConfiguration(folder, sizes)
+  const configuration = readHuggingFaceConfig(folder, sizes)
   checkShapes(weights, sizes)
   const vocabulary = readVocabulary(folder, sizes.vocabulary)
   const tokens = findTokens(vocabulary, folder)
@@ -36,7 +36,7 @@ export function describeWhisperModel(folder: string, weights: WeightFile): Descr
   const alignmentHeads =
     configuration.alignmentHeads ?? publishedAlignmentHeads({ ...sizes, multilingual })
   return {
-    description: {
+    config: {
       version: 1,
       ...sizes,
       alignmentHeads,

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import type { WhisperDescription, WhisperSizes } from '../description.ts'
+import type { WhisperConfig, WhisperSizes } from '../config.ts'
 import { readJson } from './vocabulary.ts'
 import { asFields, isCount, WeightFileError } from './weights.ts'
 
 /** What the configuration files of a folder say; undefined = nothing. */
-export type WhisperConfiguration = {
-  alignmentHeads: WhisperDescription['alignmentHeads'] | undefined
+export type HuggingFaceConfig = {
+  alignmentHeads: WhisperConfig['alignmentHeads'] | undefined
   isMultilingual: boolean | undefined
   /** Tokens by the text of a language's token. */
   languages: Record<string, number> | undefined
@@ -30,7 +30,7 @@ type Fields = {
  * Reads the configuration of a model's folder. Throws `WeightFileError` when it does not fit the
  * sizes of the model.
  */
-export function readConfiguration(folder: string, sizes: WhisperSizes): WhisperConfiguration {
+export function readHuggingFaceConfig(folder: string, sizes: WhisperSizes): HuggingFaceConfig {
   const found = {
     ...readJson<Fields>(join(folder, 'config.json')),
     ...readJson<Fields>(join(folder, 'generation_config.json')),
@@ -55,14 +55,14 @@ export function readConfiguration(folder: string, sizes: WhisperSizes): WhisperC
 function readHeads(
   heads: unknown,
   { folder, sizes }: { folder: string; sizes: WhisperSizes },
-): WhisperDescription['alignmentHeads'] | undefined {
+): WhisperConfig['alignmentHeads'] | undefined {
   if (heads === undefined || heads === null) return undefined
   const isHead = (place: unknown) => {
     const [layer, head] = Array.isArray(place) ? place : []
     return isCount(layer) && layer < sizes.decoderLayers && isCount(head) && head < sizes.heads
   }
   if (Array.isArray(heads) && heads.length > 0 && heads.every(isHead)) {
-    return heads as WhisperDescription['alignmentHeads']
+    return heads as WhisperConfig['alignmentHeads']
   }
   throw new WeightFileError(
     `${folder} names a head that its model lacks: ${JSON.stringify(heads).slice(0, 100)}`,
