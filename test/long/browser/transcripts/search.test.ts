@@ -80,6 +80,8 @@ test('what was said is searched by phrase, speaker, kind, day and metadata', {
   await ask.click()
   await page.getByText('Nobody said that in these recordings.').waitFor()
   await page.getByLabel('Metadata').fill('team=red')
+  await ask.click()
+  await page.getByText('hello world').waitFor()
   await page.getByLabel('Until').fill('2020-01-31')
   await ask.click()
   await page.getByText('Nobody said that in these recordings.').waitFor()
