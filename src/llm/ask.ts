@@ -136,6 +136,11 @@ export async function askInHalves<T, R>(
   return [...first, ...(await askInHalves(items.slice(half), ask))]
 }
 
+/** Returns the text of an answer that is one block of code, and any other answer as it is. */
+export function withoutFence(answer: string): string {
+  return /^\s*```[\w-]*\n([^`]*?)\n?```\s*$/.exec(answer)?.[1] ?? answer
+}
+
 /**
  * Returns the JSON in an answer: models put it into a block of code, or a sentence before it.
  * Undefined without any.

@@ -322,6 +322,17 @@ test('texts are cut at lines, then at blanks, never within a letter', () => {
   assert.deepEqual(readJson('no json'), undefined)
 })
 
+test('a block of code around a summary or a translation is none of it', async (t) => {
+  const { options } = await openChatModel(t, () => '```text\nHere are the points:\n– One\n```')
+  const task = { style: 'bullet_points', transcript: 'Hi.' } as const
+  assert.equal((await summarizeTranscript(task, options)).text, '- One')
+  const plain = await openChatModel(t, () => '```\nHallo.\n```')
+  const german = { target: 'de', texts: ['Hi.'], context: '', before: [], informal: false }
+  assert.deepEqual((await translateTexts(german, plain.options)).texts, ['Hallo.'])
+  const empty = await openChatModel(t, () => '```\n\n```')
+  await assert.rejects(summarizeTranscript(task, empty.options), /returned no text/)
+})
+
 test('points are listed once, ten at most', async (t) => {
   const points = Array.from({ length: 14 }, (_, n) => `${n + 1}. Point ${n}`)
   const { options } = await openChatModel(t, () =>

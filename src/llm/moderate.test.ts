@@ -70,3 +70,10 @@ test('what is no sentence or no category is left out; after nonsense, halves are
   )
   assert.equal(single.usage.requests, 5)
 })
+
+test('a model that never returns a list of flags fails', async (t) => {
+  await assert.rejects(
+    moderate(t, ['good', 'bad'], () => 'All is well.'),
+    /returned no list of flags/,
+  )
+})

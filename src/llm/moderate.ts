@@ -23,7 +23,8 @@ const FLAG_TOKENS = 20
 
 /**
  * Finds the sentences of some categories. What a model flags beyond its list is left out. A list
- * that it answers with nonsense is asked for in halves; a single sentence then has no flags.
+ * that it answers with nonsense is asked for in halves; a single sentence then has no flags. Fails
+ * when no answer at all was a list of flags.
  */
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
@@ -42,9 +43,17 @@ export async function moderateSentences(
   const names = Object.keys(categories)
   const given = { system, maxTokens: budget, names }
   const found = new Map<string, Flag>()
+  let answers = 0
   for (const batch of batchesOf(parts, tokensOf, { budget, maxItems: MAX_SENTENCES })) {
-    const flags = await askInHalves(batch, (some) => askOnce(some, { ...given, usage, options }))
+    const flags = await askInHalves(batch, async (some) => {
+      const answer = await askOnce(some, { ...given, usage, options })
+      if (answer) answers++
+      return answer
+    })
     for (const flag of flags) found.set(`${flag.sentence} ${flag.category}`, flag)
+  }
+  if (parts.length > 0 && answers === 0) {
+    throw new LlmFailure('the language model returned no list of flags')
   }
   return { flags: [...found.values()], usage }
 }

@@ -1,4 +1,4 @@
-import { type AskOptions, askAboutTranscript, readJson } from './ask.ts'
+import { type AskOptions, askAboutTranscript, readJson, withoutFence } from './ask.ts'
 import { type ChatAnswer, LlmFailure, type Usage } from './chat-client.ts'
 import { estimateTokens } from './tokens.ts'
 
@@ -41,11 +41,20 @@ export async function summarizeTranscript(
   const instruction = `${styles[style]} ${IN_ITS_LANGUAGE}`
   const question = { instruction, partInstruction: NOTES, transcript }
   const answer = await askAboutTranscript(question, options)
-  return style === 'bullet_points' ? { ...answer, text: asPoints(answer.text) } : answer
+  const summary = withoutFence(answer.text).trim()
+  if (summary === '') throw new LlmFailure('the language model returned no text')
+  return { ...answer, text: style === 'bullet_points' ? asPoints(summary) : summary }
 }
 
+const POINT = /^\s*([-–—*•]|\d+[.)])\s*/
+
 function asPoints(text: string): string {
-  const lines = text.split('\n').map((line) => line.replace(/^\s*([-*•]|\d+[.)])\s*/, '').trim())
+  const [first = '', ...rest] = text.split('\n')
+  // "Here are the points:" is none.
+  const isIntroduction = first.trimEnd().endsWith(':') && !POINT.test(first) && rest.length > 0
+  const lines = (isIntroduction ? rest : [first, ...rest]).map((line) => {
+    return line.replace(POINT, '').trim()
+  })
   // Small models repeat themselves.
   const points = [...new Set(lines)].filter((line) => line !== '').slice(0, MAX_POINTS)
   return points.map((point) => `- ${point}`).join('\n')

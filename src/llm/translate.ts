@@ -1,4 +1,4 @@
-import { type AskOptions, addUsage, readJson } from './ask.ts'
+import { type AskOptions, addUsage, readJson, withoutFence } from './ask.ts'
 import { LlmFailure, type Usage } from './chat-client.ts'
 import { batchesOf, estimateTokens, splitText } from './tokens.ts'
 
@@ -175,7 +175,7 @@ function readTranslations(answer: string, count: number): Translations {
   }
   // Small models answer a single text with nothing but its translation.
   const isPlain = json === undefined && count === 1 && /^([^[{]|\[[A-Z])/.test(answer)
-  return isPlain ? [answer] : []
+  return isPlain ? [withoutFence(answer).trim()] : []
 }
 
 /** Returns whether a translation has the hidden words of its text, and is none only of no text. */

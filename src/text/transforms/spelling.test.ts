@@ -34,6 +34,11 @@ test('marks around a variant and its possessive stay', () => {
   )
 })
 
+test('a curly apostrophe is an apostrophe', () => {
+  assert.equal(spell("I don't, I don’t", { 'do not': ['don’t'] }), 'I do not, I do not')
+  assert.equal(spell('o’neill', { "O'Neill": ["o'neill"] }), "O'Neill")
+})
+
 test('the longest variant wins', () => {
   const dictionary = { New: ['new'], NYC: ['new york city'], 'N.Y.': ['new york'] }
   assert.equal(spell('new york city new york new', dictionary), 'NYC N.Y. New')

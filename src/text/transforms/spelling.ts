@@ -2,7 +2,7 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { Growth, MAX_REPLACEMENT, type SessionReplacer, warningsOf } from '../words/text-growth.ts'
 import { trailingFrom } from '../words/trailing.ts'
-import { foldCase, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
+import { foldWord, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
 
 /** The wanted spellings, each with its recognized variants. */
 export type CustomSpellingConfig = {
@@ -94,7 +94,7 @@ function readDictionary(
 function readVariant(variant: string, separator: string): string[] {
   const text = variant.trim()
   if (text.length > MAX_REPLACEMENT) return []
-  const words = foldCase(text).split(/\s+/u)
+  const words = foldWord(text).split(/\s+/u)
   if (words.length > MAX_STEPS) return []
   return words.flatMap((word) => stepsOf(word, separator))
 }
@@ -209,7 +209,7 @@ function walk(
   // Where characters are steps, the tree bounds the search.
   if (separator !== '' && text.length > MAX_COMPOSED_CHARS * dictionary.maxStep) return undefined
   let node: Node | undefined = from
-  for (const step of stepsOf(foldCase(text), separator)) {
+  for (const step of stepsOf(foldWord(text), separator)) {
     node = node.next.get(step)
     if (!node) return undefined
   }

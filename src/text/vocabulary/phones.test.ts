@@ -14,6 +14,10 @@ test('words of the dictionary sound as it says, in any letter case', () => {
   assertSounds({ colonel: 'K ER N AH L', Colonel: 'K ER N AH L', "don't": 'D OW N T' })
 })
 
+test('a word with accents sounds as the dictionary says of it without them', () => {
+  assertSounds({ José: 'HH OW Z EY', naïve: 'N AY IY V' })
+})
+
 test('other words sound as English letters do', () => {
   assertSounds({
     knightly: 'N AY T L IY',

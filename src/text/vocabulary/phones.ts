@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { normalize } from '../words/normalize.ts'
-import { foldCase } from '../words/word-parts.ts'
+import { foldWord } from '../words/word-parts.ts'
 import { LETTERS, spellOut } from './grapheme-to-phoneme.ts'
 import { readPhones } from './phone-distance.ts'
 
@@ -47,9 +47,10 @@ export function phonesOf(text: string, language: string): number[] {
 function pronounce(part: string, language: string): string {
   const digit = DIGITS[Number(part)]
   if (digit) return lookUp(digit) ?? ''
-  const word = foldCase(part).replace('’', "'")
+  const word = foldWord(part)
   const isEnglish = language === 'en'
-  const known = isEnglish ? lookUp(word) : undefined
+  // The dictionary has resume, not résumé.
+  const known = isEnglish ? (lookUp(word) ?? lookUp(withoutAccents(word))) : undefined
   const isCapitals = part === part.toUpperCase() && /^[A-Z]+$/.test(part)
   if (isCapitals && (part.length <= 3 || (part.length <= 5 && !known))) {
     return [...word].map((letter) => LETTER_NAMES[letter]).join(' ')
@@ -60,5 +61,9 @@ function pronounce(part: string, language: string): string {
 /** Strips accents for English, whose rules have none; those of other languages do. */
 function plain(word: string, language: string): string {
   const letters = word.replaceAll("'", '')
-  return language === 'en' ? normalize(letters, 'NFD').replace(/\p{M}/gu, '') : letters
+  return language === 'en' ? withoutAccents(letters) : letters
+}
+
+function withoutAccents(word: string): string {
+  return normalize(word, 'NFD').replace(/\p{M}/gu, '')
 }

@@ -1,7 +1,7 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
 import { Growth, type SessionReplacer, warningsOf } from '../words/text-growth.ts'
 import {
-  foldCase,
+  foldWord,
   partsOf,
   replaceWords,
   type WordParts,
@@ -86,7 +86,7 @@ function read(
   let recognized = readings.get(name)
   if (!recognized) {
     const parts = partsOf(text)
-    const lower = foldCase(parts.core).replaceAll('’', "'")
+    const lower = foldWord(parts.core)
     recognized = {
       parts,
       letters: lettersOf(parts.core),

@@ -29,6 +29,11 @@ export function foldCase(text: string): string {
   return normalize(text, 'NFC').toLowerCase()
 }
 
+/** Returns the form in which words are compared: `foldCase`, with straight apostrophes. */
+export function foldWord(text: string): string {
+  return foldCase(text).replaceAll('’', "'")
+}
+
 /**
  * Returns one word that replaces `words`, from their first start to their last end, with their mean
  * confidence.

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { foldCase } from '../../words/word-parts.ts'
+import { foldWord } from '../../words/word-parts.ts'
 
 const patterns = new Map<string, RegExp>()
 
@@ -24,6 +24,6 @@ export function listPattern(list: 'profanity' | 'slurs'): RegExp {
  * words.
  */
 export function foldForLists(text: string): string {
-  const folded = foldCase(text).replaceAll('’', "'")
+  const folded = foldWord(text)
   return folded.replaceAll(/[^\p{L}\p{M}\p{N}'*]+/gu, ' ').trim()
 }

@@ -28,6 +28,11 @@ test('digits: numbers, years, times, ordinals and decimals', () => {
     'the fifteenth century': 'the 15th century',
     'three point one four, twenty-five percent': '3.14, 25 percent',
     'Five five five, one two.': '5 5 5, 1 2.',
+    'A hundred and fifty people, a thousand two hundred.': '150 people, 1200.',
+    'ten eleven twelve thirteen fourteen': '10 11 12 13 14',
+    'Page five, nineteen twenty, chapter five nineteen twenty.': 'Page 5, 1920, chapter 5 1920.',
+    'three point oh five, version three point oh': '3.05, version 3.0',
+    'At seven oh five p.m. or eleven oh five a.m.': 'At 7:05 p.m. or 11:05 a.m.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'digits'), expected)
@@ -35,6 +40,7 @@ test('digits: numbers, years, times, ordinals and decimals', () => {
 
 test('digits: pronouns, small ordinals, marks between numbers and other languages stay', () => {
   const cases = ['No one knows one of us.', 'Wait a second, the third one.', 'a hundred times']
+  cases.push('the two hundredth day', 'the nineteen nineties', 'a million and a half')
   for (const text of cases) assert.equal(written(text, 'digits'), text)
   assert.equal(written('twenty, five', 'digits'), '20, 5')
   assert.equal(written('one two', 'digits', 'fr'), 'one two')
@@ -50,6 +56,11 @@ test('words: numbers, years, times, money and percent', () => {
     'At 7:30 a.m. on the 15th.': 'At seven thirty a.m. on the fifteenth.',
     'It is $5, or £1, or 3.5%.': 'It is five dollars, or one pound, or three point five percent.',
     'Call 5551234 or 007, or A4.': 'Call 5551234 or 007, or A4.',
+    'It costs $3.5 million, or €1 Million':
+      'It costs three point five million dollars, or one Million euros',
+    'At 7:05 p.m. or 12:00 p.m. or 12:00, not 14:00.':
+      "At seven oh five p.m. or twelve p.m. or twelve o'clock, not 14:00.",
+    'In 1900 it was -5 for ¥1.': 'In nineteen hundred it was minus five for one yen.',
   }
   for (const [text, expected] of Object.entries(cases))
     assert.equal(written(text, 'words'), expected)

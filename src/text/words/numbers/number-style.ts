@@ -40,6 +40,10 @@ const COUNTED =
 const MEASURE =
   /^(?:percent|per|dollars?|cents?|euros?|point|hundred|thousand|million|billion|o'clock|a\.?m|p\.?m|kilomet(?:er|re)s?|met(?:er|re)s?|miles?|minutes?|hours?|seconds?|years?|grams?|kilos?|pounds?|lit(?:er|re)s?|degrees?)$/
 const TIME_OF_DAY = /^(?:a\.?m|p\.?m)\.?$/i
+const SCALE = /^(?:hundred|thousand|million|billion|trillion)$/
+/** A number before these is a part of a fraction, an ordinal or a decade, which stay words. */
+const PARTIAL =
+  /^(?:(?:hundred|thousand|million|billion)ths?|(?:twen|thir|for|fif|six|seven|eigh|nine)ties)$/
 /** Ordinals below this stay words: first of all, wait a second, third party. */
 const FIRST_ORDINAL = 10
 
@@ -66,8 +70,8 @@ function spokenNumberAt(
   at: number,
 ): { text: string; count: number } | undefined {
   const { parts, owners } = unbrokenWords(words, at)
-  const number = readNumber(parts)
-  if (!number) return undefined
+  const number = readLongNumber(parts, precedingNumber(words, at))
+  if (!number || PARTIAL.test(parts[number.words] ?? '')) return undefined
   const time = timeOfDay(number, { parts, owners })
   if (time) return time
   if (number.isOrdinal && number.value < FIRST_ORDINAL) return undefined
@@ -79,6 +83,22 @@ function spokenNumberAt(
   const whole = writeDigits(number.value, number)
   const text = decimals.length > 0 ? `${whole}.${decimals.join('')}` : whole
   return { text, count: owners[last - 1]! + 1 }
+}
+
+/** "A hundred and fifty" is 150; "a hundred" alone stays words. */
+function readLongNumber(
+  parts: readonly string[],
+  previous: number | undefined,
+): SpokenNumber | undefined {
+  if (parts[0] !== 'a' || !SCALE.test(parts[1] ?? '')) return readNumber(parts, { previous })
+  const number = readNumber(['one', ...parts.slice(1)])
+  return number && number.words > 2 ? number : undefined
+}
+
+/** Returns the number that the word before is, unless a mark stands between. */
+function precedingNumber(words: readonly Word[], at: number): number | undefined {
+  const { core, possessive, after } = partsOf(words[at - 1]?.text ?? '')
+  return possessive + after === '' ? readNumber(core.toLowerCase().split('-'))?.value : undefined
 }
 
 /** The longest number: nine hundred ninety-nine billion …, with its "and"s and decimals. */
@@ -103,28 +123,30 @@ function unbrokenWords(words: readonly Word[], at: number) {
   return { parts, owners }
 }
 
-/** Seven thirty p.m. is 7:30. */
+/** Seven thirty p.m. is 7:30, seven oh five p.m. 7:05. */
 function timeOfDay(
   { value, words: count, isOrdinal }: SpokenNumber,
   { parts, owners }: { parts: readonly string[]; owners: readonly number[] },
 ): { text: string; count: number } | undefined {
   if (isOrdinal || value < 1) return undefined
   const joined = value > 1000 ? { hours: Math.floor(value / 100), minutes: value % 100 } : undefined
-  const next = joined ? undefined : readNumber(parts.slice(count))
+  // Eleven oh five is read as a year.
+  const zeros = parts.slice(0, count + 1).includes('oh') ? 1 : 0
+  const from = joined ? count : count + zeros
+  const next = joined ? undefined : readNumber(parts.slice(from))
   const minutes = joined?.minutes ?? next?.value ?? 60
   const hours = joined?.hours ?? value
-  const end = count + (next?.words ?? 0)
-  if (hours > 12 || minutes < 10 || minutes > 59 || !TIME_OF_DAY.test(parts[end] ?? '')) {
-    return undefined
-  }
-  return { text: `${hours}:${minutes}`, count: owners[end - 1]! + 1 }
+  const end = from + (next?.words ?? 0)
+  const isMinute = zeros === 1 ? minutes > 0 && minutes < 10 : minutes >= 10 && minutes < 60
+  if (hours > 12 || !isMinute || !TIME_OF_DAY.test(parts[end] ?? '')) return undefined
+  return { text: `${hours}:${String(minutes).padStart(2, '0')}`, count: owners[end - 1]! + 1 }
 }
 
 function decimalsOf(parts: readonly string[]): number[] {
   if (parts[0] !== 'point') return []
   const digits: number[] = []
   for (const part of parts.slice(1)) {
-    const digit = readNumber([part])
+    const digit = readNumber([part === 'oh' ? 'zero' : part])
     if (!digit || digit.isOrdinal || digit.value > 9) break
     digits.push(digit.value)
   }
@@ -139,14 +161,20 @@ function isPronoun(words: readonly Word[], at: number): boolean {
   return !isNumber(before) && !isNumber(next)
 }
 
-const CURRENCIES: Record<string, string> = { $: 'dollar', '€': 'euro', '£': 'pound' }
+const CURRENCIES: Record<string, { one: string; many: string }> = {
+  $: { one: 'dollar', many: 'dollars' },
+  '€': { one: 'euro', many: 'euros' },
+  '£': { one: 'pound', many: 'pounds' },
+  '¥': { one: 'yen', many: 'yen' },
+}
+const SIGNS: Record<string, string> = { '-': 'minus', '−': 'minus', '+': 'plus' }
 /** More digits without separators are a code or a phone number, which digits suit. */
 const MAX_DIGITS = 6
 const NUMERAL = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(st|nd|rd|th)?$/
 
 function toWords(words: readonly Word[]): Word[] {
   return words.flatMap((word, i) => {
-    const text = wordsOf(word, words[i + 1]?.text)
+    const text = wordsOf(word, words[i + 1]) ?? scaleWithCurrency(words[i - 1], word)
     if (text === undefined) return [word]
     const spoken =
       i === 0 || /[.!?…]["'”’)]*$/.test(words[i - 1]!.text) ? capitalize(text, 'en') : text
@@ -154,11 +182,42 @@ function toWords(words: readonly Word[]): Word[] {
   })
 }
 
+/** Of "$3.5 million" returns "million dollars" for the second word; undefined for other words. */
+function scaleWithCurrency(amount: Word | undefined, scale: Word): string | undefined {
+  const currency = amount && wordsOf(amount, scale) && currencyBeforeScale(amount, scale)
+  const parts = partsOf(scale.text)
+  return currency && around(parts, `${parts.core} ${currency.many}`)
+}
+
+/** Returns the currency of an amount whose scale is the next word. */
+function currencyBeforeScale(amount: Word, scale: Word | undefined) {
+  const { before, after } = partsOf(amount.text)
+  const next = partsOf(scale?.text ?? '')
+  if (after + next.before + next.possessive !== '' || !SCALE.test(next.core.toLowerCase())) {
+    return undefined
+  }
+  return CURRENCIES[before.at(-1) ?? '']
+}
+
+/** Writes 7:30 as seven thirty and 7:05 as seven oh five; a full hour is one of the clock. */
+function timeInWords(hours: number, minutes: number, next: string): string | undefined {
+  if (minutes >= 10) return `${writeWords(hours)} ${writeWords(minutes)}`
+  if (minutes > 0) return `${writeWords(hours)} oh ${writeWords(minutes)}`
+  if (hours < 1 || hours > 12) return undefined
+  return TIME_OF_DAY.test(next) || next === "o'clock"
+    ? writeWords(hours)
+    : `${writeWords(hours)} o'clock`
+}
+
 /** Returns the words of a word in digits, with its punctuation; undefined where it has none. */
-function wordsOf(word: Word, next: string | undefined): string | undefined {
+function wordsOf(word: Word, next: Word | undefined): string | undefined {
   const parts = partsOf(word.text)
-  const time = /^(\d{1,2}):([1-5]\d)$/.exec(parts.core)
-  if (time) return around(parts, `${writeWords(Number(time[1]))} ${writeWords(Number(time[2]))}`)
+  const nextCore = partsOf(next?.text ?? '').core.toLowerCase()
+  const [, hours, minutes] = /^(\d{1,2}):([0-5]\d)$/.exec(parts.core) ?? []
+  if (hours !== undefined) {
+    const time = timeInWords(Number(hours), Number(minutes), nextCore)
+    return time && around(parts, time)
+  }
   const [, whole = '', decimals, suffix] = NUMERAL.exec(parts.core) ?? []
   const digits = whole.replaceAll(',', '')
   const isCode = digits === whole && (digits.length > MAX_DIGITS || /^0\d/.test(digits))
@@ -166,12 +225,15 @@ function wordsOf(word: Word, next: string | undefined): string | undefined {
   const value = Number(digits)
   const isYear = whole.length === 4 && !decimals && value >= 1100 && value < 2100
   let text = writeWords(value, { isOrdinal: suffix !== undefined })
-  if (isYear && !MEASURE.test(partsOf(next ?? '').core) && value % 1000 > 9) text = writeYear(value)
+  if (isYear && !MEASURE.test(nextCore) && value % 1000 > 9) text = writeYear(value)
   if (decimals)
     text += ` point ${[...decimals].map((digit) => writeWords(Number(digit))).join(' ')}`
+  const sign = SIGNS[parts.before.at(-1) ?? '']
+  if (sign) return around({ ...parts, before: parts.before.slice(0, -1) }, `${sign} ${text}`)
   const currency = CURRENCIES[parts.before.at(-1) ?? '']
   if (currency) {
-    text += ` ${currency}${value === 1 && !decimals ? '' : 's'}`
+    const isBeforeScale = currencyBeforeScale(word, next) !== undefined
+    if (!isBeforeScale) text += ` ${value === 1 && !decimals ? currency.one : currency.many}`
     return around({ ...parts, before: parts.before.slice(0, -1) }, text)
   }
   if (parts.after.startsWith('%')) {

@@ -31,14 +31,18 @@ export type SpokenNumber = { value: number; words: number; isOrdinal: boolean }
 
 /**
  * Reads the English number with which a list of lower-case words begins: three hundred and fifty,
- * twenty-first, nineteen eighty-four. Undefined where none begins.
+ * twenty-first, nineteen eighty-four. Undefined where none begins. `previous` is the number of the
+ * word before, if there is one.
  */
-export function readNumber(words: readonly string[]): SpokenNumber | undefined {
-  return readYear(words) ?? readCardinal(words)
+export function readNumber(
+  words: readonly string[],
+  { previous }: { previous?: number | undefined } = {},
+): SpokenNumber | undefined {
+  return readYear(words, previous) ?? readCardinal(words)
 }
 
 /** Two numbers below a hundred that form a year: fourteen fifty-five, nineteen oh five. */
-function readYear(words: readonly string[]): SpokenNumber | undefined {
+function readYear(words: readonly string[], previous?: number): SpokenNumber | undefined {
   const first = readBelowHundred(words)
   if (!first || first.isOrdinal || first.value < 11 || first.value > 20) return undefined
   const rest = words.slice(first.words)
@@ -49,6 +53,7 @@ function readYear(words: readonly string[]): SpokenNumber | undefined {
   const count = first.words + second.words + (isZero ? 1 : 0)
   // Thirteen fourteen fifteen is a count, no year.
   if (small.has(words[count] ?? '')) return undefined
+  if (previous === first.value - 1 && second.value === first.value + 1) return undefined
   return { value: 100 * first.value + second.value, words: count, isOrdinal: false }
 }
 
@@ -123,10 +128,11 @@ export function writeWords(value: number, { isOrdinal = false } = {}): string {
   return isOrdinal ? ordinal(text) : text
 }
 
-/** Writes a year in words: nineteen eighty-four, two thousand five. */
+/** Writes a year in words: nineteen eighty-four, nineteen hundred, two thousand five. */
 export function writeYear(value: number): string {
   const [century, rest] = [Math.floor(value / 100), value % 100]
-  if (rest === 0 || (century === 20 && rest < 10)) return writeWords(value)
+  if (century === 20 && rest < 10) return writeWords(value)
+  if (rest === 0) return `${writeWords(century)} hundred`
   return `${writeWords(century)} ${rest < 10 ? `oh ${writeWords(rest)}` : writeWords(rest)}`
 }
 
