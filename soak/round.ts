@@ -107,11 +107,11 @@ async function probe(server: SoakedServer, over: AbortSignal): Promise<number[]>
     const { url, key } = await server.running()
     const began = performance.now()
     const headers = { 'x-service-key': key }
-    const answer = await fetch(`${url}/v2/transcription?limit=1`, { headers }).catch(
+    const response = await fetch(`${url}/v2/transcription?limit=1`, { headers }).catch(
       () => undefined,
     )
-    await answer?.arrayBuffer().catch(() => undefined)
-    if (answer?.ok) times.push(performance.now() - began)
+    await response?.arrayBuffer().catch(() => undefined)
+    if (response?.ok) times.push(performance.now() - began)
     await delay(PROBE_MS)
   }
   return times

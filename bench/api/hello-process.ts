@@ -1,4 +1,4 @@
-// The bare framework: what an answer costs before we do anything.
+// The bare framework: what a response costs before we do anything.
 import Fastify from 'fastify'
 
 const http = Fastify()

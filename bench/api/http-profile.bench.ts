@@ -56,8 +56,8 @@ async function profile(what: string): Promise<void> {
   const headers = { 'x-service-key': 'bench', 'content-type': 'application/json' }
   for (let i = 0; i < STORED_JOBS; i++) {
     const body = JSON.stringify(create.json)
-    const answer = await fetch(`${url}/v2/pre-recorded`, { method: 'POST', headers, body })
-    ids.push(((await answer.json()) as { id: string }).id)
+    const response = await fetch(`${url}/v2/pre-recorded`, { method: 'POST', headers, body })
+    ids.push(((await response.json()) as { id: string }).id)
   }
   let turn = 0
   const requests: Record<string, () => LoadRequest> = {

@@ -1,8 +1,8 @@
 /**
  * Answers per second under concurrency: one job, a page of the list, creation with and without
  * metadata; beside them the bare framework's hello world, before and after, in the same run. The
- * processor time of the server for each answer is disturbed less by other work on the machine. Both
- * slots of the queue are kept busy by a source that never answers, so nothing else works.
+ * processor time of the server for each response is disturbed less by other work on the machine.
+ * Both slots of the queue are kept busy by a source that never answers, so nothing else works.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -40,11 +40,11 @@ const headers = { 'x-service-key': 'bench', 'content-type': 'application/json' }
 const ids: string[] = []
 for (let i = 0; i < STORED_JOBS; i++) {
   const body = JSON.stringify(create({ customer: i }).json)
-  const answer = await fetch(`${steno.url}/v2/pre-recorded`, { method: 'POST', headers, body })
-  ids.push(((await answer.json()) as { id: string }).id)
+  const response = await fetch(`${steno.url}/v2/pre-recorded`, { method: 'POST', headers, body })
+  ids.push(((await response.json()) as { id: string }).id)
 }
 
-/** Also measures the processor time of the server, in milliseconds for each answer. */
+/** Also measures the processor time of the server, in milliseconds for each response. */
 async function measure(
   { url, process }: Served,
   next: () => LoadRequest,

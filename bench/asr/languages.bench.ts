@@ -119,8 +119,8 @@ function runFasterWhisper(files: readonly string[]): Heard[] | undefined {
     .trim()
     .split('\n')
     .map((line) => {
-      const answer = JSON.parse(line) as Omit<Heard, 'words'> & { words: [number, string][] }
-      return { ...answer, words: answer.words.map(([start, text]) => ({ start, text })) }
+      const response = JSON.parse(line) as Omit<Heard, 'words'> & { words: [number, string][] }
+      return { ...response, words: response.words.map(([start, text]) => ({ start, text })) }
     })
 }
 

@@ -1,5 +1,5 @@
 /**
- * Events of ended jobs to a receiver that answers at once, alone and beside as many to one that
+ * Events of ended jobs to a receiver that responds at once, alone and beside as many to one that
  * never does, of the same account: first all that were queued while nothing went out, then those of
  * jobs that end at an even pace. Then the messages of one live session, which go out one after the
  * other. `--events N` for a quick try.

@@ -1,4 +1,4 @@
-// Two receivers in a process of their own: one answers at once, one never does. Sends their
+// Two receivers in a process of their own: one responds at once, one never does. Sends their
 // addresses, says when as many events have come as it was told to expect, or nothing came for a
 // while, and tells what came when asked.
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * What came to the receiver that answers: its `webhook-id`, and when, in milliseconds since 1970.
+ * What came to the receiver that responds: its `webhook-id`, and when, in milliseconds since 1970.
  */
 export type Arrival = [id: string, at: number]
 

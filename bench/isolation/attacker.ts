@@ -11,8 +11,8 @@ export type Attacker = {
    * `sources.ts`.
    */
   sources: string
-  /** Sends a request with the attacker's key; counts its answer, and resolves to it. */
-  send(path: string, init?: Request): Promise<RequestAnswer>
+  /** Sends a request with the attacker's key; counts its response, and resolves to it. */
+  send(path: string, init?: Request): Promise<RequestResponse>
   count(what: string): void
   /** Takes bytes from the budget of the attack; false when there are none left. */
   spend(bytes: number): boolean
@@ -29,7 +29,7 @@ export type Request = {
   headers?: Record<string, string>
 }
 
-export type RequestAnswer = { status: number; text: string }
+export type RequestResponse = { status: number; text: string }
 
 /** One attack, what it needs around the server, and what it must leave alone to be bounded. */
 export type Attack = {
@@ -44,7 +44,7 @@ const BUDGET_BYTES = 2e9
  * processor.
  */
 const PAUSE_MS = 20
-/** Of an answer only so much is kept. */
+/** Of a response only so much is kept. */
 const KEPT_CHARS = 20_000
 
 /** Makes an attacker of one server. `counts` is filled with what happened. */
@@ -55,7 +55,10 @@ export function createAttacker(
   let left = BUDGET_BYTES
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1)
 
-  async function send(path: string, { json, text, ...init }: Request = {}): Promise<RequestAnswer> {
+  async function send(
+    path: string,
+    { json, text, ...init }: Request = {},
+  ): Promise<RequestResponse> {
     const sent = text ?? (json === undefined ? undefined : JSON.stringify(json))
     const body = sent ?? init.body
     if (typeof body === 'string' && !spend(body.length)) return { status: 0, text: '' }
@@ -67,9 +70,9 @@ export function createAttacker(
     }
     const method = init.method ?? (body === undefined ? 'GET' : 'POST')
     const request = { method, headers, body: body ?? null, signal, duplex: 'half' } as RequestInit
-    const answer = await fetch(url + path, request)
-    count(String(answer.status))
-    return { status: answer.status, text: await readSome(answer) }
+    const response = await fetch(url + path, request)
+    count(String(response.status))
+    return { status: response.status, text: await readSome(response) }
   }
 
   /** Reads all of it and keeps its begin. */

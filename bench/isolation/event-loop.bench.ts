@@ -54,8 +54,8 @@ async function measure(what: string, act: () => Promise<unknown>): Promise<void>
   const counts: Record<string, number> = {}
   for (let i = 0; i <= REPETITIONS; i++) {
     await longestTurn(server)
-    const answer = await act()
-    if (answer instanceof Map) for (const [key, count] of answer) counts[key] = count
+    const response = await act()
+    if (response instanceof Map) for (const [key, count] of response) counts[key] = count
     turns.push(await longestTurn(server))
   }
   const [first, ...rest] = turns

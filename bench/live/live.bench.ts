@@ -36,7 +36,7 @@ const LIMITS = { ack: 300, firstPartial: 500, finalAlone: 200, finalTogether: 50
 const ENDPOINTING_SECONDS = 0.05
 /** Sessions start within so many seconds of each other. */
 const SPREAD_SECONDS = 5
-/** How long the stand-in for a model takes for an answer, in milliseconds. */
+/** How long the stand-in for a model takes for a response, in milliseconds. */
 const ANSWER_MS = 300
 
 const { values: options } = parseArgs({

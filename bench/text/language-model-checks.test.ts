@@ -27,7 +27,7 @@ const set: EvaluationSet = {
   ],
 }
 
-/** Judges a model that answers as told; returns the failed checks of each task. */
+/** Judges a model that responds as told; returns the failed checks of each task. */
 async function failuresOf(reply: (request: ChatRequest) => string) {
   const usage = { requests: 1, prompt_tokens: 0, completion_tokens: 0 }
   const model: ChatModel = {
@@ -46,7 +46,7 @@ async function failuresOf(reply: (request: ChatRequest) => string) {
   return { failed, checks }
 }
 
-function answerWell({ system, user, schema }: ChatRequest): string {
+function respondWell({ system, user, schema }: ChatRequest): string {
   if (schema?.name === 'translation')
     return '{"translations": ["Hallo [NAME_1], die Lampe kommt."]}'
   if (schema?.name === 'extraction') return '{"name": ["Lena"], "phone": []}'
@@ -56,7 +56,7 @@ function answerWell({ system, user, schema }: ChatRequest): string {
 }
 
 test('a model that answers well passes every check', async () => {
-  const { failed, checks } = await failuresOf(answerWell)
+  const { failed, checks } = await failuresOf(respondWell)
   const tasks = ['prompts', 'extractions', 'summaries', 'translations', 'moderation', 'names']
   assert.deepEqual(failed, Object.fromEntries(tasks.map((task) => [task, []])))
   assert.equal(checks, 21)

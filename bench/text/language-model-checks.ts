@@ -2,8 +2,8 @@ import type { AskOptions } from '../../src/llm/ask.ts'
 import { LlmFailure } from '../../src/llm/chat-client.ts'
 import { moderateSentences } from '../../src/llm/moderate.ts'
 import {
-  answerPrompt,
   extractData,
+  runPrompt,
   type SummaryStyle,
   summarizeTranscript,
 } from '../../src/llm/tasks.ts'
@@ -11,7 +11,7 @@ import { translateTexts } from '../../src/llm/translate.ts'
 import { unifyNames } from '../../src/llm/unify-names.ts'
 import { type EvaluationSet, textOf } from './language-model-set.ts'
 
-/** What a model was asked, what it answered, and which checks of the answer failed. */
+/** What a model was asked, what it answered, and which checks of the response failed. */
 export type Evaluation = {
   task: string
   asked: string
@@ -35,19 +35,19 @@ const ORDINARY: Record<string, RegExp> = {
   zh: /\p{Script=Han}/u,
 }
 
-/** Asks a model everything of a set, one after the other, and judges each answer as it comes. */
+/** Asks a model everything of a set, one after the other, and judges each response as it comes. */
 export async function* evaluateModel(
   set: EvaluationSet,
   options: AskOptions,
 ): AsyncGenerator<Evaluation> {
   const transcriptOf = (name: string) => textOf(set.transcripts[name]!)
   for (const { of, prompt, has = [], lacks = [] } of set.prompts) {
-    const answer = await tryTo(async () => {
-      return (await answerPrompt({ prompt, transcript: transcriptOf(of) }, options)).text
+    const response = await tryTo(async () => {
+      return (await runPrompt({ prompt, transcript: transcriptOf(of) }, options)).text
     })
-    yield evaluate('prompts', `${of}: ${prompt}`, answer, [
-      ...patterns(answer, has),
-      ...patterns(answer, lacks, false),
+    yield evaluate('prompts', `${of}: ${prompt}`, response, [
+      ...patterns(response, has),
+      ...patterns(response, lacks, false),
     ])
   }
   for (const { of, values } of set.extractions) {
@@ -76,9 +76,9 @@ export async function* evaluateModel(
 
 type Check = [what: string, isMet: boolean]
 
-function evaluate(task: string, asked: string, answer: string, checks: Check[]): Evaluation {
+function evaluate(task: string, asked: string, response: string, checks: Check[]): Evaluation {
   const failed = checks.flatMap(([what, isMet]) => (isMet ? [] : [what]))
-  return { task, asked, answer, checks: checks.length, failed }
+  return { task, asked, answer: response, checks: checks.length, failed }
 }
 
 /** A task that fails has an empty answer, which fails what it must have. */
@@ -91,7 +91,7 @@ async function tryTo(ask: () => Promise<string>): Promise<string> {
   }
 }
 
-/** An answer that is not there has nothing that it must not have: that proves nothing. */
+/** A response that is not there has nothing that it must not have: that proves nothing. */
 function patterns(answer: string, list: readonly string[], wanted = true): Check[] {
   return list.map((pattern) => {
     const isMet = new RegExp(pattern, 'iu').test(answer) === wanted

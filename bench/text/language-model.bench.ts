@@ -2,7 +2,7 @@
  * What a language model makes of the tasks that it is given: answers, data, summaries,
  * translations, moderation and names, over a small set in five languages. The model is that of the
  * settings (`STENO_LLM_URL` and others), else the small one of the tests. `--task` asks some only.
- * Each failed check is a line on stderr, and so is the count after each answer.
+ * Each failed check is a line on stderr, and so is the count after each response.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -32,14 +32,14 @@ const model: ChatModel = {
   ...chat,
   async complete(request) {
     used.requests++
-    const answer = await chat.complete(request).catch((error: unknown) => {
+    const response = await chat.complete(request).catch((error: unknown) => {
       used.failed++
       throw error
     })
-    used.promptTokens += answer.usage.prompt_tokens
-    used.completionTokens += answer.usage.completion_tokens
-    used.cut += answer.isCut ? 1 : 0
-    return answer
+    used.promptTokens += response.usage.prompt_tokens
+    used.completionTokens += response.usage.completion_tokens
+    used.cut += response.isCut ? 1 : 0
+    return response
   },
 }
 const { signal } = new AbortController()

@@ -113,8 +113,8 @@ function start(): ChildProcess {
 async function untilReady(): Promise<void> {
   const end = Date.now() + WAIT_MS
   for (;;) {
-    const answer = await fetch(`${url}/ready`).catch(() => undefined)
-    if (answer?.ok) return
+    const response = await fetch(`${url}/ready`).catch(() => undefined)
+    if (response?.ok) return
     if (server.exitCode !== null || Date.now() > end) throw new Error('the server is not ready')
     await delay(100)
   }
@@ -154,9 +154,9 @@ async function work(): Promise<Expected> {
 /** Sends so many seconds of speech to a new session; undefined where there are none. */
 async function startSession(seconds: number) {
   const body = { encoding: 'wav/ulaw', sample_rate: RATE, bit_depth: 8, channels: 1 }
-  const answer = await send('POST', '/v2/live', body)
-  if (answer.status !== 201) return undefined
-  const session = (await answer.json()) as { id: string; url: string }
+  const response = await send('POST', '/v2/live', body)
+  if (response.status !== 201) return undefined
+  const session = (await response.json()) as { id: string; url: string }
   const socket = new WebSocket(session.url)
   await once(socket, 'open')
   const wav = await readFile(join(import.meta.dirname, '../../test/fixtures/encodings/mulaw.wav'))
@@ -195,9 +195,9 @@ function createKey(): string | undefined {
 }
 
 async function listDeliveries(): Promise<string[] | undefined> {
-  const answer = await send('GET', '/v2/deliveries')
-  if (!answer.ok) return undefined
-  const { items } = (await answer.json()) as { items: { id: string }[] }
+  const response = await send('GET', '/v2/deliveries')
+  if (!response.ok) return undefined
+  const { items } = (await response.json()) as { items: { id: string }[] }
   return items.map(({ id }) => id)
 }
 
@@ -214,9 +214,10 @@ async function transcriptOf(path: string): Promise<string> {
 
 // biome-ignore lint/suspicious/noExplicitAny: what each version answers
 async function request(method: string, path: string, body?: object): Promise<any> {
-  const answer = await send(method, path, body)
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-  return answer.json()
+  const response = await send(method, path, body)
+  if (!response.ok)
+    throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.json()
 }
 
 function send(method: string, path: string, body?: object): Promise<Response> {

@@ -13,9 +13,9 @@ import {
 import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
 import { type ModerationTask, moderateSentences } from '../llm/moderate.ts'
 import {
-  answerPrompt,
   describeChapter,
   extractData,
+  runPrompt,
   type SummaryStyle,
   summarizeTranscript,
 } from '../llm/tasks.ts'
@@ -110,8 +110,8 @@ function serveModel(
       const startedAt = performance.now()
       const taken = () => roundTo((performance.now() - startedAt) / 1000, 6)
       try {
-        const answer = await perform(request, { model: asked, memoize: memoizeFor, signal })
-        return { ...answer, seconds: taken() }
+        const response = await perform(request, { model: asked, memoize: memoizeFor, signal })
+        return { ...response, seconds: taken() }
       } catch (error) {
         // A failed request fails its prompt or target only.
         if (!(error instanceof LlmFailure)) throw error
@@ -123,21 +123,21 @@ function serveModel(
   }
 }
 
-/** The answer is not counted before it is there: few are as long as they may be. */
+/** The response is not counted before it is there: few are as long as they may be. */
 function estimateRequest({ system, user }: ChatRequest): number {
   return estimateTokens(system) + estimateTokens(user)
 }
 
-/** Counts the requests to a model, and the tokens of its answers. */
+/** Counts the requests to a model, and the tokens of its responses. */
 function measured(chat: ChatModel, metrics: Metrics): ChatModel['complete'] {
   return async (request) => {
     const startedAt = performance.now()
     try {
-      const answer = await chat.complete(request)
+      const response = await chat.complete(request)
       metrics.llmRequests.inc({ outcome: 'answered' })
-      metrics.llmTokens.inc({ kind: 'prompt' }, answer.usage.prompt_tokens)
-      metrics.llmTokens.inc({ kind: 'completion' }, answer.usage.completion_tokens)
-      return answer
+      metrics.llmTokens.inc({ kind: 'prompt' }, response.usage.prompt_tokens)
+      metrics.llmTokens.inc({ kind: 'completion' }, response.usage.completion_tokens)
+      return response
     } catch (error) {
       if (error instanceof LlmFailure) metrics.llmRequests.inc({ outcome: 'failed' })
       throw error
@@ -170,7 +170,7 @@ function perform(request: ServiceRequest, options: AskOptions): Promise<object> 
   switch (request.task as keyof Fields) {
     case 'prompt': {
       const { prompt, text: transcript } = fields<'prompt'>()
-      return answerPrompt({ prompt, transcript }, options)
+      return runPrompt({ prompt, transcript }, options)
     }
     case 'summary': {
       const { style, text: transcript } = fields<'summary'>()

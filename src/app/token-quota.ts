@@ -74,9 +74,9 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
       await turn
       let taken = 0
       try {
-        const answer = await make()
-        taken = answer.usage.prompt_tokens + answer.usage.completion_tokens
-        return answer
+        const response = await make()
+        taken = response.usage.prompt_tokens + response.usage.completion_tokens
+        return response
       } finally {
         add(owner, taken - tokens)
       }

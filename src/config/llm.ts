@@ -12,11 +12,11 @@ export type LlmConfig = {
   allowedModels: string[]
   /** The bearer token; a secret. */
   apiKey: string | undefined
-  /** Tokens that a request and its answer may take together. */
+  /** Tokens that a request and its response may take together. */
   contextTokens: number
-  /** Seconds until an answer begins, and from each piece of it to the next. */
+  /** Seconds until a response begins, and from each piece of it to the next. */
   timeout: number
-  /** Seconds that a whole answer may take. */
+  /** Seconds that a whole response may take. */
   answerTimeout: number
   /** Requests at a time. */
   concurrency: number

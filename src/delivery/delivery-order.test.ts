@@ -50,26 +50,31 @@ test('whatever fails, and whenever the server stops, each job gets all its event
     env: { STENO_WEBHOOK_DISABLE_AFTER_DAYS: '365' },
   })
   const lanes = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 })
-  const answers = fc.array(fc.constantFrom(200, 200, 500, 302, 429), { maxLength: 40 })
-  const scenario = fc.asyncProperty(lanes, answers, fc.boolean(), async (counts, given, isCut) => {
-    statuses = [...given]
-    received = []
-    const paths = counts.map(() => `/${randomUUID()}`)
-    for (const [i, count] of counts.entries()) {
-      await queueMessages(service, receiver.url + paths[i], { count })
-    }
-    if (isCut) {
-      await service.pass(() => received.length > 2)
-      await service.delivery.close()
-      await service.reopen()
-    }
-    await service.pass()
-    for (const [i, count] of counts.entries()) {
-      checkLane(
-        received.filter(({ lane }) => lane === paths[i]),
-        count,
-      )
-    }
-  })
+  const responses = fc.array(fc.constantFrom(200, 200, 500, 302, 429), { maxLength: 40 })
+  const scenario = fc.asyncProperty(
+    lanes,
+    responses,
+    fc.boolean(),
+    async (counts, given, isCut) => {
+      statuses = [...given]
+      received = []
+      const paths = counts.map(() => `/${randomUUID()}`)
+      for (const [i, count] of counts.entries()) {
+        await queueMessages(service, receiver.url + paths[i], { count })
+      }
+      if (isCut) {
+        await service.pass(() => received.length > 2)
+        await service.delivery.close()
+        await service.reopen()
+      }
+      await service.pass()
+      for (const [i, count] of counts.entries()) {
+        checkLane(
+          received.filter(({ lane }) => lane === paths[i]),
+          count,
+        )
+      }
+    },
+  )
   await fc.assert(scenario, { numRuns: rounds(8) })
 })

@@ -136,8 +136,8 @@ export class DeliveryService {
   }
 
   /**
-   * Starts no more attempts. Those in flight may get their answer within the grace time; then they
-   * are cut off, and are due at the next start.
+   * Starts no more attempts. Those in flight may get their response within the grace time; then
+   * they are cut off, and are due at the next start.
    */
   async close(): Promise<void> {
     this.#closing.abort()

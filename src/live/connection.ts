@@ -120,7 +120,7 @@ export class Connection {
    */
   socketClosed(code: number): void {
     const reason = this.#closeCode ?? code
-    // Without an answer the socket reports 1006.
+    // Without a response the socket reports 1006.
     const isFinished = sessionEnds.has(this.#closeCode) && code !== 1006
     this.#dropWaiting()
     this.end(code)

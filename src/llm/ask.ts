@@ -1,33 +1,34 @@
-import { type ChatAnswer, type ChatModel, LlmFailure, type Usage } from './chat-client.ts'
+import { type ChatModel, type ChatResponse, LlmFailure, type Usage } from './chat-client.ts'
 import { estimateTokens, splitText } from './tokens.ts'
 
 /**
- * Keeps each answer of a model under what was asked, so that nothing is asked twice after a crash.
+ * Keeps each response of a model under what was asked, so that nothing is asked twice after a
+ * crash.
  */
 export type Memoize = <T>(request: object, make: () => Promise<T>) => Promise<T>
 
 /** How a model is asked. */
 export type AskOptions = { model: ChatModel; memoize: Memoize; signal: AbortSignal }
 
-/** A question about a transcript. `instruction` says in a sentence or two what the answer is. */
+/** A question about a transcript. `instruction` says in a sentence or two what the response is. */
 export type Question = {
   instruction: string
   /** What to find in a part of a transcript that is too long for the model. */
   partInstruction: string
   transcript: string
   schema?: { name: string; schema: object } | undefined
-  /** Most tokens that an answer needs; small models go on for as long as they may. */
+  /** Most tokens that a response needs; small models go on for as long as they may. */
   maxTokens?: number
   /**
-   * Says what is wrong with an answer; it is then asked for once more. Undefined when it is right.
+   * Says what is wrong with a response; it is then asked for once more. Undefined when it is right.
    */
-  problemOf?: (answer: string) => string | undefined
+  problemOf?: (response: string) => string | undefined
 }
 
-/** The share of the context that answers may take, and the most tokens of one. */
+/** The share of the context that responses may take, and the most tokens of one. */
 const ANSWER_SHARE = 0.25
 const MAX_ANSWER_TOKENS = 2048
-/** Tokens of the messages around the texts, and of the request to mend an answer. */
+/** Tokens of the messages around the texts, and of the request to mend a response. */
 const FRAME_TOKENS = 180
 /** A text that does not get shorter is not summarized for ever. */
 const MAX_ROUNDS = 6
@@ -45,7 +46,7 @@ const RULES =
 export async function askAboutTranscript(
   question: Question,
   options: AskOptions,
-): Promise<ChatAnswer> {
+): Promise<ChatResponse> {
   const { instruction, partInstruction, schema } = question
   const { contextTokens } = options.model
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, Math.floor(contextTokens * ANSWER_SHARE))
@@ -56,9 +57,9 @@ export async function askAboutTranscript(
   }
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const ask = async (one: Omit<Ask, 'maxTokens'>, max = maxTokens) => {
-    const answer = await complete({ ...one, maxTokens: Math.min(max, maxTokens) }, options)
-    addUsage(usage, answer.usage)
-    return answer
+    const response = await complete({ ...one, maxTokens: Math.min(max, maxTokens) }, options)
+    addUsage(usage, response.usage)
+    return response
   }
   let text = question.transcript
   for (let round = 0; estimateTokens(text) > budget; round++) {
@@ -76,18 +77,18 @@ export async function askAboutTranscript(
     }
     text = shorter
   }
-  let answer = await ask({ text, instruction, schema }, question.maxTokens)
-  const problem = answer.isCut ? undefined : question.problemOf?.(answer.text)
+  let response = await ask({ text, instruction, schema }, question.maxTokens)
+  const problem = response.isCut ? undefined : question.problemOf?.(response.text)
   if (problem !== undefined) {
     const mend = `${instruction}\n\nAn earlier answer was wrong: ${problem}. Mend that.`
-    answer = await ask({ text, instruction: mend, schema }, question.maxTokens)
+    response = await ask({ text, instruction: mend, schema }, question.maxTokens)
   }
-  if (answer.text === '' && !answer.isCut) {
+  if (response.text === '' && !response.isCut) {
     throw new LlmFailure('the language model returned no text')
   }
   // The beginning of a text is of use, that of JSON is not.
-  if (answer.isCut && (schema || answer.text === '')) throw cutOff()
-  return { ...answer, text: answer.isCut ? `${answer.text} …` : answer.text, usage }
+  if (response.isCut && (schema || response.text === '')) throw cutOff()
+  return { ...response, text: response.isCut ? `${response.text} …` : response.text, usage }
 }
 
 function cutOff() {
@@ -104,7 +105,7 @@ type Ask = {
 function complete(
   { text, instruction, maxTokens, schema }: Ask,
   { model, memoize, signal }: AskOptions,
-): Promise<ChatAnswer> {
+): Promise<ChatResponse> {
   const system = `You work on transcripts of speech. ${RULES}`
   // Speech has no tags: what looks like one must not end the transcript.
   const data = text.replaceAll('<', '‹').replaceAll('>', '›')
@@ -114,7 +115,7 @@ function complete(
   })
 }
 
-/** Adds what another answer took. */
+/** Adds what another response took. */
 export function addUsage(sum: Usage, one: Usage): void {
   sum.requests += one.requests
   sum.prompt_tokens += one.prompt_tokens
@@ -122,27 +123,27 @@ export function addUsage(sum: Usage, one: Usage): void {
 }
 
 /**
- * Asks about a list. When the answer is nonsense (undefined), it asks about the halves of the list;
- * a single item then has no answer.
+ * Asks about a list. When the response is nonsense (undefined), it asks about the halves of the
+ * list; a single item then has no response.
  */
 export async function askInHalves<T, R>(
   items: readonly T[],
   ask: (items: readonly T[]) => Promise<R[] | undefined>,
 ): Promise<R[]> {
-  const answers = await ask(items)
-  if (answers || items.length === 1) return answers ?? []
+  const responses = await ask(items)
+  if (responses || items.length === 1) return responses ?? []
   const half = Math.ceil(items.length / 2)
   const first = await askInHalves(items.slice(0, half), ask)
   return [...first, ...(await askInHalves(items.slice(half), ask))]
 }
 
-/** Returns the text of an answer that is one block of code, and any other answer as it is. */
-export function withoutFence(answer: string): string {
-  return /^\s*```[\w-]*\n([^`]*?)\n?```\s*$/.exec(answer)?.[1] ?? answer
+/** Returns the text of a response that is one block of code, and any other response as it is. */
+export function withoutFence(response: string): string {
+  return /^\s*```[\w-]*\n([^`]*?)\n?```\s*$/.exec(response)?.[1] ?? response
 }
 
 /**
- * Returns the JSON in an answer: models put it into a block of code, or a sentence before it.
+ * Returns the JSON in a response: models put it into a block of code, or a sentence before it.
  * Undefined without any.
  */
 export function readJson(text: string): unknown {

@@ -1,8 +1,8 @@
 import type { ServiceClient } from '../net/service-client.ts'
-import { createAnswerReader, type ProviderAnswer } from './answer-reader.ts'
+import { createResponseReader, type ProviderResponse } from './response-reader.ts'
 import { estimateTokens } from './tokens.ts'
 
-/** Tokens that answers took, as their provider counted them. */
+/** Tokens that responses took, as their provider counted them. */
 export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
 /** A question to a model: what it is told to do, and the text that it works on. */
@@ -10,36 +10,36 @@ export type ChatRequest = {
   system: string
   user: string
   /**
-   * The JSON that the answer must be. A provider that cannot be bound to it gets it as a request.
+   * The JSON that the response must be. A provider that cannot be bound to it gets it as a request.
    */
   schema?: { name: string; schema: object }
-  /** Most tokens of the answer. */
+  /** Most tokens of the response. */
   maxTokens: number
   /** The model to ask instead of the configured one. */
   model?: string | undefined
   /**
    * Requests with the same key, those of a job, may share what an embedded model computed for the
-   * equal beginning of their prompts: nobody learns from the time of an answer what others asked.
+   * equal beginning of their prompts: nobody learns from the time of a response what others asked.
    */
   cacheKey?: string
   signal: AbortSignal
 }
 
-/** The text of an answer. `isCut`: it reached the most tokens before its end. */
-export type ChatAnswer = { text: string; usage: Usage; isCut: boolean }
+/** The text of a response. `isCut`: it reached the most tokens before its end. */
+export type ChatResponse = { text: string; usage: Usage; isCut: boolean }
 
 /** A provider of language models. */
 export type ChatModel = {
-  /** Rejects with `LlmFailure` when there is no answer. */
-  complete(request: ChatRequest): Promise<ChatAnswer>
-  /** Tokens that a request and its answer may take together. */
+  /** Rejects with `LlmFailure` when there is no response. */
+  complete(request: ChatRequest): Promise<ChatResponse>
+  /** Tokens that a request and its response may take together. */
   readonly contextTokens: number
   close(): Promise<void>
 }
 
 type LlmFailureOptions = { status?: number; exception?: string; cause?: unknown }
 
-/** Why a model gave no answer; the message may reach the customer. */
+/** Why a model gave no response; the message may reach the customer. */
 export class LlmFailure extends Error {
   readonly status: number
   readonly exception: string
@@ -59,9 +59,9 @@ export type ChatClientOptions = {
   client: ServiceClient
   model: string
   contextTokens: number
-  /** Seconds until an answer begins, and from each chunk of it to the next. */
+  /** Seconds until a response begins, and from each chunk of it to the next. */
   timeout: number
-  /** Seconds that a whole answer may take. */
+  /** Seconds that a whole response may take. */
   answerTimeout: number
 }
 
@@ -72,21 +72,21 @@ export type ChatClientOptions = {
 const TRIES = 3
 
 /**
- * A token has some four letters. Not every provider keeps to the most tokens of an answer, and what
- * a longer one would cost in further requests has no bound.
+ * A token has some four letters. Not every provider keeps to the most tokens of a response, and
+ * what a longer one would cost in further requests has no bound.
  */
 const MAX_TOKEN_CHARS = 10
 
-/** What is asked for beside the plain answer; `schema` where there is one. */
+/** What is asked for beside the plain response; `schema` where there is one. */
 type RequestFeatures = { stream: boolean; usage: boolean; schema: boolean }
 
 /**
  * What a provider takes of a model. `isKnown`: it answered a request to stream. `thinks`: its
- * thoughts took all tokens of an answer.
+ * thoughts took all tokens of a response.
  */
 type SupportedFeatures = RequestFeatures & { isKnown: boolean; reasons: boolean }
 
-/** Tokens for thoughts before an answer, as far as the context has room for them. */
+/** Tokens for thoughts before a response, as far as the context has room for them. */
 const REASONING_TOKENS = 4096
 
 /**
@@ -113,29 +113,29 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
         const maxTokens = request.maxTokens + (reasons ? thoughts : 0)
         return post({ ...request, model, maxTokens }, features, options)
       }
-      let answer = await ask(taken, taken.reasons)
-      const others = wasRefused(answer) ? fallbackFeatures(taken, request, answer.refusal) : []
+      let response = await ask(taken, taken.reasons)
+      const others = wasRefused(response) ? fallbackFeatures(taken, request, response.refusal) : []
       let features: RequestFeatures = taken
       for (const other of others) {
-        if (!wasRefused(answer)) break
+        if (!wasRefused(response)) break
         features = other
-        answer = await ask(features, taken.reasons)
+        response = await ask(features, taken.reasons)
       }
-      if ('refusal' in answer) {
-        if (isTooLong(answer)) {
+      if ('refusal' in response) {
+        if (isTooLong(response)) {
           const message = 'the text is too long for the context of the language model'
           throw new LlmFailure(message, { status: 413 })
         }
-        throw new LlmFailure(`the language model refused the request with ${answer.status}`)
+        throw new LlmFailure(`the language model refused the request with ${response.status}`)
       }
       const isKnown = taken.isKnown || features.stream
-      const reasons = taken.reasons || isReasoningOnly(answer)
+      const reasons = taken.reasons || isReasoningOnly(response)
       takenBy.set(model, { ...features, isKnown, reasons })
-      const first = toChatAnswer(answer, request)
+      const first = toChatResponse(response, request)
       if (taken.reasons || !reasons || thoughts === 0) return first
       const second = await ask(features, true)
       if ('refusal' in second) return first
-      const { usage, ...rest } = toChatAnswer(second, request)
+      const { usage, ...rest } = toChatResponse(second, request)
       return { ...rest, usage: sumUsage(first.usage, usage) }
     },
     close: () => client.close(),
@@ -145,9 +145,9 @@ export function createChatClient(options: ChatClientOptions): ChatModel {
 type Refusal = { status: number; refusal: string }
 
 /** Returns whether another manner may help. */
-function wasRefused(answer: ProviderAnswer | Refusal): answer is Refusal {
-  const isRefused = 'refusal' in answer && (answer.status === 400 || answer.status === 422)
-  return isRefused && !isTooLong(answer)
+function wasRefused(response: ProviderResponse | Refusal): response is Refusal {
+  const isRefused = 'refusal' in response && (response.status === 400 || response.status === 422)
+  return isRefused && !isTooLong(response)
 }
 
 /** As llama.cpp, vLLM and OpenAI word it. */
@@ -156,7 +156,7 @@ function isTooLong({ refusal }: Refusal): boolean {
 }
 
 /**
- * Returns how else to ask a provider that refused a request: first without what its answer names,
+ * Returns how else to ask a provider that refused a request: first without what its response names,
  * then without one or the other. A request that it refuses in every manner has another fault.
  */
 function fallbackFeatures(
@@ -186,7 +186,7 @@ async function post(
   request: ChatRequest & { model: string },
   features: RequestFeatures,
   { client, timeout, answerTimeout }: ChatClientOptions,
-): Promise<ProviderAnswer | Refusal> {
+): Promise<ProviderResponse | Refusal> {
   const { model, system, user, schema, maxTokens, signal } = request
   const body = {
     model,
@@ -204,7 +204,7 @@ async function post(
       }),
   }
   const maxChars = maxTokens * MAX_TOKEN_CHARS
-  const reader = createAnswerReader({ maxChars, awaitsUsage: features.usage })
+  const reader = createResponseReader({ maxChars, awaitsUsage: features.usage })
   const outcome = await client.post({
     path: '/chat/completions',
     contentType: 'application/json',
@@ -216,22 +216,22 @@ async function post(
     return { status: outcome.status, refusal: outcome.text }
   }
   if ('status' in outcome) reader.read('\n')
-  const answer = reader.answer()
-  if ('content' in answer && answer.isWhole) return answer
-  const began = 'content' in answer && answer.content !== ''
+  const response = reader.response()
+  if ('content' in response && response.isWhole) return response
+  const began = 'content' in response && response.content !== ''
   const failed = `the language model ${began ? 'broke off its answer' : 'did not answer'}`
-  const problem = 'problem' in answer ? answer.problem : failed
+  const problem = 'problem' in response ? response.problem : failed
   if ('status' in outcome || outcome.problem === problem) throw new LlmFailure(problem)
   throw new LlmFailure(`${failed}: ${outcome.problem}`, { status: 503 })
 }
 
-/** Returns how many tokens a model may think beside a request and its answer. */
+/** Returns how many tokens a model may think beside a request and its response. */
 function thoughtTokens({ system, user, maxTokens }: ChatRequest, contextTokens: number): number {
   const rest = contextTokens - estimateTokens(system) - estimateTokens(user) - maxTokens
   return Math.max(0, Math.min(REASONING_TOKENS, rest))
 }
 
-function isReasoningOnly({ content, reasoningChars, isCut }: ProviderAnswer): boolean {
+function isReasoningOnly({ content, reasoningChars, isCut }: ProviderResponse): boolean {
   const hasThoughts = reasoningChars > 0 || content.includes('<think>')
   return isCut && hasThoughts && withoutReasoning(content).trim() === ''
 }
@@ -244,14 +244,14 @@ function sumUsage(one: Usage, other: Usage): Usage {
   }
 }
 
-function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer {
-  const { content, isCut } = answer
+function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatResponse {
+  const { content, isCut } = response
   const text = cleanText(withoutReasoning(content))
   const max = request.maxTokens * MAX_TOKEN_CHARS
   const isEmptyThought = text === '' && content.includes('<think>')
   return {
     text: text.slice(0, max).toWellFormed(),
-    usage: usageOf(answer, request),
+    usage: usageOf(response, request),
     isCut: isCut || isEmptyThought || text.length > max,
   }
 }
@@ -259,8 +259,8 @@ function toChatAnswer(answer: ProviderAnswer, request: ChatRequest): ChatAnswer 
 /**
  * Without the counts of the provider, tokens are estimated: a quota must not count them as none.
  */
-function usageOf(answer: ProviderAnswer, { system, user }: ChatRequest): Usage {
-  const { usage, content, reasoningChars } = answer
+function usageOf(response: ProviderResponse, { system, user }: ChatRequest): Usage {
+  const { usage, content, reasoningChars } = response
   const count = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)
   return {
     requests: 1,

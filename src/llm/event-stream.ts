@@ -1,7 +1,7 @@
 /** An event of a stream; `type` is `error` or whatever else the server names it. */
 export type StreamEvent = { type: string; data: string }
 
-/** An event has a few letters of text; one with a whole answer in escapes has some 100,000. */
+/** An event has a few letters of text; one with a whole response in escapes has some 100,000. */
 const MAX_LINE_CHARS = 256 * 1024
 
 /**

@@ -179,12 +179,12 @@ test('a provider without schemas is asked in words, the next time at once', asyn
   )
 })
 
-/** An answer that reached the most tokens before its end. */
+/** A response that reached the most tokens before its end. */
 function cutOff(content: string): ChatReply {
   return { body: JSON.stringify({ choices: [{ message: { content }, finish_reason: 'length' }] }) }
 }
 
-/** Returns the tokens of a request and its answer, as the server estimates them. */
+/** Returns the tokens of a request and its response, as the server estimates them. */
 function tokensOf({ messages, max_tokens }: ChatCall): number {
   return messages.reduce((sum, { content }) => sum + estimateTokens(content), max_tokens)
 }

@@ -7,17 +7,17 @@ import { estimateTokens } from './tokens.ts'
 
 const categories = { threat: 'announces violence', slur: 'demeans people' }
 
-/** Moderates with a model that answers as told, from the sentences that it was given. */
+/** Moderates with a model that responds as told, from the sentences that it was given. */
 async function moderate(
   t: TestContext,
   sentences: readonly string[],
   reply: (given: string[]) => ChatReply,
   contextTokens = 4096,
 ) {
-  const answer = ({ messages }: ChatCall) => {
+  const respond = ({ messages }: ChatCall) => {
     return reply((JSON.parse(messages[1]!.content) as { sentences: string[] }).sentences)
   }
-  const { calls, options } = await openChatModel(t, answer, { contextTokens })
+  const { calls, options } = await openChatModel(t, respond, { contextTokens })
   return { calls, ...(await moderateSentences({ sentences, categories }, options)) }
 }
 

@@ -13,18 +13,18 @@ export type ModerationTask = {
 
 /** Most sentences of one request: small models lose count of longer lists. */
 const MAX_SENTENCES = 30
-/** The share of the model's tokens for sentences; the answer takes as many at most. */
+/** The share of the model's tokens for sentences; the response takes as many at most. */
 const SHARE = 0.4
 /** Tokens of the messages around the sentences, and of quotes and commas around one of them. */
 const FRAME_TOKENS = 60
 const SENTENCE_TOKENS = 4
-/** Tokens of one flag in an answer. */
+/** Tokens of one flag in a response. */
 const FLAG_TOKENS = 20
 
 /**
  * Finds the sentences of some categories. What a model flags beyond its list is left out. A list
  * that it answers with nonsense is asked for in halves; a single sentence then has no flags. Fails
- * when no answer at all was a list of flags.
+ * when no response at all was a list of flags.
  */
 export async function moderateSentences(
   { sentences, categories }: ModerationTask,
@@ -43,16 +43,16 @@ export async function moderateSentences(
   const names = Object.keys(categories)
   const given = { system, maxTokens: budget, names }
   const found = new Map<string, Flag>()
-  let answers = 0
+  let responses = 0
   for (const batch of batchesOf(parts, tokensOf, { budget, maxItems: MAX_SENTENCES })) {
     const flags = await askInHalves(batch, async (some) => {
-      const answer = await askOnce(some, { ...given, usage, options })
-      if (answer) answers++
-      return answer
+      const response = await askOnce(some, { ...given, usage, options })
+      if (response) responses++
+      return response
     })
     for (const flag of flags) found.set(`${flag.sentence} ${flag.category}`, flag)
   }
-  if (parts.length > 0 && answers === 0) {
+  if (parts.length > 0 && responses === 0) {
     throw new LlmFailure('the language model returned no list of flags')
   }
   return { flags: [...found.values()], usage }
@@ -82,7 +82,7 @@ type ModerationRequest = {
   options: AskOptions
 }
 
-/** Returns nothing for an answer that is no list of flags. */
+/** Returns nothing for a response that is no list of flags. */
 async function askOnce(
   parts: readonly Part[],
   { system, maxTokens: max, names, usage, options: { model, memoize, signal } }: ModerationRequest,
@@ -106,10 +106,10 @@ async function askOnce(
     },
   }
   const request = { system, user, maxTokens, schema }
-  const answer = await memoize(request, () => model.complete({ ...request, signal }))
-  addUsage(usage, answer.usage)
-  const json = readJson(answer.text) as { flags?: unknown } | undefined
-  if (answer.isCut || !Array.isArray(json?.flags)) return undefined
+  const response = await memoize(request, () => model.complete({ ...request, signal }))
+  addUsage(usage, response.usage)
+  const json = readJson(response.text) as { flags?: unknown } | undefined
+  if (response.isCut || !Array.isArray(json?.flags)) return undefined
   return (json.flags as unknown[]).flatMap((one) => {
     const { sentence, category } = (one ?? {}) as { sentence?: unknown; category?: unknown }
     const part = Number.isInteger(sentence) ? parts[(sentence as number) - 1] : undefined

@@ -1,5 +1,5 @@
 import { type AskOptions, askAboutTranscript, readJson, withoutFence } from './ask.ts'
-import { type ChatAnswer, LlmFailure, type Usage } from './chat-client.ts'
+import { type ChatResponse, LlmFailure, type Usage } from './chat-client.ts'
 import { estimateTokens } from './tokens.ts'
 
 /** Styles of a summary. */
@@ -23,10 +23,10 @@ const IN_ITS_LANGUAGE = 'Write in the language of the transcript.'
 const NOTES = `Note the main facts, decisions and names of this part in a few short lines. ${IN_ITS_LANGUAGE}`
 
 /** Answers a prompt of a customer about a transcript. */
-export function answerPrompt(
+export function runPrompt(
   { prompt, transcript }: { prompt: string; transcript: string },
   options: AskOptions,
-): Promise<ChatAnswer> {
+): Promise<ChatResponse> {
   const partInstruction =
     'Note everything in this part of a longer transcript that helps to do the following, in a few short lines; ' +
     `write "nothing" if there is nothing.\n\n${prompt}`
@@ -37,13 +37,13 @@ export function answerPrompt(
 export async function summarizeTranscript(
   { style, transcript }: { style: SummaryStyle; transcript: string },
   options: AskOptions,
-): Promise<ChatAnswer> {
+): Promise<ChatResponse> {
   const instruction = `${styles[style]} ${IN_ITS_LANGUAGE}`
   const question = { instruction, partInstruction: NOTES, transcript }
-  const answer = await askAboutTranscript(question, options)
-  const summary = withoutFence(answer.text).trim()
+  const response = await askAboutTranscript(question, options)
+  const summary = withoutFence(response.text).trim()
   if (summary === '') throw new LlmFailure('the language model returned no text')
-  return { ...answer, text: style === 'bullet_points' ? asPoints(summary) : summary }
+  return { ...response, text: style === 'bullet_points' ? asPoints(summary) : summary }
 }
 
 const POINT = /^\s*([-–—*•]|\d+[.)])\s*/
@@ -80,7 +80,8 @@ export async function extractData(
     `Find the values of these classes in the transcript: ${named}. Answer with one JSON object: its keys are the ` +
     'classes, the value of each is a list of the texts found, word for word, empty if there are none.'
   const partInstruction = `Note the values of these classes in this part, one per line as "class: value": ${named}.`
-  const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
+  const problemOf = (response: string) =>
+    readObject(response) ? undefined : 'it was no JSON object'
   const maxTokens =
     MAX_USES_PER_WORD * estimateTokens(transcript + named) + CLASS_TOKENS * (classes.length + 2)
   const question = { instruction, partInstruction, transcript, schema, maxTokens, problemOf }
@@ -119,7 +120,8 @@ export async function describeChapter(
     'This is one chapter of a longer recording. Answer with one JSON object: "headline" is a title of at most eight ' +
     'words, "gist" is one sentence, "summary" is two or three sentences, "keywords" is a list of at most five words. ' +
     IN_ITS_LANGUAGE
-  const problemOf = (answer: string) => (readObject(answer) ? undefined : 'it was no JSON object')
+  const problemOf = (response: string) =>
+    readObject(response) ? undefined : 'it was no JSON object'
   const maxTokens = CHAPTER_TOKENS
   const question = {
     instruction,
@@ -129,8 +131,8 @@ export async function describeChapter(
     maxTokens,
     problemOf,
   }
-  const answer = await askAboutTranscript(question, options)
-  const found = readObject(answer.text)
+  const response = await askAboutTranscript(question, options)
+  const found = readObject(response.text)
   if (!found) throw new LlmFailure('the language model returned no JSON object')
   const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
   return {
@@ -138,12 +140,12 @@ export async function describeChapter(
     gist: textIn(found.gist),
     summary: textIn(found.summary),
     keywords: textsOf(found.keywords).slice(0, MAX_KEYWORDS),
-    usage: answer.usage,
+    usage: response.usage,
   }
 }
 
-function readObject(answer: string): Record<string, unknown> | undefined {
-  const json = readJson(answer)
+function readObject(response: string): Record<string, unknown> | undefined {
+  const json = readJson(response)
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json)
   return isObject ? (json as Record<string, unknown>) : undefined
 }

@@ -160,22 +160,22 @@ async function askFor(
   const tokens = texts.reduce((sum, text) => sum + tokensOf(text), 0)
   const maxTokens = GROWTH * tokens + FRAME_TOKENS
   const request = { system: systemOf(task), user, maxTokens, schema }
-  const answer = await memoize(request, () => model.complete({ ...request, signal }))
-  addUsage(usage, answer.usage)
-  return answer.isCut ? [] : readTranslations(answer.text, texts.length)
+  const response = await memoize(request, () => model.complete({ ...request, signal }))
+  addUsage(usage, response.usage)
+  return response.isCut ? [] : readTranslations(response.text, texts.length)
 }
 
-/** Returns nothing from an answer that has another number of texts: which is which is unknown. */
-function readTranslations(answer: string, count: number): Translations {
-  const json = readJson(answer) as { translations?: unknown } | unknown[] | undefined
+/** Returns nothing from a response that has another number of texts: which is which is unknown. */
+function readTranslations(response: string, count: number): Translations {
+  const json = readJson(response) as { translations?: unknown } | unknown[] | undefined
   const list = Array.isArray(json) ? json : json?.translations
   if (Array.isArray(list)) {
     if (list.length !== count) return []
     return list.map((text) => (typeof text === 'string' ? text.trim() : undefined))
   }
   // Small models answer a single text with nothing but its translation.
-  const isPlain = json === undefined && count === 1 && /^([^[{]|\[[A-Z])/.test(answer)
-  return isPlain ? [withoutFence(answer).trim()] : []
+  const isPlain = json === undefined && count === 1 && /^([^[{]|\[[A-Z])/.test(response)
+  return isPlain ? [withoutFence(response).trim()] : []
 }
 
 /** Returns whether a translation has the hidden words of its text, and is none only of no text. */

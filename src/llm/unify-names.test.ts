@@ -5,17 +5,17 @@ import type { ChatCall, ChatReply } from '../../test/support/llm/chat-provider.t
 import { estimateTokens } from './tokens.ts'
 import { type NameGroup, unifyNames } from './unify-names.ts'
 
-/** Asks a model that answers as told, from the groups that it was given. */
+/** Asks a model that responds as told, from the groups that it was given. */
 async function unify(
   t: TestContext,
   groups: readonly NameGroup[],
   reply: (given: NameGroup[]) => ChatReply,
   contextTokens = 4096,
 ) {
-  const answer = ({ messages }: ChatCall) => {
+  const respond = ({ messages }: ChatCall) => {
     return reply((JSON.parse(messages[1]!.content) as { groups: NameGroup[] }).groups)
   }
-  const { calls, options } = await openChatModel(t, answer, { contextTokens })
+  const { calls, options } = await openChatModel(t, respond, { contextTokens })
   return { calls, ...(await unifyNames({ groups }, options)) }
 }
 

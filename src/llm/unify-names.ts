@@ -10,9 +10,9 @@ export type Renaming = { from: string; to: string }
 
 /** Most groups of one request: small models lose count of longer lists. */
 const MAX_GROUPS = 20
-/** The share of the model's tokens for the groups; the answer takes as many at most. */
+/** The share of the model's tokens for the groups; the response takes as many at most. */
 const SHARE = 0.4
-/** Tokens of the messages around the groups, and of one change in an answer. */
+/** Tokens of the messages around the groups, and of one change in a response. */
 const FRAME_TOKENS = 60
 const CHANGE_TOKENS = 30
 
@@ -51,7 +51,7 @@ function tokensOf(group: NameGroup): number {
 
 type NameRequest = { budget: number; usage: Usage; options: AskOptions }
 
-/** Returns nothing for an answer that is no list of changes. */
+/** Returns nothing for a response that is no list of changes. */
 async function askOnce(
   groups: readonly NameGroup[],
   { budget, usage, options: { model, memoize, signal } }: NameRequest,
@@ -72,10 +72,10 @@ async function askOnce(
     },
   }
   const request = { system: SYSTEM, user: JSON.stringify({ groups }), maxTokens, schema }
-  const answer = await memoize(request, () => model.complete({ ...request, signal }))
-  addUsage(usage, answer.usage)
-  const json = readJson(answer.text) as { changes?: unknown } | undefined
-  if (answer.isCut || !Array.isArray(json?.changes)) return undefined
+  const response = await memoize(request, () => model.complete({ ...request, signal }))
+  addUsage(usage, response.usage)
+  const json = readJson(response.text) as { changes?: unknown } | undefined
+  if (response.isCut || !Array.isArray(json?.changes)) return undefined
   return groups.flatMap((group) => choose(group, json.changes as unknown[]))
 }
 

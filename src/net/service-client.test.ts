@@ -167,7 +167,7 @@ test('an answer is followed as it arrives; its connection serves again after its
   // The rest comes at once: nothing waits until time is up.
   t.mock.method(AbortSignal, 'timeout', () => new AbortController().signal)
   const ports = new Set<number | undefined>()
-  const answer: Responder = async (response, { socket }) => {
+  const respond: Responder = async (response, { socket }) => {
     ports.add(socket.remotePort)
     for (const chunk of ['caf\u00e9', ' | ', 'done']) {
       await new Promise((resolve) => response.write(chunk, resolve))
@@ -183,7 +183,7 @@ test('an answer is followed as it arrives; its connection serves again after its
   const options = { isIdempotent: false, stream: { read, maxSeconds: 10 } }
   for (let n = 0; n < 6; n++) {
     text = ''
-    next.push(answer)
+    next.push(respond)
     assert.deepEqual(await post(options), { status: 200, text: '' })
     assert.match(text, /^café \| done/)
   }
@@ -235,7 +235,7 @@ test('an address where nothing listens is told in plain words', async () => {
   const gone = createServiceClient({ url: 'http://127.0.0.1:9', apiKey: 'k', pauseMs: 1 })
   const request = { path: '/x', contentType: 'text/plain', body: Buffer.from(''), timeout: 5 }
   const { signal } = new AbortController()
-  const answer = await gone.post({ ...request, signal, tries: 2 })
-  assert.deepEqual(answer, { problem: 'nothing listens at the address' })
+  const response = await gone.post({ ...request, signal, tries: 2 })
+  assert.deepEqual(response, { problem: 'nothing listens at the address' })
   await gone.close()
 })

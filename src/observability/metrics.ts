@@ -20,7 +20,7 @@ const workerRoles = ['batch', 'live', 'partials', 'vad', 'diarization'] as const
 /** How a job ended: `client_error` and `server_error` stand for a 4xx or 5xx code. */
 export type JobOutcome = (typeof jobOutcomes)[number]
 
-/** The outcome of a delivery attempt: a 2xx, another answer, or none in time. */
+/** The outcome of a delivery attempt: a 2xx, another response, or none in time. */
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /** Bucket bounds in seconds for short operations. */

@@ -19,7 +19,7 @@ export function watchExporter(exporter: Exporter, log: Log): Exporter {
     const fails = code !== SUCCESS
     if (fails === isFailing) return
     isFailing = fails
-    // Logs neither the body of an answer nor our headers, which may hold a key.
+    // Logs neither the body of a response nor our headers, which may hold a key.
     if (fails) log.warn({ reason: error?.message }, 'cannot send traces, dropping them')
     else log.info('sending traces again')
   }

@@ -28,7 +28,7 @@ function open(t: TestContext, options: Options) {
   const worker = new SupervisedWorker<string>({ onLost: (loss) => losses.push(loss), ...options })
   t.after(() => worker.close())
   const run = (task: string, more = {}) => {
-    return worker.run(task, { receive: (answer: string) => answer, ...more })
+    return worker.run(task, { receive: (response: string) => response, ...more })
   }
   const lostBy = async (task: string, more = {}) => {
     const outcome = await run(task, more)
@@ -212,7 +212,7 @@ test('an idle worker that is closed keeps this process alive until it has ended'
     setBusy: (isBusy) => keeps.push(isBusy),
   })
   const worker = new SupervisedWorker<string>({ start })
-  await worker.run('one', { receive: (answer) => answer })
+  await worker.run('one', { receive: (response) => response })
   const closed = worker.close()
   assert.deepEqual(keeps, [true, false, true])
   await closed
@@ -223,16 +223,16 @@ test('a task that ends while its processor time is read leaves no timeout behind
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const read = Promise.withResolvers<number>()
   const kill = t.mock.fn()
-  let answer = (_message: string) => {}
+  let respond = (_message: string) => {}
   const start: StartWorker = ({ onMessage }) => {
-    answer = (message) => onMessage(message as never)
+    respond = (message) => onMessage(message as never)
     const cpu = { read: () => read.promise, isRunnable: () => false }
     return { pid: undefined, cpu, send() {}, kill, setBusy() {} }
   }
   const worker = new SupervisedWorker<string>({ start })
   const done = worker.run('one', { timeout: 10, receive: (message) => message })
   t.mock.timers.tick(5000)
-  answer('one')
+  respond('one')
   await done
   read.resolve(0)
   for (let i = 0; i < 10; i++) {

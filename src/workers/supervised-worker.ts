@@ -43,7 +43,7 @@ export type Loss = {
   stderr: string
 }
 
-/** How a task ended: with an answer, or with its worker. */
+/** How a task ended: with a response, or with its worker. */
 export type Outcome<Answer> = { answer: Answer } | { lost: Loss }
 
 /** How a task is sent, answered, timed and canceled. */
@@ -54,7 +54,7 @@ export type TaskOptions<Message, Answer> = {
    * No limit by default.
    */
   timeout?: number
-  /** Handles each message of the worker; anything but undefined is the answer. */
+  /** Handles each message of the worker; anything but undefined is the response. */
   receive(message: Message): Answer | undefined
   signal?: AbortSignal
   /**
@@ -112,7 +112,7 @@ export class SupervisedWorker<Message> {
     if (loading) this.#watch(instance, loading.timeout)
   }
 
-  /** Sends a message that has no answer; does nothing without a worker. */
+  /** Sends a message that has no response; does nothing without a worker. */
   post(message: unknown): void {
     this.#instance?.worker.send(message)
   }
@@ -165,8 +165,8 @@ export class SupervisedWorker<Message> {
   #receive(instance: Instance, message: Message): void {
     if (instance.ending) return
     if (instance.state !== 'loading') {
-      const answer = instance.task?.receive(message)
-      if (answer !== undefined) this.#settle(instance, { answer })
+      const response = instance.task?.receive(message)
+      if (response !== undefined) this.#settle(instance, { answer: response })
       return
     }
     const { isReady, onReady } = this.#options.loading!

@@ -4,12 +4,12 @@ import { type ClientSet, loadClient } from '../../scripts/test-tools/test-client
 import { type ClientServer, certificate, openTlsProxy, SPOKEN } from './client-server.ts'
 
 type Segment = { text: string; speaker?: string }
-type Answer = { text: string; language: string; words: object[]; segments: Segment[] }
+type Response = { text: string; language: string; words: object[]; segments: Segment[] }
 type ApiError = Error & { status: number; code: string; type: string; param: string | null }
 type Client = {
   audio: {
-    transcriptions: { create(options: object): Promise<Answer & AsyncIterable<{ type: string }>> }
-    translations: { create(options: object): Promise<Answer> }
+    transcriptions: { create(options: object): Promise<Response & AsyncIterable<{ type: string }>> }
+    translations: { create(options: object): Promise<Response> }
   }
   models: {
     list(): Promise<{ data: { id: string }[] }>

@@ -163,14 +163,14 @@ test('an endpoint that takes nothing for days is disabled, with the reason', asy
 test('what is unknown or of another account is not there', async () => {
   const endpoint = await find('webhook')
   assert.deepEqual(await listEndpoints({ ...server, key: OTHER_KEY }), [])
-  const answers = [
+  const responses = [
     await call({ ...server, key: OTHER_KEY }, `/v2/endpoints/${endpoint.id}`),
     await change(endpoint, 'disable', OTHER_KEY),
     await change(endpoint, 'enable', OTHER_KEY),
     await change({ id: 'ep_0000000000000000' }, 'enable'),
     await change({ id: '%00' }, 'disable'),
   ]
-  for (const { status, headers } of answers) {
+  for (const { status, headers } of responses) {
     assert.deepEqual([status, headers.get('x-error-code')], [404, 'endpoint_not_found'])
   }
   assert.deepEqual(await find('webhook'), endpoint)

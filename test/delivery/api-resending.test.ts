@@ -21,18 +21,18 @@ after(() => server.close())
 /** Asks for a delivery to be sent again, and waits until that has been tried. */
 async function resend({ id }: Pick<DeliveryView, 'id'>, init: RequestInit = {}) {
   const path = `/v2/deliveries/${id}/resend`
-  const answer = await call<DeliveryView & ErrorBody>(server, path, { method: 'POST', ...init })
+  const response = await call<DeliveryView & ErrorBody>(server, path, { method: 'POST', ...init })
   await server.app.delivery.idle()
-  return answer
+  return response
 }
 
 /** Asks for all that failed to be sent again, and waits until that has been tried. */
 async function resendFailed(json: Record<string, unknown>) {
-  const answer = await call<{ resent: number } & ErrorBody>(server, '/v2/deliveries/resend', {
+  const response = await call<{ resent: number } & ErrorBody>(server, '/v2/deliveries/resend', {
     json,
   })
   await server.app.delivery.idle()
-  return answer
+  return response
 }
 
 /**

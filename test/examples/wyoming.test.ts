@@ -108,8 +108,10 @@ test('several clients speak at a time, and silence has no text', async (t) => {
   for (const client of clients) client.speak()
   quiet.send('audio-chunk', FORMAT, Buffer.alloc(32_000))
   quiet.send('audio-stop')
-  const answers = await Promise.all([...clients, quiet].map((client) => client.next('transcript')))
-  const texts = answers.map(({ data }) => data.text)
+  const responses = await Promise.all(
+    [...clients, quiet].map((client) => client.next('transcript')),
+  )
+  const texts = responses.map(({ data }) => data.text)
   assert.deepEqual(texts, [...Array(3).fill('hello there hello there'), ''])
 })
 

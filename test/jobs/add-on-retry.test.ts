@@ -78,8 +78,8 @@ test('of two retries at once one makes it, the other is refused', async () => {
   const id = await createDone(everything)
   await fail(id, ['sentences', 'summarization'])
   const names = ['sentences', 'summarization', 'sentences']
-  const answers = await Promise.all(names.map((name) => retry(id, name)))
-  const statuses = answers.map(({ status }) => status)
+  const responses = await Promise.all(names.map((name) => retry(id, name)))
+  const statuses = responses.map(({ status }) => status)
   assert.deepEqual(statuses, [200, 200, 422])
   const { sentences, summarization } = (await jobOf(id)).result
   assert.deepEqual([sentences!.success, summarization!.success], [true, true])

@@ -8,19 +8,19 @@ import { upload } from '../support/net/http-client.ts'
 import { startServer, type TestServer } from '../support/server/start-server.ts'
 import { readDatabase } from '../support/storage/stored-text.ts'
 
-type Answer = { status: number; body: Record<string, unknown> }
+type Response = { status: number; body: Record<string, unknown> }
 
 /** A request under any `Host`, which `fetch` would not send. */
 function send(
   { url, key }: TestServer,
   path: string,
   { body, ...headers }: Record<string, string>,
-): Promise<Answer> {
+): Promise<Response> {
   const method = body === undefined ? 'GET' : 'POST'
   const all = { 'x-service-key': key, 'content-type': 'application/json', ...headers }
   return new Promise((resolve, reject) => {
     const sent = request(url + path, { method, headers: all }, async (response) => {
-      const answered = (await json(response)) as Answer['body']
+      const answered = (await json(response)) as Response['body']
       resolve({ status: response.statusCode!, body: answered })
     })
     sent.on('error', reject)

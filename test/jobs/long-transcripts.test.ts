@@ -27,7 +27,7 @@ function talk(): Transcript {
 }
 
 /** Answers as asked for: a short text, or the JSON of the schema. */
-function answer({ messages, response_format }: ChatCall): string {
+function respond({ messages, response_format }: ChatCall): string {
   const { content } = messages[1]!
   const { json_schema } = (response_format ?? {}) as { json_schema?: { name: string } }
   switch (json_schema?.name) {
@@ -54,7 +54,7 @@ const params = {
 }
 
 async function open(t: TestContext) {
-  const provider = await startChatProvider(answer)
+  const provider = await startChatProvider(respond)
   const config = readConfig({
     ...{ STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' },
     STENO_LLM_CONTEXT_TOKENS: String(CONTEXT),
@@ -85,10 +85,10 @@ for (const addOn of serviceAddOns) {
     const memoize = <T>(_part: object, make: () => Promise<T>) => make()
     const options = { account: 'a', job: 'j', signal, memoize }
     const requests = addOn.prepare(transcript, params)
-    const answers = await Promise.all(requests.map((one) => services.call(one, options)))
+    const responses = await Promise.all(requests.map((one) => services.call(one, options)))
     for (const call of calls) assert.ok(tokensOf(call) <= CONTEXT, `${tokensOf(call)}`)
-    for (const one of answers) assert.ok(!('error' in (one as object)), JSON.stringify(one))
-    assert.equal(addOn.merge(transcript, params, answers, { format: 'string' }).isEmpty, false)
+    for (const one of responses) assert.ok(!('error' in (one as object)), JSON.stringify(one))
+    assert.equal(addOn.merge(transcript, params, responses, { format: 'string' }).isEmpty, false)
     // All of the speech was read.
     const read = calls.map(({ messages }) => messages[1]!.content).join('\n')
     assert.ok(read.length > TEXT.length * 1800, `${read.length}`)

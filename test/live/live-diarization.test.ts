@@ -1,4 +1,5 @@
-// Who speaks in live sessions, over the real server: a guess with each final, an answer at the end.
+// Who speaks in live sessions, over the real server: a guess with each final, a response at the
+// end.
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -45,13 +45,13 @@ type Usage = {
 const SAID = 'My name is Lena.'
 const speech = draw('....##########.....########.....')
 
-function answer(one: ChatCall): ChatReply {
+function respond(one: ChatCall): ChatReply {
   if (!one.messages[1]!.content.startsWith('{')) return 'Lena says her name.'
   return JSON.stringify({ translations: textsToTranslate(one).map((text) => `<${text}>`) })
 }
 
 /** Runs a session that is translated into French, German and English, beside a model. */
-async function run(t: TestContext, reply = answer, { hasModel = true } = {}) {
+async function run(t: TestContext, reply = respond, { hasModel = true } = {}) {
   const provider = await startChatProvider(reply)
   const env = hasModel ? { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny' } : {}
   const server = await startServer({ speech: createFakeSpeechEngine(SAID), env })
@@ -137,7 +137,7 @@ test('every final is translated into each language, and the result has all of it
 test('a language that fails on one utterance lacks that, and the result says so', async (t) => {
   let isRefused = false
   const { messages, result } = await run(t, (one) => {
-    if (isRefused || !one.messages[0]!.content.includes('French')) return answer(one)
+    if (isRefused || !one.messages[0]!.content.includes('French')) return respond(one)
     isRefused = true
     return 404
   })
@@ -173,7 +173,7 @@ test('a model that is down fails translation and summary, and nothing else', asy
 })
 
 test('without a model, a final in the target language is copied; the others say what they need', async (t) => {
-  const { messages, result } = await run(t, answer, { hasModel: false })
+  const { messages, result } = await run(t, respond, { hasModel: false })
   const sent = ofType(messages, 'translation')
   assert.deepEqual(
     sent.map(({ error, data }) => [error?.exception, data?.target_language]),
@@ -214,7 +214,7 @@ async function speakOn(t: TestContext, reply: (call: ChatCall) => ChatReply) {
 }
 
 test('partials are translated on request, before their final, and are no part of the result', async (t) => {
-  const { server, client, id } = await speakOn(t, answer)
+  const { server, client, id } = await speakOn(t, respond)
   const partial = await client.waitForType('translation', ({ data }) => data!.is_final === false)
   client.stop()
   assert.equal((await client.closed).code, 1000)
@@ -239,7 +239,7 @@ test('partials are translated on request, before their final, and are no part of
 test('a partial whose translation hangs holds up nothing, and is dropped', async (t) => {
   const asked = Promise.withResolvers<void>()
   const { client, provider } = await speakOn(t, (one) => {
-    if (textsToTranslate(one)[0] === SAID) return answer(one)
+    if (textsToTranslate(one)[0] === SAID) return respond(one)
     asked.resolve()
     return 'stall'
   })
@@ -261,7 +261,7 @@ test('ten sessions get their transcripts while no translation comes, then all of
   const gate = Promise.withResolvers<void>()
   const provider = await startChatProvider(async (one) => {
     await gate.promise
-    return answer(one)
+    return respond(one)
   })
   const env = { STENO_LLM_URL: provider.url, STENO_LLM_MODEL: 'tiny', STENO_LIVE_SLOTS: '20' }
   const server = await startServer({ speech: createFakeSpeechEngine(SAID, { capacity: 20 }), env })

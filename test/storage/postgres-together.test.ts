@@ -114,8 +114,8 @@ describe('two servers', { skip: noPostgres }, () => {
       const settled = taken.flatMap((deliveries, i) =>
         deliveries.map((delivery) => {
           sent.push(delivery.id)
-          const answer = { requestHeaders: {}, responseHeaders: null, responseBody: null }
-          const attempt = { at: 1, ms: 0, status: 200, error: null, ...answer }
+          const response = { requestHeaders: {}, responseHeaders: null, responseBody: null }
+          const attempt = { at: 1, ms: 0, status: 200, error: null, ...response }
           return settleDelivery([db, other][i]!, { delivery, attempt, outcome: 'delivered' })
         }),
       )

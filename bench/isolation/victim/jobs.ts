@@ -27,7 +27,7 @@ export type JobsOutcome = {
 export type VictimJobs = {
   /** What a small job is created with. */
   smallJob: Record<string, unknown>
-  accept(answer: { status: number; text: string }): void
+  accept(response: { status: number; text: string }): void
   readonly lastId: string | undefined
   /** Makes ordinary jobs until `end`. */
   live(end: number): Promise<void>
@@ -65,9 +65,9 @@ export async function createVictimJobs(
       ? await upload(requests, wavOf(samples))
       : { url: `${receiver.url}/talk.wav` }
     if (sent.url === undefined) return note(`upload: ${sent.problem}`)
-    const answer = await createJob(requests, { url: sent.url, callback: receiver.url + path })
-    own.id = accept(answer)
-    if (!own.id) note(`creation: ${answer.status || answer.text}`)
+    const response = await createJob(requests, { url: sent.url, callback: receiver.url + path })
+    own.id = accept(response)
+    if (!own.id) note(`creation: ${response.status || response.text}`)
   }
 
   async function settle(ms: number): Promise<JobsOutcome> {

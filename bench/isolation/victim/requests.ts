@@ -4,18 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** A request that takes longer has failed. */
 const TIMEOUT_MS = 30_000
 
-export type Answer = { status: number; text: string }
+export type Response = { status: number; text: string }
 
-/** Who asks with the victim's key, and keeps how long each answer took. */
+/** Who asks with the victim's key, and keeps how long each response took. */
 export type Requests = {
   /** Milliseconds that the timed requests took. */
   readonly times: number[]
   /** What was answered that should not have been, by what was asked. */
   readonly failures: Map<string, number>
-  /** Sends one whose time counts from `due`; status 0 when no answer came. */
-  timed(path: string, options: { due: number; expected: number; json?: unknown }): Promise<Answer>
+  /** Sends one whose time counts from `due`; status 0 when no response came. */
+  timed(path: string, options: { due: number; expected: number; json?: unknown }): Promise<Response>
   /** Sends one whose time does not count. */
-  request(path: string, init?: RequestInit): Promise<Answer>
+  request(path: string, init?: RequestInit): Promise<Response>
 }
 
 /** Makes one that asks the server at `url`. */
@@ -23,12 +23,12 @@ export function createRequests({ url, key }: { url: string; key: string }): Requ
   const times: number[] = []
   const failures = new Map<string, number>()
 
-  async function request(path: string, init: RequestInit = {}): Promise<Answer> {
+  async function request(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { 'x-service-key': key, ...(init.headers as Record<string, string>) }
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     try {
-      const answer = await fetch(url + path, { ...init, headers, signal })
-      return { status: answer.status, text: await answer.text() }
+      const response = await fetch(url + path, { ...init, headers, signal })
+      return { status: response.status, text: await response.text() }
     } catch (error) {
       const { cause, name } = error as { cause?: { code?: string }; name: string }
       return { status: 0, text: cause?.code ?? name }
@@ -38,7 +38,7 @@ export function createRequests({ url, key }: { url: string; key: string }): Requ
   async function timed(
     path: string,
     { due, expected, json }: { due: number; expected: number; json?: unknown },
-  ): Promise<Answer> {
+  ): Promise<Response> {
     const init = json === undefined ? {} : jsonPost(json)
     const answer = await request(path, init)
     times.push(performance.now() - due)

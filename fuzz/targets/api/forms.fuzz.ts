@@ -64,12 +64,12 @@ parser.setErrorHandler((error, _request, reply) =>
 
 async function parse(contentType: string, body: Buffer): Promise<void> {
   const headers = { 'content-type': contentType }
-  const answer = await parser.inject({ method: 'POST', url: '/', headers, payload: body })
+  const response = await parser.inject({ method: 'POST', url: '/', headers, payload: body })
   // Anything that is no form is refused by the framework, which has no words of ours here.
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) return
-  assert.ok([200, 400, 413].includes(answer.statusCode), answer.body)
-  if (answer.statusCode !== 200) return
-  const { filename, bytes } = answer.json() as { filename: string | null; bytes: number }
+  assert.ok([200, 400, 413].includes(response.statusCode), response.body)
+  if (response.statusCode !== 200) return
+  const { filename, bytes } = response.json() as { filename: string | null; bytes: number }
   assert.ok(bytes <= body.length)
   assert.doesNotMatch(filename ?? 'none', /[\p{Cc}/\\]|^\.{0,2}$/u)
 }

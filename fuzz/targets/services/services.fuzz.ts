@@ -23,10 +23,10 @@ const SECRET = Buffer.from('user:long-password').toString('base64')
 const ID = '0b8c2c0e-7d1d-4f4e-9a35-0f6d6f1f6b11'
 
 /** Answers every request with these bytes. */
-let answer: Buffer = Buffer.alloc(0)
+let response: Buffer = Buffer.alloc(0)
 const service = createServer((socket) => {
   socket.on('error', () => {})
-  socket.once('data', () => socket.end(answer))
+  socket.once('data', () => socket.end(response))
 })
 service.listen(0, '127.0.0.1')
 await new Promise((resolve) => service.once('listening', resolve))
@@ -92,7 +92,7 @@ async function isKnown(work: Promise<unknown>): Promise<void> {
 
 const checks = {
   async translator() {
-    writeFileSync(printed, answer)
+    writeFileSync(printed, response)
     const texts = ['[NAME_1] spoke with [NAME_2].', '[NAME_1] and 1,250.']
     const task = { pair: 'eng-spa', target: 'es', texts }
     const translated = await apertium.translate(task, { signal }).catch((error: unknown) => {
@@ -152,7 +152,7 @@ await fuzzBytes(
     objects: bytesOf(seeds.objects),
   },
   async (bytes, kind) => {
-    answer = bytes
+    response = bytes
     await checks[kind]()
   },
 )

@@ -53,7 +53,7 @@ export function sendError(
   // The framework would close the connection after a refused body; this one was read to its end.
   if (!reply.raw.hasHeader('connection')) reply.removeHeader('connection')
   const { url: path, id: requestId } = request
-  const { status, body } = answerOf(known, { path, requestId })
+  const { status, body } = responseOf(known, { path, requestId })
   const text = JSON.stringify(body)
   return reply
     .code(status)
@@ -81,10 +81,10 @@ export function sendClientError(
   }
   const known = toAppError(error, 'request_unreadable')
   const requestId = newRequestId()
-  const answer = answerOf(known, { path: parsedPath(error), requestId })
-  const body = JSON.stringify(answer.body)
+  const response = responseOf(known, { path: parsedPath(error), requestId })
+  const body = JSON.stringify(response.body)
   const head = [
-    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
+    `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     ...requestIdHeaderNames.map((name) => `${name}: ${requestId}`),
@@ -97,7 +97,7 @@ export function sendClientError(
 }
 
 /** Returns what an error becomes on a path: OpenAI's clients expect a form of their own. */
-function answerOf(
+function responseOf(
   error: AppError,
   request: { path: string; requestId: string },
 ): { status: number; body: object } {

@@ -39,11 +39,11 @@ type TranscriptionDeps = Pick<App, 'config' | 'storage' | 'jobs'> & { bodies: Bo
 export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTypebox {
   return async (http) => {
     await http.register(multipart, formOptions)
-    http.post('/v1/audio/transcriptions', { schema: transcriptionOperation }, answer('transcribe'))
-    http.post('/v1/audio/translations', { schema: translationOperation }, answer('translate'))
+    http.post('/v1/audio/transcriptions', { schema: transcriptionOperation }, respond('transcribe'))
+    http.post('/v1/audio/translations', { schema: translationOperation }, respond('translate'))
   }
 
-  function answer(task: OpenAiFormat['task']) {
+  function respond(task: OpenAiFormat['task']) {
     return async (request: FastifyRequest, reply: FastifyReply) => {
       const signal = disconnectSignal(reply)
       const { fileId, wanted } = await receive(request, { task, signal }, app)
@@ -51,14 +51,16 @@ export function transcriptionRoute(app: TranscriptionDeps): FastifyPluginAsyncTy
       // The client waits in silence, for longer than an idle connection is kept.
       request.raw.socket.setTimeout(0)
       const job = { id, account: request.account }
-      const answer = untilEnded(app, job, signal).then((ended) => readAnswer(app, ended, wanted))
+      const response = untilEnded(app, job, signal).then((ended) =>
+        readResponse(app, ended, wanted),
+      )
       markDeliveredWhenSent(app.jobs, reply, job)
       if (wanted.form.stream) {
         reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-cache')
-        return reply.send(Readable.from(streamEvents(answer)) as never)
+        return reply.send(Readable.from(streamEvents(response)) as never)
       }
       const isText = wanted.format === 'openai' && wanted.form.shape === 'text'
-      const text = (await answer) as string
+      const text = (await response) as string
       return reply.type(types[isText ? 'text' : wanted.format]).send(text)
     }
   }
@@ -110,14 +112,14 @@ async function untilEnded(
   try {
     return await jobs.service.whenEnded({ id, account }, signal)
   } catch (error) {
-    // Nobody gets its answer. It may have ended meanwhile.
+    // Nobody gets its response. It may have ended meanwhile.
     if (signal.aborted) await jobs.service.cancel({ id, account }).catch(() => {})
     throw error
   }
 }
 
 /** Returns the transcript of a job that has ended, in the form that the client wants. */
-async function readAnswer(
+async function readResponse(
   { jobs }: Pick<App, 'jobs'>,
   job: Job,
   { format, form }: TranscriptionRequest,

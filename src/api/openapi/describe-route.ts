@@ -44,8 +44,8 @@ export function describeRoute(
 ): FastifySchema {
   const deprecated = url.startsWith('/v2/transcription')
   const common = schema.security ? always : [...always, ...withKey]
-  const answers = { ...errorResponses(...common), ...(schema.response as Schema) }
-  const response = Object.entries(answers).map(([status, answer]) => {
+  const responses = { ...errorResponses(...common), ...(schema.response as Schema) }
+  const response = Object.entries(responses).map(([status, answer]) => {
     const headers = {
       ...requestId,
       ...(deprecated && deprecation),
@@ -54,7 +54,7 @@ export function describeRoute(
     const content = Number(status) >= 400 ? { content: errorContent(url) } : {}
     return [
       status,
-      describeAnswer({ ...(answer as ResponseObject), ...content }, { status, headers }),
+      describeResponse({ ...(answer as ResponseObject), ...content }, { status, headers }),
     ]
   })
   const request = { closed: unknownFields === 'reject' }
@@ -80,7 +80,7 @@ function describeQuery(schema: object): Schema {
 
 /** What the HTTP parser refuses before there is a route. */
 function otherErrors(url: string): Schema {
-  return describeAnswer(
+  return describeResponse(
     {
       description: 'Any other error, such as 408 or 431 for a request that cannot be read.',
       content: errorContent(url),
@@ -93,13 +93,13 @@ function errorContent(url: string): Schema {
   return { 'application/json': { schema: isOpenAiPath(url) ? OpenAiErrorView : ErrorView } }
 }
 
-function describeAnswer(
-  answer: ResponseObject,
+function describeResponse(
+  response: ResponseObject,
   { status = '', headers }: { status?: string; headers: Schema },
 ): Schema {
-  const { description = STATUS_CODES[status], headers: own, content } = answer
+  const { description = STATUS_CODES[status], headers: own, content } = response
   const all = publishSchema({ ...headers, ...own }, { closed: false })
-  if (answer.type === 'null') return { type: 'null', description, headers: all }
-  const media = content ?? { 'application/json': { schema: answer } }
+  if (response.type === 'null') return { type: 'null', description, headers: all }
+  const media = content ?? { 'application/json': { schema: response } }
   return { description, headers: all, content: publishSchema(media, { closed: false }) }
 }

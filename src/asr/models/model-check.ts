@@ -5,7 +5,7 @@ import { processStarter } from '../../workers/transports.ts'
 /** Paths of speaker models that are to work together. */
 export type SpeakerModelFiles = { embedding?: string; segmentation?: string }
 
-/** The answer of the check process. */
+/** The response of the check process. */
 export type ModelCheckResult = { problem?: string }
 
 /** Seconds. Loading and running the models takes a few; a process that takes longer hangs. */

@@ -13,7 +13,7 @@ const second = 16_000
 const speech = { detect: async () => new Float32Array(300).fill(0.95) }
 
 /** Answers each call with the words and confidence for audio of about so many seconds. */
-function recognizerOf(answer: (seconds: number) => { text: string; confidence: number }) {
+function recognizerOf(response: (seconds: number) => { text: string; confidence: number }) {
   const requested: number[] = []
   const recognizer = {
     capabilities: { languages: ['en'], wordTimes: true, maxSeconds: 15, vocabulary: false },
@@ -21,7 +21,7 @@ function recognizerOf(answer: (seconds: number) => { text: string; confidence: n
     async recognize(segments: readonly Float32Array[]) {
       return segments.map((audio) => {
         requested.push(audio.length / second)
-        const { text, confidence } = answer(audio.length / second)
+        const { text, confidence } = response(audio.length / second)
         const words = text.split(' ').map((one, i) => {
           return { text: one, start: i * 0.5, end: i * 0.5 + 0.4, confidence }
         })

@@ -8,10 +8,10 @@ const { signal } = new AbortController()
 const options = { language: undefined, languages: [], vocabulary: [], signal }
 const second = 16_000
 
-type Answer = Partial<Recognition> & { text?: string }
+type Response = Partial<Recognition> & { text?: string }
 
-/** A recognizer that answers from a script and records each call. */
-function scripted(...script: Answer[]) {
+/** A recognizer that responds from a script and records each call. */
+function scripted(...script: Response[]) {
   const capabilities = { languages: ['en'], wordTimes: true, maxSeconds: 30, vocabulary: false }
   const requested: { seconds: number; forceNonEmpty: boolean }[] = []
   const vocabularies: (readonly string[])[] = []
@@ -73,8 +73,8 @@ test('a sure answer is taken as it is', async () => {
 
 test('long speech with next to no words is recognized again in halves', async () => {
   const counting = 'one two three four five'
-  const recognize = async (...answers: string[]) => {
-    const { recognizer } = scripted(...answers.map((text) => ({ text })))
+  const recognize = async (...responses: string[]) => {
+    const { recognizer } = scripted(...responses.map((text) => ({ text })))
     const piece = new Float32Array(9 * second)
     const models = { recognizer, detector: speech }
     const [recognized] = await recognizeWithRepair(models, [piece], options)

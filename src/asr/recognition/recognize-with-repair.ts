@@ -183,7 +183,7 @@ async function repair(
   const { capabilities, thresholds } = models.recognizer
   const { language, warnings, logProbability } = recognition
   const words = capabilities.wordTimes ? dropRepeatedPhrases(recognition.words) : recognition.words
-  const answer = (found: Word[], uncovered: number) => ({
+  const respond = (found: Word[], uncovered: number) => ({
     words: capabilities.wordTimes ? widenShortWords(found) : found,
     language,
     uncovered,
@@ -192,24 +192,24 @@ async function repair(
   // Gaps between words say something only where the model measured them.
   const gaps = capabilities.wordTimes ? findGaps(words, audio.length / SAMPLE_RATE) : []
   if (words.length > 0 && logProbability >= thresholds.minLogProb && gaps.length === 0)
-    return answer(words, 0)
+    return respond(words, 0)
 
   const speech = await models.detector.detect(audio)
   const voiced = voicedSeconds(speech, { start: 0, end: audio.length / SAMPLE_RATE })
   if (words.length === 0) {
-    if (voiced < MIN_VOICED) return answer([], 0)
+    if (voiced < MIN_VOICED) return respond([], 0)
     const dense = await recognizeDense(models, audio, { speech, options })
-    if (dense.length > 0) return answer(dense, 0)
+    if (dense.length > 0) return respond(dense, 0)
     const [again] = await models.recognizer.recognize([audio], { ...options, forceNonEmpty: true })
     return again?.complete && again.logProbability >= thresholds.minRetryLogProb
-      ? answer(again.words, 0)
-      : answer([], voiced)
+      ? respond(again.words, 0)
+      : respond([], voiced)
   }
   if (
     logProbability < thresholds.minLogProb &&
     (voiced < MIN_VOICED || mean(speech) < MIN_MEAN_SPEECH)
   )
-    return answer([], 0)
+    return respond([], 0)
   let all = words
   let uncovered = 0
   for (const gap of gaps) {
@@ -225,7 +225,7 @@ async function repair(
       found.length === 0 && fits ? all : all.filter((word) => !implausiblyShort.includes(word))
     all = [...kept, ...found].sort((a, b) => a.start - b.start)
   }
-  return answer(all, uncovered)
+  return respond(all, uncovered)
 }
 
 /**

@@ -17,7 +17,7 @@ function batchOf(path: string, { segments = 1, language = 'de' } = {}): Batch {
   return { channel: 0, path, segments: list, ...settings }
 }
 
-function answerTo({ path, segments, language = '', model }: Batch): RecognizedSegment[] {
+function respondTo({ path, segments, language = '', model }: Batch): RecognizedSegment[] {
   return segments.map((segment) => {
     return { segment, words: [], model: `${model} ${path}`, language, uncovered: 0, warnings: [] }
   })
@@ -37,7 +37,7 @@ function poolOf(
     const batches = task.kind === 'recognize' ? [task] : task.batches
     ran.push(batches.map(({ path }) => path).join('+'))
     if (batches.some(({ path }) => fails.includes(path))) throw new AppError(code)
-    return task.kind === 'recognize' ? answerTo(task) : batches.map(answerTo)
+    return task.kind === 'recognize' ? respondTo(task) : batches.map(respondTo)
   }
   return { ran, how, pool: { run } as unknown as TaskRunner }
 }

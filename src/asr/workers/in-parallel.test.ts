@@ -8,7 +8,7 @@ const { signal } = new AbortController()
 test('inParallel answers in order, whichever ends first, and never exceeds its limit', async () => {
   const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
   const begun: number[] = []
-  const answers = inParallel(
+  const responses = inParallel(
     [0, 1, 2, 3],
     async (i) => {
       begun.push(i)
@@ -23,13 +23,13 @@ test('inParallel answers in order, whichever ends first, and never exceeds its l
   await setImmediate()
   assert.deepEqual(begun, [0, 1, 2])
   for (const semaphore of gates) semaphore.resolve()
-  assert.deepEqual(await answers, [0, 10, 20, 30])
+  assert.deepEqual(await responses, [0, 10, 20, 30])
 })
 
 test('inParallel begins nothing after a failure, and throws it when the others have ended', async () => {
   const begun: number[] = []
   let endedOther = false
-  const answers = inParallel(
+  const responses = inParallel(
     [0, 1, 2],
     async (i, signal) => {
       begun.push(i)
@@ -40,7 +40,7 @@ test('inParallel begins nothing after a failure, and throws it when the others h
     },
     { limit: 2, signal },
   )
-  await assert.rejects(answers, /^Error: broken$/)
+  await assert.rejects(responses, /^Error: broken$/)
   assert.ok(endedOther)
   assert.deepEqual(begun, [0, 1])
 })
@@ -48,8 +48,8 @@ test('inParallel begins nothing after a failure, and throws it when the others h
 test('inParallel ends with the reason of the signal it was given', async () => {
   const abort = new AbortController()
   abort.abort(new Error('stopped'))
-  const answers = inParallel([1], async () => 1, { limit: 1, signal: abort.signal })
-  await assert.rejects(answers, /stopped/)
+  const responses = inParallel([1], async () => 1, { limit: 1, signal: abort.signal })
+  await assert.rejects(responses, /stopped/)
 })
 
 test('inParallel has nothing to do for no items', async () => {

@@ -82,7 +82,7 @@ type PendingTask = {
 type RunningTask = { waiting: PendingTask; preempt: AbortController }
 
 type Worker = SupervisedWorker<FromWorker>
-type Answer = Extract<FromWorker, { type: 'result' | 'error' }>
+type Response = Extract<FromWorker, { type: 'result' | 'error' }>
 
 /**
  * Worker processes for recognition, one per core, and the queue in front of them. A worker is
@@ -279,7 +279,7 @@ export class WorkerPool {
       ...options,
       signal: AbortSignal.any([options.signal, preempted]),
       cancel: { message: { id, cancel: true } satisfies ToWorker, timeout: CANCEL_TIMEOUT },
-      receive: (message) => (isAnswer(message) && message.id === id ? message : undefined),
+      receive: (message) => (isResponse(message) && message.id === id ? message : undefined),
     })
     this.#running.delete(running)
     const isPreempted = preempted.aborted && !options.signal.aborted && !this.#closed
@@ -318,7 +318,7 @@ function priorityOf({ options }: PendingTask): number {
   return options.priority ?? 0
 }
 
-function isAnswer(message: FromWorker): message is Answer {
+function isResponse(message: FromWorker): message is Response {
   return message.type === 'result' || message.type === 'error'
 }
 

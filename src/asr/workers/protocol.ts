@@ -82,7 +82,7 @@ type EndedUtterance = {
 /** A task, or the request to cancel one. */
 export type ToWorker = { id: number; task: Task } | { id: number; cancel: true }
 
-/** A worker is ready once its models are loaded; then it sends one answer per task. */
+/** A worker is ready once its models are loaded; then it sends one response per task. */
 export type FromWorker =
   | { type: 'ready' }
   | { type: 'broken'; error: PlainError }

@@ -15,7 +15,7 @@ export async function serveTasks(load: () => Promise<Perform>): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   const running = new Map<number, AbortController>()
 
-  async function answer(perform: Perform, id: number, task: Task): Promise<void> {
+  async function respond(perform: Perform, id: number, task: Task): Promise<void> {
     const controller = new AbortController()
     running.set(id, controller)
     try {
@@ -31,7 +31,7 @@ export async function serveTasks(load: () => Promise<Perform>): Promise<void> {
     const perform = await load()
     process.on('message', (message: ToWorker) => {
       if ('cancel' in message) running.get(message.id)?.abort()
-      else void answer(perform, message.id, message.task)
+      else void respond(perform, message.id, message.task)
     })
     send({ type: 'ready' })
     // A worker is killed in the end, so it keeps its compiled modules now.

@@ -82,8 +82,8 @@ export async function decodeShortFile(
   })
   memory.close()
   decoder.isBusy = false
-  const answer = 'answer' in ended ? ended.answer : undefined
-  const media = answer?.type === 'done' ? (answer.result as ShortMedia) : undefined
+  const response = 'answer' in ended ? ended.answer : undefined
+  const media = response?.type === 'done' ? (response.result as ShortMedia) : undefined
   if (media && decoder.files < MAX_FILES) keep(account, decoder)
   else discard(account, decoder)
   signal.throwIfAborted()

@@ -63,8 +63,8 @@ async function servedContext(
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)])
   try {
-    const answer = await fetch(`${url}/models`, { headers, redirect: 'error', signal: inTime })
-    const { data } = (await answer.json()) as { data: ServedModel[] }
+    const response = await fetch(`${url}/models`, { headers, redirect: 'error', signal: inTime })
+    const { data } = (await response.json()) as { data: ServedModel[] }
     const own = data.find(({ id }) => id === model) ?? (data.length === 1 ? data[0] : undefined)
     const tokens = own?.max_model_len ?? own?.meta?.n_ctx
     return Number.isSafeInteger(tokens) && tokens! > 0 ? tokens : undefined

@@ -108,7 +108,7 @@ async function confirms(missing: readonly Recommendation[], terminal: Terminal):
   return /^(y|yes)?$/i.test(answer)
 }
 
-/** Returns the answer of a person, or an empty text when there is none to ask. */
+/** Returns the response of a person, or an empty text when there is none to ask. */
 async function ask(question: string, terminal: Terminal): Promise<string> {
   if (!isInteractive(terminal)) return ''
   const { stdin, stderr, signal } = terminal

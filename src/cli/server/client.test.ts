@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { createClient } from './client.ts'
 import { RequestError } from './transport.ts'
 
-/** Creates a client of a server that answers as `listener` does. */
+/** Creates a client of a server that responds as `listener` does. */
 async function clientOf(vad: RequestListener, t: TestContext) {
   const server = createServer(vad).listen(0, '127.0.0.1')
   t.after(() => server.close())

@@ -58,7 +58,7 @@ export type ResendQuery = { since: string; endpoint_id?: string; job_id?: string
 
 /**
  * Seconds that the server may take to answer with the progress of a job that has not ended: one if
- * a few jobs are waited for, more with many, since each answer takes time from their recognition.
+ * a few jobs are waited for, more with many, since each response takes time from their recognition.
  */
 const WAIT = { min: 1, max: 5, perJob: 1 / 4 }
 

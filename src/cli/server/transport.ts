@@ -82,13 +82,13 @@ async function readText(response: Response): Promise<string> {
   return text
 }
 
-/** Reads an answer of bytes; fails with what the server says unless it succeeded. */
+/** Reads a response of bytes; fails with what the server says unless it succeeded. */
 export async function readBytes(response: Response): Promise<Buffer> {
   if (!response.ok) await readText(response)
   return Buffer.from(await response.arrayBuffer())
 }
 
-/** Reads an answer of JSON; fails with what the server says unless it succeeded. */
+/** Reads a response of JSON; fails with what the server says unless it succeeded. */
 export async function readJson<T>(response: Response): Promise<T> {
   const text = await readText(response)
   return (text === '' ? undefined : JSON.parse(text)) as T

@@ -5,7 +5,12 @@ import type {
   ApiPreRecordedResult,
   ApiSentenceSentiment,
 } from '../server/api-types.ts'
-import { type AddOnAnswer, describeFailures, formatAddOns, retriableAddOns } from './add-on-text.ts'
+import {
+  type AddOnResponse,
+  describeFailures,
+  formatAddOns,
+  retriableAddOns,
+} from './add-on-text.ts'
 
 type AddOns = Omit<ApiPreRecordedResult, 'metadata' | 'transcription'>
 
@@ -18,7 +23,7 @@ function result(addOns: AddOns): ApiPreRecordedResult {
   return { metadata, transcription, ...addOns }
 }
 
-function made<T>(results: T, isEmpty = false): AddOnAnswer<T> {
+function made<T>(results: T, isEmpty = false): AddOnResponse<T> {
   return { success: true, is_empty: isEmpty, exec_time: 0, error: null, results }
 }
 
@@ -107,11 +112,11 @@ test('translations and answers stand below the text; what failed alone is told',
     ],
   }
   const french = { error, full_transcript: '', languages: ['fr'], utterances: [] }
-  const answers = [
+  const responses = [
     made({ prompt: 'Who?', response: 'Lena.' }),
     { ...made({ prompt: 'Why?', response: null }), success: false, error },
   ]
-  const whole = result({ translation: made([german, french]), audio_to_llm: made(answers) })
+  const whole = result({ translation: made([german, french]), audio_to_llm: made(responses) })
   assert.equal(formatAddOns(whole), '\nTranslation (de):\nHallo.\n\nWho?\nLena.\n')
   assert.deepEqual(describeFailures(whole), [
     'the translation into fr failed: it is down',

@@ -5,8 +5,8 @@ import type {
 } from '../server/api-types.ts'
 import { formatTable } from '../terminal/table.ts'
 
-/** The answer of an add-on; `results` is empty or null where it failed. */
-export type AddOnAnswer<T> = {
+/** The response of an add-on; `results` is empty or null where it failed. */
+export type AddOnResponse<T> = {
   success: boolean
   is_empty: boolean
   exec_time: number
@@ -29,7 +29,7 @@ export function formatAddOns(result: ApiPreRecordedResult): string {
         (found ?? []).map(({ start, headline }) => [formatTime(start), headline]),
       )
     }),
-    ...formatAnswers(result),
+    ...formatResponses(result),
     section('Entities', named_entity_recognition, (entities) => {
       const rows = (entities ?? []).map(({ start, entity_type, text }) => {
         return [formatTime(start), entity_type, text]
@@ -55,8 +55,8 @@ function formatTranslations({ translation }: ApiPreRecordedResult): string[] {
   })
 }
 
-function formatAnswers({ audio_to_llm: answers }: ApiPreRecordedResult): string[] {
-  return (answers?.results ?? []).flatMap(({ results }) => {
+function formatResponses({ audio_to_llm: responses }: ApiPreRecordedResult): string[] {
+  return (responses?.results ?? []).flatMap(({ results }) => {
     return results?.response ? [`\n${results.prompt}\n${results.response}\n`] : []
   })
 }
@@ -64,7 +64,7 @@ function formatAnswers({ audio_to_llm: answers }: ApiPreRecordedResult): string[
 /** Returns nothing for an add-on that failed: it is reported as a failure. */
 function section<T>(
   heading: string,
-  addOn: AddOnAnswer<T> | undefined,
+  addOn: AddOnResponse<T> | undefined,
   format: (results: T) => string,
 ): string {
   if (!addOn?.success) return ''
@@ -74,7 +74,7 @@ function section<T>(
 /** Returns why add-ons of a result failed, in a sentence for each. */
 export function describeFailures(result: ApiPreRecordedResult): string[] {
   const whole = Object.entries(result).flatMap(([name, part]) => {
-    const { success, error } = part as Partial<AddOnAnswer<unknown>>
+    const { success, error } = part as Partial<AddOnResponse<unknown>>
     return success === false ? [describeFailure(name, error)] : []
   })
   const targets = (result.translation?.results ?? []).flatMap(({ error, languages }) => {
@@ -92,7 +92,7 @@ const NOT_RETRIED = new Set(['diarization', 'name_consistency'])
 /** Returns the add-ons of a result that failed, wholly or in part, and can be tried again. */
 export function retriableAddOns(result: ApiPreRecordedResult): string[] {
   const failed = Object.entries(result).flatMap(([name, part]) => {
-    const { success, results } = part as Partial<AddOnAnswer<unknown>>
+    const { success, results } = part as Partial<AddOnResponse<unknown>>
     const parts = Array.isArray(results) ? (results as { error?: unknown }[]) : []
     return success === false || parts.some(({ error }) => error) ? [name] : []
   })

@@ -14,7 +14,8 @@ import { addSecret, generateSecret } from '../../storage/deliveries/endpoints/si
 type Received = { headers: IncomingHttpHeaders; body: string }
 
 /**
- * Creates a webhook of the account `acme` at a receiver on loopback that answers as `answer` does.
+ * Creates a webhook of the account `acme` at a receiver on loopback that responds as `respond`
+ * does.
  */
 async function open(t: TestContext, answer: (response: ServerResponse) => void) {
   const received: Received[] = []

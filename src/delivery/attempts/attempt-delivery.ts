@@ -22,8 +22,8 @@ export type DeliveryAttemptDeps = {
 export type AttemptUse = { secrets: readonly string[]; signal: AbortSignal }
 
 /**
- * Makes one attempt at a delivery and decides what follows. Rejects if aborted before an answer, or
- * if the database cannot read what to send.
+ * Makes one attempt at a delivery and decides what follows. Rejects if aborted before a response,
+ * or if the database cannot read what to send.
  */
 export async function attemptDelivery(
   deps: DeliveryAttemptDeps,

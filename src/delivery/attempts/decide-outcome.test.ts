@@ -6,11 +6,11 @@ import { type Decision, decideOutcome } from './decide-outcome.ts'
 const now = 1_000_000
 
 function decisionOn(
-  answer: Partial<AttemptRecord>,
+  response: Partial<AttemptRecord>,
   delivery: Partial<Pick<Delivery, 'kind' | 'tries'>> = {},
 ): Decision {
   const nothing = { status: null, error: null, responseHeaders: null, responseBody: null }
-  const attempt = { at: 0, ms: 0, requestHeaders: {}, ...nothing, ...answer }
+  const attempt = { at: 0, ms: 0, requestHeaders: {}, ...nothing, ...response }
   const chance = { now, random: () => 0.5 }
   return decideOutcome({ kind: 'callback', tries: 0, ...delivery }, attempt, chance)
 }

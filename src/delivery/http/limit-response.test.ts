@@ -10,7 +10,7 @@ import { createDeliveryClient } from './delivery-client.ts'
 /** What the system buffers of a flood without stopping the other side from sending. */
 const BUFFERED_BYTES = 16 * 1024 * 1024
 
-/** Opens a receiver that answers with `head`, then with `again` forever. */
+/** Opens a receiver that responds with `head`, then with `again` forever. */
 async function openFlood(t: TestContext, head: string, again: string) {
   const flood = { bytes: 0, url: '', closed: Promise.withResolvers<void>() }
   const chunk = again.repeat(Math.ceil(32_768 / again.length))
@@ -31,7 +31,7 @@ async function openFlood(t: TestContext, head: string, again: string) {
   return flood
 }
 
-/** Returns the status and the beginning of an answer, or why there is none. */
+/** Returns the status and the beginning of a response, or why there is none. */
 async function ask(
   t: TestContext,
   url: string,
@@ -41,8 +41,8 @@ async function ask(
   const body = (async function* () {})()
   const request = { url: new URL(url), account: 'acme', method: 'POST', headers: {} }
   try {
-    const answer = await requests.send({ ...request, body, bytes: 0, signal: t.signal })
-    return [answer.status, await answer.excerpt()]
+    const response = await requests.send({ ...request, body, bytes: 0, signal: t.signal })
+    return [response.status, await response.excerpt()]
   } catch (error) {
     return [undefined, describeConnectionError(error).detail]
   }

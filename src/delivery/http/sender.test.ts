@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { type Answer, openReceiver } from '../../../test/support/delivery/receiver.ts'
+import { openReceiver, type Response } from '../../../test/support/delivery/receiver.ts'
 import { fakeTimeouts } from '../../../test/support/fake-timeouts.ts'
 import { readConfig } from '../../config/config.ts'
 import { generateSecret } from '../../storage/deliveries/endpoints/signing-secrets.ts'
@@ -45,18 +45,18 @@ function bodyOf(...texts: string[]) {
   return { bytes: Buffer.byteLength(texts.join('')), chunks }
 }
 
-async function openTestReceiver(t: TestContext, answer?: Answer) {
-  const receiver = await openReceiver(answer)
+async function openTestReceiver(t: TestContext, response?: Response) {
+  const receiver = await openReceiver(response)
   t.after(() => receiver.close())
   return receiver
 }
 
 /** Opens a raw receiver; `answer` is called once some bytes have arrived. */
-async function openRaw(t: TestContext, answer: (socket: Socket) => void) {
+async function openRaw(t: TestContext, response: (socket: Socket) => void) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)
-    socket.on('error', () => {}).once('data', () => answer(socket))
+    socket.on('error', () => {}).once('data', () => response(socket))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -182,7 +182,7 @@ test('a receiver that does not answer in time has failed', async (t) => {
   await closed(sockets[0]!)
 })
 
-const oddAnswers: [title: string, answer: string, error: string][] = [
+const oddResponses: [title: string, answer: string, error: string][] = [
   ['breaks off', '', 'the connection broke off'],
   ['is no HTTP', 'SSH-2.0-OpenSSH_9.7\r\n', 'its answer is not HTTP'],
   [
@@ -191,7 +191,7 @@ const oddAnswers: [title: string, answer: string, error: string][] = [
     'the headers of its answer are too large',
   ],
 ]
-for (const [title, answer, error] of oddAnswers) {
+for (const [title, answer, error] of oddResponses) {
   test(`an answer that ${title} is reported in words`, async (t) => {
     const { url } = await openRaw(t, (socket) => void socket.end(answer))
     const attempt = await openSender(t).send(url)
@@ -325,7 +325,7 @@ test('connections are used again', async (t) => {
   })
   const { send } = openSender(t)
   for (let i = 0; i < 12; i++) await send(receiver.url)
-  // A connection is free again shortly after its answer was read.
+  // A connection is free again shortly after its response was read.
   assert.ok(ports.size <= 2, `${ports.size} connections for 12 attempts`)
 })
 

@@ -30,11 +30,11 @@ async function serve(t: TestContext, vad: RequestListener): Promise<string> {
 }
 
 /** Answers every request with what `answer` writes. */
-async function serveRaw(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
+async function serveRaw(t: TestContext, response: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createSocketServer((socket) => {
     sockets.add(socket)
-    socket.on('error', () => {}).once('data', () => answer(socket))
+    socket.on('error', () => {}).once('data', () => response(socket))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -68,7 +68,7 @@ test('fetches the bytes as they are', async (t) => {
   assert.deepEqual(requested, [{ url: '/a.mp3?token=1', encoding: 'identity' }])
 })
 
-const answers: [number, string][] = [
+const responses: [number, string][] = [
   [401, 'source_forbidden'],
   [403, 'source_forbidden'],
   [404, 'source_not_found'],
@@ -78,7 +78,7 @@ const answers: [number, string][] = [
   [500, 'source_unreachable'],
   [503, 'source_unreachable'],
 ]
-for (const [status, code] of answers) {
+for (const [status, code] of responses) {
   test(`a source that answers ${status} is reported as ${code}`, async (t) => {
     const origin = await serve(t, (_request, response) => response.writeHead(status).end('no'))
     const message = new RegExp(`the source responded with ${status}`)
@@ -131,7 +131,7 @@ test('a redirect holds no connection, whatever follows it', async (t) => {
   await closed.promise
 })
 
-const oddAnswers: [title: string, answer: string, code: string, message: RegExp][] = [
+const oddResponses: [title: string, answer: string, code: string, message: RegExp][] = [
   ['is no HTTP', 'SSH-2.0-OpenSSH_9.7\r\n', 'source_unreachable', /its answer is not HTTP$/],
   ['is empty', '', 'source_unreachable', /the connection broke off$/],
   [
@@ -159,7 +159,7 @@ const oddAnswers: [title: string, answer: string, code: string, message: RegExp]
     /responded with 302$/,
   ],
 ]
-for (const [title, answer, code, message] of oddAnswers) {
+for (const [title, answer, code, message] of oddResponses) {
   test(`an answer that ${title} is reported in words`, async (t) => {
     const origin = await serveRaw(t, (socket) => void socket.end(answer))
     await assert.rejects(fetchText(origin), { code, message })

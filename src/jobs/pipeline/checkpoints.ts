@@ -38,7 +38,7 @@ export type Checkpoints = AsyncDisposable & {
    * Embeddings of another model, used before the last server restart, are not reused.
    */
   checkpointEmbeddings: CheckpointEmbeddings
-  /** Opens the answers of services; the caller closes them. */
+  /** Opens the responses of services; the caller closes them. */
   openAnswers(): Promise<CheckpointFile<unknown>>
 }
 
@@ -71,7 +71,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
       const file = join(folder, `embeddings-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
-    openAnswers: () => openAnswers(join(folder, 'answers.jsonl')).catch(throwStorageError),
+    openAnswers: () => openResponses(join(folder, 'answers.jsonl')).catch(throwStorageError),
     async [Symbol.asyncDispose]() {
       await Promise.all([recognized.close(), languages.close()])
     },
@@ -175,11 +175,11 @@ async function embedSpeakersOnce(
   return file
 }
 
-async function openAnswers(file: string): Promise<CheckpointFile<unknown>> {
-  const answers = await openCheckpointFile<unknown>(file, 'answer')
+async function openResponses(file: string): Promise<CheckpointFile<unknown>> {
+  const responses = await openCheckpointFile<unknown>(file, 'answer')
   return {
-    ...answers,
-    append: (key, answer) => answers.append(key, answer).catch(throwStorageError),
+    ...responses,
+    append: (key, response) => responses.append(key, response).catch(throwStorageError),
   }
 }
 

@@ -220,7 +220,7 @@ type BuildContext = { channels: readonly ChannelPcm[]; slot: JobSlot; meter: Att
 
 /**
  * Builds the result. A step that changes the words may have to ask a service first; the build is
- * then repeated with its answers.
+ * then repeated with its responses.
  */
 async function build(
   deps: PipelineDeps,
@@ -241,7 +241,7 @@ async function build(
   const built = await once(result)
   if (!built.pendingRequests) return { built }
   const [answered] = await callFor(deps, job, { ...calling, prepared: [built.pendingRequests] })
-  return { built: await once({ ...result, answered }), llm: usageOf(answersOf([answered!])) }
+  return { built: await once({ ...result, answered }), llm: usageOf(responsesOf([answered!])) }
 }
 
 /**
@@ -262,7 +262,7 @@ async function addServiceAddOns(
   const merged = await calling.meter.stage('call services', () => {
     return deps.resultBuilder.merge(merge, { account, signal: calling.signal })
   })
-  return { text: merged, llm: usageOf(answersOf(answered)) }
+  return { text: merged, llm: usageOf(responsesOf(answered)) }
 }
 
 /**
@@ -284,18 +284,25 @@ async function callFor(
   progress.enter('call services')
   slot.leave()
   return meter.stage('call services', async () => {
-    const answers = await checkpoints.openAnswers()
+    const responses = await checkpoints.openAnswers()
     try {
-      const options = { account, job: id, signal, audio, answers, log: log.child({ jobId: id }) }
+      const options = {
+        account,
+        job: id,
+        signal,
+        audio,
+        answers: responses,
+        log: log.child({ jobId: id }),
+      }
       const { advance: onProgress } = progress
       return await callServices(services!, prepared, { ...options, onProgress })
     } finally {
-      await answers.close()
+      await responses.close()
     }
   })
 }
 
-function answersOf(answered: readonly ServiceResponses[]): unknown[] {
+function responsesOf(answered: readonly ServiceResponses[]): unknown[] {
   return answered.flatMap((one) => ('answers' in one ? one.answers : []))
 }
 

@@ -9,7 +9,7 @@ import { findJob } from '../../storage/jobs/jobs.ts'
 import { AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type { ServiceRequests } from '../../text/result/steps/run-service-add-on.ts'
 import type { ServiceRequest, Services } from '../../text/service-add-ons/service-add-on.ts'
-import { type AnswerStore, callServices } from './service-add-ons.ts'
+import { callServices, type ResponseStore } from './service-add-ons.ts'
 
 const resultThread = new URL(
   '../../../test/support/text/service-add-ons-thread.ts',
@@ -19,11 +19,11 @@ const log = createLog('silent')
 const account = 'acme'
 const served = { translation: 'all', audio_to_llm: 'all' } as const
 
-function storeAnswers(): AnswerStore {
+function storeResponses(): ResponseStore {
   const known = new Map<string, unknown>()
   return {
     find: (key) => known.get(key),
-    append: async (key, answer) => void known.set(key, answer),
+    append: async (key, response) => void known.set(key, response),
   }
 }
 
@@ -32,7 +32,7 @@ function ask(name: string, ...texts: string[]): ServiceRequests {
   return { name, seconds: 0, requests }
 }
 
-/** Services that answer with the text in capitals, after `onCall`. */
+/** Services that respond with the text in capitals, after `onCall`. */
 function echo(onCall: (text: string) => unknown = () => {}) {
   const calls: string[] = []
   const services: Services = {
@@ -52,7 +52,7 @@ test('answers are in the order of the requests, and equal requests are made once
     if (text === 'a') await setImmediate()
   })
   const { signal } = new AbortController()
-  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal, answers: storeResponses(), log }
   const prepared = [ask('one', 'a', 'b', 'a'), ask('two', 'b'), ask('none')]
   const answered = await callServices(services, prepared, options)
   assert.deepEqual(
@@ -66,7 +66,7 @@ test('progress is the share of the requests that are answered, those of before i
   const { signal } = new AbortController()
   const reported: number[] = []
   const onProgress = (fraction: number) => void reported.push(fraction)
-  const options = { account, job: 'j', signal, answers: storeAnswers(), log, onProgress }
+  const options = { account, job: 'j', signal, answers: storeResponses(), log, onProgress }
   const prepared = [ask('one', 'a', 'b'), ask('two', 'b'), ask('none'), ask('three', 'c', 'd')]
   await callServices(echo().services, prepared, options)
   assert.deepEqual(reported, [0.2, 0.4, 0.8, 1])
@@ -81,7 +81,7 @@ test('four requests run at a time', async () => {
     running--
   })
   const { signal } = new AbortController()
-  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal, answers: storeResponses(), log }
   await callServices(services, [ask('one', ...'abcdefghij')], options)
   assert.equal(most, 4)
 })
@@ -94,7 +94,7 @@ test('a failed call fails its add-on only, and neither result nor log quotes the
   })
   const { log, lines } = captureLog()
   const { signal } = new AbortController()
-  const options = { account, job: 'j', signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal, answers: storeResponses(), log }
   const prepared = [ask('one', 'good', 'bad'), ask('two', 'long'), ask('three', 'good')]
   const [one, two, three] = await callServices(services, prepared, options)
   assert.ok(one && 'error' in one && two && 'error' in two && three && 'answers' in three)
@@ -112,14 +112,14 @@ test('an abort and an answer that cannot be stored are no failures of the add-on
     stop.abort(new Error('stopped'))
     throw new Error('aborted')
   })
-  const options = { account, job: 'j', signal: stop.signal, answers: storeAnswers(), log }
+  const options = { account, job: 'j', signal: stop.signal, answers: storeResponses(), log }
   await assert.rejects(callServices(stopped.services, [ask('one', 'a')], options), /stopped/)
-  const answers: AnswerStore = {
+  const responses: ResponseStore = {
     find: () => undefined,
     append: () => Promise.reject(new Error('disk full')),
   }
   const { signal } = new AbortController()
-  const full = { ...options, signal, answers }
+  const full = { ...options, signal, answers: responses }
   await assert.rejects(callServices(echo().services, [ask('one', 'a')], full), /disk full/)
 })
 

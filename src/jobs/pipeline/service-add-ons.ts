@@ -12,11 +12,11 @@ import type {
 } from '../../text/service-add-ons/service-add-on.ts'
 import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 
-/** The answers so far, by the hash of their request. */
-export type AnswerStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
+/** The responses so far, by the hash of their request. */
+export type ResponseStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
 type CallOptions = Omit<ServiceCallOptions, 'memoize'> & {
-  answers: AnswerStore
+  answers: ResponseStore
   log: Log
   /** Called with the fraction of the requests that are answered. */
   onProgress?: (fraction: number) => void
@@ -25,7 +25,7 @@ type CallOptions = Omit<ServiceCallOptions, 'memoize'> & {
 /** How many requests of one job run at a time. */
 const MAX_CALLS = 4
 
-/** A call that failed, as opposed to an answer that could not be stored. */
+/** A call that failed, as opposed to a response that could not be stored. */
 class CallFailed extends Error {}
 
 /**
@@ -45,16 +45,17 @@ export async function callServices(
   for (const one of prepared) {
     let done = before
     before += countOf(one)
-    const onAnswer = () => onProgress?.(++done / total)
+    const onResponse = () => onProgress?.(++done / total)
     const startedAt = performance.now()
-    const outcome = 'error' in one ? one : await answersOf(services, one, { ...options, onAnswer })
+    const outcome =
+      'error' in one ? one : await responsesOf(services, one, { ...options, onAnswer: onResponse })
     const seconds = one.seconds + (performance.now() - startedAt) / 1000
     answered.push({ ...outcome, name: one.name, seconds })
   }
   return answered
 }
 
-async function answersOf(
+async function responsesOf(
   services: Services,
   { name, requests }: ServiceRequests & { requests: ServiceRequest[] },
   { answers, log, onAnswer, ...options }: CallOptions & { onAnswer: () => void },
@@ -77,8 +78,8 @@ async function answersOf(
     await inParallel(
       [...missing],
       async ([key, request], signal) => {
-        const answer = await call(services, request, { ...options, signal, memoize })
-        await answers.append(key, answer)
+        const response = await call(services, request, { ...options, signal, memoize })
+        await answers.append(key, response)
         onAnswer()
       },
       { limit: MAX_CALLS, signal },
@@ -100,9 +101,9 @@ async function call(
   options: ServiceCallOptions,
 ): Promise<unknown> {
   try {
-    const answer = await services.call(request, options)
-    if (answer === undefined) throw new TypeError('a service returned nothing')
-    return answer
+    const response = await services.call(request, options)
+    if (response === undefined) throw new TypeError('a service returned nothing')
+    return response
   } catch (cause) {
     throw new CallFailed('a service failed', { cause })
   }

@@ -160,7 +160,7 @@ test('an add-on that needs a service gets its answers, each requested once', asy
       if (name === 'other') return addName({ name, result, params: '{}', format: 'native' })
       if (!answered)
         return { outcome: 'prepared', prepared: { name, seconds: 0, requests: [request] } }
-      // Another writer changes the result while the answers are merged.
+      // Another writer changes the result while the responses are merged.
       if (!isChanged) {
         isChanged = true
         await job.retry('other')

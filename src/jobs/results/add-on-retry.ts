@@ -9,7 +9,7 @@ import type { ResultBuilder } from '../../text/result/result-builder.ts'
 import type { Retry, RetryResult } from '../../text/result/steps/retry-add-on.ts'
 import { type Usage, usageOf } from '../../text/result/token-usage.ts'
 import { type Services, servedAddOns } from '../../text/service-add-ons/service-add-on.ts'
-import { type AnswerStore, callServices } from '../pipeline/service-add-ons.ts'
+import { callServices, type ResponseStore } from '../pipeline/service-add-ons.ts'
 import { findDoneJob } from './done-job.ts'
 
 /** The dependencies of a retry. */
@@ -44,7 +44,7 @@ export async function retryAddOn(
 ): Promise<string> {
   const { db, config } = deps
   const format = config.addOnResults
-  const answers = new Map<string, unknown>()
+  const responses = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
     signal.throwIfAborted()
     const job = await findDoneJob(db, id)
@@ -57,7 +57,7 @@ export async function retryAddOn(
       continue
     }
     const params = job.requestParams ?? '{}'
-    const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(answers) }
+    const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(responses) }
     const made = await makeAgain(deps, { name, result, params, format }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made
@@ -67,7 +67,7 @@ export async function retryAddOn(
   }
 }
 
-type MakeOptions = { account: string; job: string; signal: AbortSignal; answers: AnswerStore }
+type MakeOptions = { account: string; job: string; signal: AbortSignal; answers: ResponseStore }
 
 /** Retries an add-on, and calls the services that it needs. */
 async function makeAgain(
@@ -85,10 +85,10 @@ async function makeAgain(
 }
 
 /** Keeps answers in memory, for when another writer changes the result. */
-function storeIn(answers: Map<string, unknown>): AnswerStore {
+function storeIn(responses: Map<string, unknown>): ResponseStore {
   return {
-    find: (key) => answers.get(key),
-    append: async (key, answer) => void answers.set(key, answer),
+    find: (key) => responses.get(key),
+    append: async (key, response) => void responses.set(key, response),
   }
 }
 

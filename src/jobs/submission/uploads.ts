@@ -93,7 +93,7 @@ async function registerUpload(
 }
 
 /**
- * A job distinguishes its failures; an upload has one answer for bytes without audio (contract
+ * A job distinguishes its failures; an upload has one response for bytes without audio (contract
  * D20).
  */
 function asUploadError(error: unknown): unknown {

@@ -95,7 +95,7 @@ test('prompts are answered at the end, and nothing is asked again, wherever a pr
     post_processing: { summarization: false, audio_to_llm: true },
   }
   let asked: string[] = []
-  const answers = [{ results: { prompt: 'Who?', response: 'They.' } }]
+  const responses = [{ results: { prompt: 'Who?', response: 'They.' } }]
   const services: SessionServices = {
     ...{ translate: assert.fail, translatePartial: assert.fail },
     async answerPrompts(_utterances, { memoize }) {
@@ -105,7 +105,7 @@ test('prompts are answered at the end, and nothing is asked again, wherever a pr
           return part
         })
       }
-      return { ...made, results: answers, usage: { requests: 2, ...tokens } }
+      return { ...made, results: responses, usage: { requests: 2, ...tokens } }
     },
   }
   const tokens = { prompt_tokens: 5, completion_tokens: 1 }
@@ -120,11 +120,11 @@ test('prompts are answered at the end, and nothing is asked again, wherever a pr
     asked = []
     const again = await close(made, cutBehind(lines, kind), { params, services })
     assert.deepEqual(asked, missing, `${kind}`)
-    assert.deepEqual(again.result.audio_to_llm, { ...made, results: answers })
+    assert.deepEqual(again.result.audio_to_llm, { ...made, results: responses })
     const sent = again.result.messages.filter((text) => text.includes('"post_audio_to_llm"'))
     assert.deepEqual(
       sent.map((text) => JSON.parse(text).data),
-      [{ results: answers }],
+      [{ results: responses }],
     )
   }
 })

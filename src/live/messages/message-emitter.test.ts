@@ -21,7 +21,7 @@ const found: Envelope = {
   results: ['yes'],
 }
 
-/** Returns an add-on that answers in the given number of messages. */
+/** Returns an add-on that responds in the given number of messages. */
 function hook(type: RealtimeHook['type'], run: RealtimeHook['run'], times = 1): RealtimeHook {
   return {
     ...{ type, group: 'own' },
@@ -227,10 +227,10 @@ test('what a service answered is neither asked nor sent again, wherever a proces
 })
 
 test('services answer in the order of the utterances of a channel, however long each takes', async () => {
-  const answers = [0, 1].map(() => Promise.withResolvers<void>())
+  const responses = [0, 1].map(() => Promise.withResolvers<void>())
   const slow: RealtimeHook = {
     ...hook('sentiment_analysis', async ({ id }) => {
-      if (id.startsWith('00')) await answers[Number(id.slice(-1)) - 3]!.promise
+      if (id.startsWith('00')) await responses[Number(id.slice(-1)) - 3]!.promise
       return { ...found, results: [id] }
     }),
     group: 'services',
@@ -240,11 +240,11 @@ test('services answer in the order of the utterances of a channel, however long 
   emitter.recognized({ ...final, number: 4 })
   // Other channels do not wait.
   emitter.recognized({ ...final, channel: 1, number: 5 })
-  answers[1]!.resolve()
+  responses[1]!.resolve()
   const idsOf = (records: readonly LogRecord[]) => {
     return records.flatMap((one) => (one.kind === 'found' ? [one.found.number] : []))
   }
   assert.deepEqual(idsOf(await stored()), [5])
-  answers[0]!.resolve()
+  responses[0]!.resolve()
   assert.deepEqual(idsOf(await noted()), [5, 3, 4])
 })

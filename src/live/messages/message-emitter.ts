@@ -20,7 +20,7 @@ import {
   type UtteranceWithId,
 } from './realtime-add-ons.ts'
 import { headOf, type ServerMessage, type TextMessage } from './server-messages.ts'
-import { cacheServiceResponses } from './session-answers.ts'
+import { cacheServiceResponses } from './session-responses.ts'
 import type { Memoize, ServiceEnvelope } from './session-services.ts'
 
 /** Options of the message emitter. */

@@ -20,7 +20,7 @@ function say(id: string, text: string): UtteranceWithId {
   return { id, utterance: viewLiveUtterance(utterance, { start: 1, end: 2 }) }
 }
 
-/** A service that answers when it is told to, and what was asked and sent. */
+/** A service that responds when it is told to, and what was asked and sent. */
 function open() {
   const asked: { text: string; signal: AbortSignal; answer(envelope: ServiceEnvelope): void }[] = []
   const sent: string[] = []

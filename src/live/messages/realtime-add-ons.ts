@@ -74,7 +74,7 @@ export function realtimeHooks(
 
 type FoundResults = Extract<AddOnData, { results: unknown }>['results']
 
-/** Answers every utterance, even without a finding: a client that waits for an answer gets one. */
+/** Answers every utterance, even without a finding: a client that waits for a response gets one. */
 function finding(
   type: 'named_entity_recognition' | 'sentiment_analysis',
   text: Pick<SessionText, 'runAddOn'>,

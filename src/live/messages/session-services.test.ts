@@ -17,7 +17,7 @@ const { signal } = new AbortController()
 const memoize: CallOptions['memoize'] = (_part, make) => make()
 const options: CallOptions = { signal, memoize }
 
-/** Services that answer only when they are aborted. */
+/** Services that respond only when they are aborted. */
 const hanging: Services = {
   addOns: { summarization: 'all' },
   call(_request, options) {
@@ -73,8 +73,8 @@ test('prompts are answered from the text, and what is quoted has the times of it
     [{ ...utterance, text: ' Hm.' }, later],
     options,
   )
-  type Answer = { results: { response: string }; sources: object[] }
-  const [who, why] = results as Answer[]
+  type Response = { results: { response: string }; sources: object[] }
+  const [who, why] = results as Response[]
   assert.equal(who!.results.response, 'Who? “Hello” of Hm.\nOh, hello you.')
   assert.deepEqual(why!.sources, [{ text: 'Hello', start: 5, end: 7, channel: 0 }])
 })

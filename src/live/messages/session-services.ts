@@ -16,10 +16,10 @@ import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
-/** The answer of an add-on, with what language models took for it. */
+/** The response of an add-on, with what language models took for it. */
 export type ServiceEnvelope = Envelope & { usage?: Usage }
 
-/** Makes a part of an answer, or returns what an equal request was answered before. */
+/** Makes a part of a response, or returns what an equal request was answered before. */
 export type Memoize = ServiceCallOptions['memoize']
 
 /** How services are called: until the session is left, and for nothing that was answered before. */
@@ -83,15 +83,15 @@ export function createSessionServices(
     const limit = AbortSignal.timeout(seconds * 1000)
     const call = { account, job, signal: AbortSignal.any([signal, limit]), memoize }
     try {
-      const answers = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
+      const responses = await Promise.all(prepared.requests.map((one) => services.call(one, call)))
       const taken = (performance.now() - startedAt) / 1000
       const envelope = mergeServiceAddOn(
         addOn,
         transcript,
-        { name, answers, seconds: taken },
+        { name, answers: responses, seconds: taken },
         options,
       )
-      const usage = usageOf(answers)
+      const usage = usageOf(responses)
       return { ...envelope, ...(usage && { usage }) }
     } catch (error) {
       signal.throwIfAborted()

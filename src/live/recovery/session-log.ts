@@ -27,7 +27,7 @@ export type LogRecord =
   | { kind: 'summary'; summary: ServiceEnvelope }
   /** The same of the prompts. */
   | { kind: 'prompted'; prompted: ServiceEnvelope }
-  | { kind: 'answer'; answer: AnswerRecord }
+  | { kind: 'answer'; answer: ResponseRecord }
   /** The result lacks something, in the words that its reader gets. */
   | { kind: 'warning'; text: string }
   | { kind: 'stop'; reason: StopReason }
@@ -79,10 +79,10 @@ export type AddOnRecord = {
 }
 
 /**
- * An answer of a service, by the hash of what was asked. It is of use until its purpose is logged:
+ * A response of a service, by the hash of what was asked. It is of use until its purpose is logged:
  * the findings in an utterance, by its id, or what comes at the end, by the kind of its record.
  */
-export type AnswerRecord = { purpose: string; key: string; value: unknown }
+export type ResponseRecord = { purpose: string; key: string; value: unknown }
 
 /**
  * The outcome of diarization at the end of the session: the last `count` utterances of kind
@@ -197,7 +197,7 @@ export function readRecord(line: string): LogRecord {
     case 'prompted':
       return { kind, prompted: JSON.parse(rest) as ServiceEnvelope }
     case 'answer':
-      return { kind, answer: JSON.parse(rest) as AnswerRecord }
+      return { kind, answer: JSON.parse(rest) as ResponseRecord }
     case 'warning':
       return { kind, text: JSON.parse(rest) as string }
     case 'stop':

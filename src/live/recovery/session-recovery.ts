@@ -12,7 +12,7 @@ import {
   type Routing,
   type ServerMessage,
 } from '../messages/server-messages.ts'
-import type { LoggedAnswers } from '../messages/session-answers.ts'
+import type { LoggedResponses } from '../messages/session-responses.ts'
 import type { ServiceEnvelope } from '../messages/session-services.ts'
 import { bytesOf } from '../messages/unread-bytes.ts'
 import {
@@ -55,13 +55,13 @@ export type AlreadySent = {
   once: Map<string, string>
   /** Utterances that a group of add-ons has not answered yet, by both. */
   unanswered: Map<string, { utterance: UtteranceRecord; group: AddOnGroup }>
-  /** The last answer of the add-ons, and how many of its messages were sent. */
+  /** The last response of the add-ons, and how many of its messages were sent. */
   lastAnswer: { utterance: UtteranceRecord; found: AddOnRecord; sent: number } | undefined
   /** The outcome of the summary, and that of the prompts. */
   summary: ServiceEnvelope | undefined
   prompted: ServiceEnvelope | undefined
   /** What services answered for what is not logged yet. */
-  answers: LoggedAnswers
+  answers: LoggedResponses
 }
 
 /** Returns the state in which nothing was sent yet. */

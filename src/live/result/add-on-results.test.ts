@@ -21,7 +21,7 @@ type Requested = {
 }
 
 /** Returns the result's add-on answers for findings, one per utterance. */
-async function answersOf(
+async function responsesOf(
   findings: readonly AddOnResults[],
   requested: Requested,
 ): Promise<Record<string, Envelope>> {
@@ -49,8 +49,8 @@ function collect(
 
 test('what was found in all utterances stands by start, with the time of all', async () => {
   const findings = [3, 1].map((start) => ({ named_entity_recognition: found(start, start + 1) }))
-  const answers = await answersOf(findings, { requested: { named_entity_recognition: true } })
-  assert.deepEqual(answers, {
+  const responses = await responsesOf(findings, { requested: { named_entity_recognition: true } })
+  assert.deepEqual(responses, {
     named_entity_recognition: { ...found(1, 2, 3, 4), exec_time: 0.5 },
   })
 })
@@ -59,9 +59,9 @@ test('of what begins at the same moment the lower channel comes first, whichever
   const envelope = (mark: string) => ({ ...found(), results: [{ start: 1, mark }] })
   const findings = ['b', 'a'].map((mark) => ({ named_entity_recognition: envelope(mark) }))
   const requested = { named_entity_recognition: true }
-  const answers = await answersOf(findings, { requested, channelOf: (number) => 1 - number })
+  const responses = await responsesOf(findings, { requested, channelOf: (number) => 1 - number })
   assert.deepEqual(
-    answers.named_entity_recognition!.results,
+    responses.named_entity_recognition!.results,
     ['a', 'b'].map((mark) => ({ start: 1, mark })),
   )
 })
@@ -70,15 +70,17 @@ test('sentiments are text, or what they are where the server is set so', async (
   const findings = [{ sentiment_analysis: found(1) }]
   const requested = { sentiment_analysis: true }
   const [text, native] = [
-    await answersOf(findings, { requested }),
-    await answersOf(findings, { requested, format: 'native' }),
+    await responsesOf(findings, { requested }),
+    await responsesOf(findings, { requested, format: 'native' }),
   ]
   assert.equal(text.sentiment_analysis!.results, '[{"start":1}]')
   assert.deepEqual(native.sentiment_analysis!.results, [{ start: 1 }])
 })
 
 test('only what was asked for has an answer, also without an utterance', async () => {
-  const found = await answersOf([], { requested: { sentiment_analysis: true, translation: true } })
+  const found = await responsesOf([], {
+    requested: { sentiment_analysis: true, translation: true },
+  })
   assert.deepEqual(Object.keys(found), ['translation', 'sentiment_analysis'])
   assert.equal(found.translation!.error?.exception, 'NotConfigured')
   const { success, is_empty, results } = found.sentiment_analysis!
@@ -89,8 +91,8 @@ test('an add-on failed if it failed on every utterance', async () => {
   const requested = { named_entity_recognition: true }
   const failure = { named_entity_recognition: failedEnvelope('named_entity_recognition', why) }
   const [some, all] = [
-    await answersOf([failure, { named_entity_recognition: found(1) }], { requested }),
-    await answersOf([failure, failure], { requested }),
+    await responsesOf([failure, { named_entity_recognition: found(1) }], { requested }),
+    await responsesOf([failure, failure], { requested }),
   ]
   assert.equal(some.named_entity_recognition!.success, true)
   const { success, error, results } = all.named_entity_recognition!
@@ -117,7 +119,7 @@ test('who felt something is who spoke then in the end, not who was told', async 
     { start: 5, end: 6 },
   ]
   const findings = [{ sentiment_analysis: { ...found(), results: sent } }]
-  const { sentiment_analysis } = await answersOf(findings, {
+  const { sentiment_analysis } = await responsesOf(findings, {
     requested: { sentiment_analysis: true },
     format: 'native',
     channelOf: () => 1,

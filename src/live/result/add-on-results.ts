@@ -25,7 +25,7 @@ type CollectedFindings = {
 }
 
 /**
- * The form of the answers, and the final speaker at a time: the speakers that were sent were
+ * The form of the responses, and the final speaker at a time: the speakers that were sent were
  * provisional.
  */
 export type CollectOptions = {
@@ -43,7 +43,7 @@ type CollectedResults = {
 }
 
 /**
- * Returns the answers of the realtime add-ons in the result of a session: what was sent for each
+ * Returns the responses of the realtime add-ons in the result of a session: what was sent for each
  * utterance, by start. An add-on failed only if it failed on every utterance.
  */
 export async function collectAddOnResults(
@@ -63,18 +63,18 @@ export async function collectAddOnResults(
       translations.add(found)
     }
   }
-  const answers: Record<string, string> = {}
+  const responses: Record<string, string> = {}
   if (requested.translation) {
-    answers.translation = isTranslated
+    responses.translation = isTranslated
       ? await translations.write()
       : JSON.stringify(notConfigured('translation'))
   }
-  for (const type of wanted) answers[type] = await writeAnswer(type, gathered[type]!, format)
+  for (const type of wanted) responses[type] = await writeResponse(type, gathered[type]!, format)
   const warnings = [
     ...wanted.flatMap((type) => warningsOf(type, gathered[type]!)),
     ...translations.warnings(),
   ]
-  return { answers, warnings, usage: translations.usage }
+  return { answers: responses, warnings, usage: translations.usage }
 }
 
 function nothing(): CollectedFindings {
@@ -104,7 +104,7 @@ function add(
   }
 }
 
-/** An answer that lacks utterances says so; one that failed on all has its error. */
+/** A response that lacks utterances says so; one that failed on all has its error. */
 function warningsOf(
   type: FindingType,
   { successes, failures, error }: CollectedFindings,
@@ -114,7 +114,7 @@ function warningsOf(
   return [`${type} failed on ${failures} of ${failures + successes} utterances${why}`]
 }
 
-async function writeAnswer(
+async function writeResponse(
   type: FindingType,
   { found, seconds, successes, error }: CollectedFindings,
   format: ResultFormat,

@@ -66,7 +66,9 @@ export class TranslationResults {
     })
   }
 
-  /** Returns the answer as JSON text. It failed only if all languages failed on every utterance. */
+  /**
+   * Returns the response as JSON text. It failed only if all languages failed on every utterance.
+   */
   async write(): Promise<string> {
     const isEmpty = this.#targets.every(({ found }) => found.length === 0)
     const error = isEmpty ? this.#targets.find((target) => target.error)?.error : undefined

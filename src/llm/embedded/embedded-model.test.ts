@@ -75,11 +75,11 @@ test('a model that repeats itself is stopped, and its answer cut', async (t) => 
 test('requests with one key share what the model computed, others do not', async (t) => {
   const complete = open(t, { timeout: 20, answerTimeout: 60 })
   const { signal } = new AbortController()
-  const answers: string[] = []
+  const responses: string[] = []
   for (const key of ['one', 'one', 'two', undefined, undefined]) {
     const { text, usage } = await complete('0x0 held', signal, key ? { cacheKey: key } : {})
-    answers.push(text)
+    responses.push(text)
     assert.equal(usage.prompt_tokens, 7)
   }
-  assert.deepEqual(answers, ['computed', 'held', 'computed', 'computed', 'computed'])
+  assert.deepEqual(responses, ['computed', 'held', 'computed', 'computed', 'computed'])
 })

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { processStarter } from '../../workers/transports.ts'
-import { type ChatAnswer, type ChatModel, type ChatRequest, LlmFailure } from '../chat-client.ts'
-import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
+import { type ChatModel, type ChatRequest, type ChatResponse, LlmFailure } from '../chat-client.ts'
+import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './protocol.ts'
 
 /** Most tokens of a text without a schema: a small model that goes on for longer repeats itself. */
 const MAX_TEXT_TOKENS = 512
@@ -18,9 +18,9 @@ export type EmbeddedModelOptions = {
   missing: string
   contextTokens: number
   usesGpu: boolean
-  /** Seconds from the turn of a request until its answer begins, and between chunks of it. */
+  /** Seconds from the turn of a request until its response begins, and between chunks of it. */
   timeout: number
-  /** Seconds that a whole answer may take. */
+  /** Seconds that a whole response may take. */
   answerTimeout: number
   /** Seconds after which the process of an idle model ends; -1 = never. */
   idleSeconds: number
@@ -36,7 +36,7 @@ export type EmbeddedModelOptions = {
 export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   const { findFile, missing, contextTokens, usesGpu, idleSeconds, env } = options
   const { timeout, answerTimeout, cancelSeconds = CANCEL_SECONDS } = options
-  const worker = new SupervisedWorker<LlamaAnswer | LlamaProgress>({
+  const worker = new SupervisedWorker<LlamaResponse | LlamaProgress>({
     start: processStarter(() => startProcess(env), { mayIdle: true }),
   })
   let last: Promise<unknown> = Promise.resolve()
@@ -44,7 +44,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   let idle: NodeJS.Timeout | undefined
   let id = 0
 
-  async function run(request: ChatRequest): Promise<LlamaAnswer> {
+  async function run(request: ChatRequest): Promise<LlamaResponse> {
     const { signal } = request
     signal.throwIfAborted()
     const file = findFile()
@@ -52,7 +52,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     const own = ++id
     const task = toTask(request, { id: own, model: { file, contextTokens, usesGpu } })
     const endsAt = performance.now() + answerTimeout * 1000
-    const outcome = await worker.run<LlamaAnswer>(task, {
+    const outcome = await worker.run<LlamaResponse>(task, {
       ...{ timeout: Math.min(timeout, answerTimeout), signal },
       cancel: { message: { cancels: own } satisfies LlamaCancel, timeout: cancelSeconds },
       receive(message) {
@@ -70,25 +70,26 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
   }
 
   /** Runs requests in their order; ends the process some time after the last one. */
-  function inOrder(request: ChatRequest): Promise<LlamaAnswer> {
+  function inOrder(request: ChatRequest): Promise<LlamaResponse> {
     clearTimeout(idle)
     waiting++
-    const answer = last
+    const response = last
       .then(() => run(request))
       .finally(() => {
         if (--waiting > 0 || idleSeconds < 0) return
         idle = setTimeout(() => void worker.close(), idleSeconds * 1000).unref()
       })
-    last = answer.catch(() => {})
-    return answer
+    last = response.catch(() => {})
+    return response
   }
 
   return {
     contextTokens,
     async complete(request) {
-      const answer = await inOrder(request)
-      if ('problem' in answer) throw new LlmFailure(`the language model failed: ${answer.problem}`)
-      return toCompletion(answer)
+      const response = await inOrder(request)
+      if ('problem' in response)
+        throw new LlmFailure(`the language model failed: ${response.problem}`)
+      return toCompletion(response)
     },
     async close() {
       clearTimeout(idle)
@@ -120,7 +121,7 @@ function toCompletion({
   isCut,
   promptTokens,
   completionTokens,
-}: Exclude<LlamaAnswer, { problem: string }>): ChatAnswer {
+}: Exclude<LlamaResponse, { problem: string }>): ChatResponse {
   const usage = {
     requests: 1,
     prompt_tokens: promptTokens,

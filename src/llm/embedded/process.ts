@@ -3,7 +3,7 @@
  * memory of the model, and a file that it cannot read may end its process.
  */
 import { availableParallelism, constants, setPriority } from 'node:os'
-import type { LlamaAnswer, LlamaCancel, LlamaProgress, LlamaTask } from './protocol.ts'
+import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './protocol.ts'
 import { beforeRepetition } from './repetition.ts'
 
 /** The part of `node-llama-cpp` that is used; the package is installed on request. */
@@ -61,7 +61,7 @@ let running = { id: 0, canceling: new AbortController() }
 /** Whose tokens the model holds. */
 let lastKey: string | undefined
 
-async function answer({
+async function respond({
   id,
   model,
   system,
@@ -69,7 +69,7 @@ async function answer({
   cacheKey,
   schema,
   maxTokens,
-}: LlamaTask): Promise<LlamaAnswer> {
+}: LlamaTask): Promise<LlamaResponse> {
   const canceling = new AbortController()
   running = { id, canceling }
   loaded ??= load(model).catch((error: Error) => {
@@ -129,9 +129,10 @@ process.on('message', (task: LlamaTask | LlamaCancel) => {
     if (task.cancels === running.id) running.canceling.abort(new Error('canceled'))
     return
   }
-  void answer(task).then(
+  void respond(task).then(
     (reply) => process.send!(reply),
-    ({ message }: Error) => process.send!({ id: task.id, problem: message } satisfies LlamaAnswer),
+    ({ message }: Error) =>
+      process.send!({ id: task.id, problem: message } satisfies LlamaResponse),
   )
 })
 // The server is gone.

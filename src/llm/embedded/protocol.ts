@@ -1,4 +1,4 @@
-/** What the process is asked; `schema` is what the JSON of the answer must conform to. */
+/** What the process is asked; `schema` is what the JSON of the response must conform to. */
 export type LlamaTask = {
   id: number
   model: { file: string; contextTokens: number; usesGpu: boolean }
@@ -11,7 +11,7 @@ export type LlamaTask = {
 }
 
 /** What the process answers. `problem` says why there is none. */
-export type LlamaAnswer = { id: number } & (
+export type LlamaResponse = { id: number } & (
   | { text: string; isCut: boolean; promptTokens: number; completionTokens: number }
   | { problem: string }
 )

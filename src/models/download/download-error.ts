@@ -31,7 +31,7 @@ const remedies: Record<number, string> = {
   451: 'the file is blocked there: set STENO_MODELS_MIRROR, or import it from a folder',
 }
 
-/** Returns the error of an answer other than the file. `retryAfter` is the header of that name. */
+/** Returns the error of a response other than the file. `retryAfter` is the header of that name. */
 export function statusError(status: number, retryAfter: string | undefined): DownloadError {
   const seconds = Number(retryAfter)
   const isTransient = status >= 500 || status === 408 || status === 425 || status === 429

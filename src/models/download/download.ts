@@ -119,11 +119,11 @@ async function fetchRest(
   part: PartialFile,
   options: DownloadOptions,
 ): Promise<void> {
-  const answer = await request(file, part.size, options)
-  const { body } = answer
+  const response = await request(file, part.size, options)
+  const { body } = response
   const requireBytes = watchRate(options.limits)
   try {
-    await prepare(answer, file, part)
+    await prepare(response, file, part)
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       if (part.size + chunk.length > file.bytes) {
         await part.restart()
@@ -171,12 +171,12 @@ async function request(
   let [address, own] = [new URL(url), headers]
   for (let redirects = 0; ; redirects++) {
     const sent = { ...own, ...range, 'accept-encoding': 'identity', 'user-agent': 'steno' }
-    const answer = await send(address, { dispatcher: client, headers: sent, signal })
-    const { location } = answer.headers
-    if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') {
-      return answer
+    const response = await send(address, { dispatcher: client, headers: sent, signal })
+    const { location } = response.headers
+    if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== 'string') {
+      return response
     }
-    discard(answer.body)
+    discard(response.body)
     const next = new URL(location, address)
     if (redirects === MAX_REDIRECTS) {
       throw new DownloadError('the server redirects in circles', { isTransient: false })
@@ -191,7 +191,7 @@ async function request(
   }
 }
 
-/** Checks the head of an answer, and empties the part when the whole file comes. */
+/** Checks the head of a response, and empties the part when the whole file comes. */
 async function prepare(
   { statusCode, headers }: Dispatcher.ResponseData,
   { bytes }: Download,

@@ -8,7 +8,7 @@ export type GuardedLookupOptions = { resolve: Resolve; account: string }
 
 /**
  * Creates a lookup that resolves the host of a connection while it is being made, and checks all
- * its addresses: there is no second lookup that could give another answer. A host that is written
+ * its addresses: there is no second lookup that could give another response. A host that is written
  * as an address is never looked up; `checkUrl` checks those.
  */
 export function createGuardedLookup(

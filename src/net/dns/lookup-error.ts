@@ -1,6 +1,6 @@
 /**
  * Why a name has no addresses, with the codes of the system: `ENOTFOUND` when the servers report
- * that there are none, `EAI_AGAIN` when no server gave an answer.
+ * that there are none, `EAI_AGAIN` when no server gave a response.
  */
 export class LookupError extends Error {
   override readonly name = 'LookupError'

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
-import { type NameAnswer, openNameServer } from '../../../test/support/net/name-server.ts'
+import { type NameResponse, openNameServer } from '../../../test/support/net/name-server.ts'
 import { parseHosts } from './hosts-file.ts'
 import { createResolver, type Resolve, type ResolverSources } from './resolver.ts'
 
-async function openTestServer(t: TestContext, answer: (name: string) => NameAnswer) {
-  const server = await openNameServer(answer)
+async function openTestServer(t: TestContext, response: (name: string) => NameResponse) {
+  const server = await openNameServer(response)
   t.after(() => server.close())
   return server
 }
 
 async function openResolver(
   t: TestContext,
-  answer: (name: string) => NameAnswer,
+  response: (name: string) => NameResponse,
   sources: ResolverSources = {},
 ) {
-  const server = await openTestServer(t, answer)
+  const server = await openTestServer(t, response)
   const nothing = { hosts: async () => parseHosts(''), searchDomains: async () => [] }
   const resolve = createResolver({ servers: [server.address], ...nothing, ...sources })
   return { server, find: (host: string, account = 'acme') => find(resolve, host, account) }
@@ -43,8 +43,8 @@ test('a family that has no address, or whose question is lost, takes nothing awa
 })
 
 test('a name that does not exist is distinguished from one that nobody can resolve now', async (t) => {
-  const answers: Record<string, NameAnswer> = { 'none.example': 'unknown', 'empty.example': [] }
-  const { find } = await openResolver(t, (name) => answers[name] ?? 'broken')
+  const responses: Record<string, NameResponse> = { 'none.example': 'unknown', 'empty.example': [] }
+  const { find } = await openResolver(t, (name) => responses[name] ?? 'broken')
   await assert.rejects(find('none.example'), { code: 'ENOTFOUND' })
   await assert.rejects(find('empty.example'), { code: 'ENOTFOUND' })
   await assert.rejects(find('broken.example'), { code: 'EAI_AGAIN' })
@@ -79,7 +79,7 @@ test('addresses, local names and those of the hosts file need no server', async 
 })
 
 test('a name without an address as it stands is tried in the search domains', async (t) => {
-  const known: Record<string, NameAnswer> = { 'store.svc.lan': ['10.0.0.8'] }
+  const known: Record<string, NameResponse> = { 'store.svc.lan': ['10.0.0.8'] }
   const searchDomains = async () => ['ns.lan', 'svc.lan']
   const { find } = await openResolver(t, (name) => known[name] ?? 'unknown', { searchDomains })
   assert.deepEqual(await find('store'), ['10.0.0.8'])
@@ -87,8 +87,9 @@ test('a name without an address as it stands is tried in the search domains', as
 })
 
 test('names of one account that do not resolve hold up neither those of others nor files', async (t) => {
-  const answer = (name: string): NameAnswer => (name === 'good.example' ? ['192.0.2.1'] : 'silent')
-  const { find } = await openResolver(t, answer, { lookupMs: 4000 })
+  const respond = (name: string): NameResponse =>
+    name === 'good.example' ? ['192.0.2.1'] : 'silent'
+  const { find } = await openResolver(t, respond, { lookupMs: 4000 })
   const stuck = Array.from({ length: 20 }, (_, i) => find(`stuck-${i}.example`, 'attacker'))
   let ended = 0
   for (const one of stuck) one.catch(() => ended++)

@@ -72,7 +72,7 @@ export function createResolver(sources: ResolverSources = {}): Resolve {
     return turns.run(account, PATIENCE_MS, () => join(name))
   }
 
-  /** Lookups of a name that is already being resolved share the answer. */
+  /** Lookups of a name that is already being resolved share the response. */
   function join(name: string): Promise<readonly LookupAddress[]> {
     failed.check(name)
     const requested = running.get(name) ?? start(name)

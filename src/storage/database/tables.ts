@@ -199,7 +199,7 @@ export type DeliveryRow = {
   lease_until: Generated<number | null>
 }
 
-/** A row of `delivery_attempts`. Headers are JSON; `error` is why there was no answer. */
+/** A row of `delivery_attempts`. Headers are JSON; `error` is why there was no response. */
 export type DeliveryAttemptRow = {
   delivery_id: string
   number: number

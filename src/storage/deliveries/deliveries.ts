@@ -127,7 +127,7 @@ export type AttemptRecord = {
   at: number
   ms: number
   status: number | null
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error: string | null
   requestHeaders: Record<string, string>
   responseHeaders: Record<string, string> | null

@@ -22,7 +22,7 @@ export type Interjection = { at: number; text: string }
 
 /**
  * The speech of one channel in one language as one text, so that an entity may span utterances.
- * `interjections` are ordered by offset: an answer does not repeat the question it answers.
+ * `interjections` are ordered by offset: a response does not repeat the question it answers.
  */
 export type Document = {
   channel: number

@@ -33,7 +33,7 @@ function compile(pattern: RegExp): void {
 
 /**
  * The source of a pattern for the text between a cue and the entity it announces: verbs and
- * fillers, and after a question the beginning of its answer. Used at the end of a short token of
+ * fillers, and after a question the beginning of its response. Used at the end of a short token of
  * text only.
  */
 export const lead =

@@ -3,7 +3,7 @@ import { logprobOf, toLogprobs } from '../../transcript/logprobs.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 
-/** What the answer of a transcription holds, in the form of OpenAI's API. */
+/** What the response of a transcription holds, in the form of OpenAI's API. */
 export type OpenAiFormat = {
   shape: 'text' | 'json' | 'verbose_json' | 'diarized_json'
   task: 'transcribe' | 'translate'
@@ -29,10 +29,10 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
 export function writeOpenAi(transcript: OpenAiTranscript, format: OpenAiFormat): string {
   if (format.stream) return writeEvents(transcript, format)
   if (format.shape === 'text') return `${textOf(transcript.utterances)}\n`
-  return JSON.stringify(answerOf(transcript, format))
+  return JSON.stringify(responseOf(transcript, format))
 }
 
-function answerOf(transcript: OpenAiTranscript, format: OpenAiFormat): object {
+function responseOf(transcript: OpenAiTranscript, format: OpenAiFormat): object {
   const { utterances, duration } = transcript
   const text = textOf(utterances)
   const usage = { type: 'duration', seconds: Math.ceil(duration) }

@@ -1,6 +1,6 @@
 /**
- * The thread that runs the text steps of live sessions: one task in, its answer out, one after the
- * other. Started by `text-thread.ts`.
+ * The thread that runs the text steps of live sessions: one task in, its response out, one after
+ * the other. Started by `text-thread.ts`.
  */
 import { parentPort } from 'node:worker_threads'
 import type { Params } from '../add-ons/add-on.ts'
@@ -23,9 +23,9 @@ parentPort!.on('message', (message: ToThread) => {
     case 'task': {
       // Measures this thread alone: other load on the machine must not cost a session its step.
       const before = process.threadCpuUsage()
-      const answer = run(message)
+      const response = run(message)
       const { user, system } = process.threadCpuUsage(before)
-      parentPort!.postMessage({ ...answer, ms: (user + system) / 1000 } satisfies FromThread)
+      parentPort!.postMessage({ ...response, ms: (user + system) / 1000 } satisfies FromThread)
     }
   }
 })

@@ -140,7 +140,7 @@ export class TextThread {
     const { timeout: usual, brief = usual } = this.#options
     const timeout = this.#known.get(session)!.has(task.name) ? brief : usual
     const message = { kind: 'task', session, task } satisfies ToThread
-    const ended = this.#worker.run(message, { timeout, receive: (answer) => answer })
+    const ended = this.#worker.run(message, { timeout, receive: (response) => response })
     void ended.then((outcome) => this.#end(current, outcome, timeout))
   }
 

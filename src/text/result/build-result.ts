@@ -11,7 +11,7 @@ import { type AddOnError, type Envelope, failedEnvelope } from './steps/envelope
 import { notConfigured, withoutEngine } from './steps/not-configured.ts'
 import { type RunOptions, runAddOn } from './steps/run-add-on.ts'
 import { prepareServiceAddOn, type ServiceRequests } from './steps/run-service-add-on.ts'
-import { answersFor, applyTransform } from './steps/run-transform.ts'
+import { applyTransform, responsesFor } from './steps/run-transform.ts'
 import { addUsage, type StoredResult } from './stored-result.ts'
 import { subtitlesWarnings } from './subtitles-warnings.ts'
 import { buildTranscriptResult, type ResultOptions, transcriptOf } from './transcript-result.ts'
@@ -23,7 +23,7 @@ export type BuiltResult = {
   prepared: ServiceRequests[]
   /**
    * What a transform has to ask first: nothing is built yet, and the same build is repeated with
-   * the answers (`ResultOptions.answered`).
+   * the responses (`ResultOptions.answered`).
    */
   pendingRequests?: ServiceRequests
 }
@@ -65,7 +65,7 @@ export function buildResult(
     if (params[name] !== true) continue
     onStep?.(name)
     const run = { params, why: failedSteps[name], now, onFault }
-    const answered = answersFor(transform, text, { ...run, ...result })
+    const answered = responsesFor(transform, text, { ...run, ...result })
     if ('requests' in answered)
       return { result: {}, redacted: [], prepared: [], pendingRequests: answered }
     const applied = applyTransform(transform, text, { ...run, ...answered })

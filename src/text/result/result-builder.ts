@@ -2,10 +2,10 @@ import type { Transcript } from '../../transcript/transcript.ts'
 import type { TextCapabilities } from '../capabilities.ts'
 import type { EditResult, EditTask } from '../edits/edit-task.ts'
 import type { SearchableUtterance, SearchedResult } from '../search/searchable-utterances.ts'
-import type { Merge } from './merge-answers.ts'
+import type { Merge } from './merge-responses.ts'
 import type { Retry, RetryResult } from './steps/retry-add-on.ts'
 import { AccountScheduler } from './threads/account-scheduler.ts'
-import type { Answers, ResultText, Task } from './threads/result-task.ts'
+import type { Responses, ResultText, Task } from './threads/result-task.ts'
 import {
   ResultThread,
   type ResultThreadOptions,
@@ -74,7 +74,7 @@ export class ResultBuilder {
     return this.#enqueue({ kind: 'build', transcript, result }, { ...options, words })
   }
 
-  /** Writes the answers of services into a built result. Rejects as `build` does. */
+  /** Writes the responses of services into a built result. Rejects as `build` does. */
   merge(merge: Merge, options: ResultTaskOptions): Promise<string> {
     const words = Math.ceil(merge.result.length / CHARACTERS_PER_WORD)
     return this.#enqueue({ kind: 'merge', merge }, { ...options, words })
@@ -123,8 +123,8 @@ export class ResultBuilder {
   #enqueue<T extends Task>(
     task: T,
     { account, ...options }: ResultTaskOptions & TaskOptions,
-  ): Promise<Answers[T['kind']]> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answers[T['kind']]>()
+  ): Promise<Responses[T['kind']]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Responses[T['kind']]>()
     const onLost = () => this.#apart.set(account, this.#now() + SET_APART_FOR)
     this.#turns.add(account, (thread) =>
       thread.perform(task, { ...options, onLost }).then(resolve, reject),

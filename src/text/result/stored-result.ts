@@ -15,10 +15,10 @@ export type StoredResult = Record<string, unknown> & {
   transcription: { utterances: UtteranceView[]; sentences?: unknown[]; subtitles?: unknown[] }
 }
 
-/** Adds what the answers of services took to the usage of a result. */
+/** Adds what the responses of services took to the usage of a result. */
 export function addUsage({ metadata }: StoredResult, answered: readonly ServiceResponses[]): void {
-  const answers = answered.flatMap((one) => ('answers' in one ? one.answers : []))
-  const usage = sumUsage([metadata?.usage, usageOf(answers)])
+  const responses = answered.flatMap((one) => ('answers' in one ? one.answers : []))
+  const usage = sumUsage([metadata?.usage, usageOf(responses)])
   if (metadata && usage) metadata.usage = usage
 }
 
@@ -29,7 +29,7 @@ export function storedTranscript({ transcription }: StoredResult, params: Params
 }
 
 /**
- * Writes an answer to its place in a result, and returns what that place then holds.
+ * Writes a response to its place in a result, and returns what that place then holds.
  */
 export function putEnvelope(result: StoredResult, name: string, envelope: Envelope): unknown {
   if (name === 'subtitles') {

@@ -2,12 +2,12 @@
 export type Usage = { requests: number; prompt_tokens: number; completion_tokens: number }
 
 /**
- * Returns what the answers of services took; undefined when none of them says so. Two requests that
- * are the same share one answer, which was paid for once.
+ * Returns what the responses of services took; undefined when none of them says so. Two requests
+ * that are the same share one response, which was paid for once.
  */
-export function usageOf(answers: readonly unknown[]): Usage | undefined {
-  const own = [...new Set(answers)] as ({ usage?: Usage } | null | undefined)[]
-  return sumUsage(own.map((answer) => answer?.usage))
+export function usageOf(responses: readonly unknown[]): Usage | undefined {
+  const own = [...new Set(responses)] as ({ usage?: Usage } | null | undefined)[]
+  return sumUsage(own.map((response) => response?.usage))
 }
 
 /** Returns the sum; undefined when there is nothing to add. */

@@ -18,7 +18,7 @@ import { languagesBySpeech } from './transcript-result.ts'
  */
 export type TranscriptFile = { result: string; edits?: readonly string[] } & TranscriptFormat
 
-/** The format of a transcript: a file, or the answer of OpenAI's API. */
+/** The format of a transcript: a file, or the response of OpenAI's API. */
 export type TranscriptFormat =
   | FileFormat
   | ({ format: 'openai' } & OpenAiFormat & TranslationChoice)

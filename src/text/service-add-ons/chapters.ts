@@ -1,6 +1,6 @@
 import { type Chapter, extractChapters, topicsOf } from '../add-ons/chapters.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import { errorOf, readAnswer } from './answers.ts'
+import { errorOf, readResponse } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
 /**
@@ -17,8 +17,8 @@ export const chapters: ServiceAddOn = {
       return { service: 'language model', model: 'configured', task: 'chapter', text }
     })
   },
-  merge(transcript, _params, answers) {
-    const read = answers.map(readAnswer)
+  merge(transcript, _params, responses) {
+    const read = responses.map(readResponse)
     const [failure] = read.map(errorOf)
     if (failure && read.every(errorOf)) throw new AddOnFailure(failure)
     const results = extractChapters(transcript).map((extracted, i): Chapter => {

@@ -1,10 +1,10 @@
 import { AddOnFailure } from '../result/steps/envelope.ts'
-import { errorOf, readAnswer, requireOne, textOf } from './answers.ts'
 import { plainTranscript } from './plain-transcript.ts'
+import { errorOf, readResponse, requireOne, textOf } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { findSources, quotesIn } from './sources.ts'
 
-/** The service that answers these requests; see `app/language-model.ts`. */
+/** The service that responds these requests; see `app/language-model.ts`. */
 const service = 'language model'
 
 function request(task: string, fields: Omit<ServiceRequest, 'service' | 'model'>): ServiceRequest {
@@ -27,8 +27,8 @@ export const audioToLlm: ServiceAddOn = {
       ...(model !== undefined && { model }),
     }))
   },
-  merge(transcript, params, answers) {
-    const read = answers.map(readAnswer)
+  merge(transcript, params, responses) {
+    const read = responses.map(readResponse)
     requireOne(read)
     const results = promptsOf(params).map((prompt, i) => {
       const given = read[i]
@@ -63,7 +63,7 @@ export const summarization: ServiceAddOn = {
     return text === '' ? [] : [request('summary', { style: type, text })]
   },
   merge(_transcript, _params, [answer]) {
-    const summary = answer === undefined ? '' : textOf(readAnswer(answer))
+    const summary = answer === undefined ? '' : textOf(readResponse(answer))
     return { results: summary, isEmpty: summary === '' }
   },
 }
@@ -84,9 +84,9 @@ export const structuredData: ServiceAddOn = {
   merge(transcript, params, [given]) {
     const empty = Object.fromEntries(classesOf(params).map((name) => [name, []]))
     if (given === undefined) return { results: JSON.stringify(empty), isEmpty: true }
-    const answer = readAnswer(given)
-    requireOne([answer])
-    const values = (answer as { values?: Record<string, string[]> }).values ?? empty
+    const response = readResponse(given)
+    requireOne([response])
+    const values = (response as { values?: Record<string, string[]> }).values ?? empty
     const found = Object.values(values).flat()
     const sources = findSources(transcript, found)
     return { results: JSON.stringify(values), isEmpty: found.length === 0, sources }

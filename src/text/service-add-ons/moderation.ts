@@ -7,7 +7,7 @@ import {
   writeModeration,
 } from '../add-ons/moderation.ts'
 import { cutSentences } from '../words/sentences/sentences.ts'
-import { errorOf, readAnswer, requireOne } from './answers.ts'
+import { errorOf, readResponse, requireOne } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
 /** What the categories are, for a model. */
@@ -36,13 +36,13 @@ export const moderation: ServiceAddOn = {
       ...{ sentences: sentences.map(({ text }) => text), categories: meanings },
     }))
   },
-  merge(transcript, _params, answers) {
-    const read = answers.map(readAnswer)
+  merge(transcript, _params, responses) {
+    const read = responses.map(readResponse)
     requireOne(read)
     const found = partsOf(transcript).flatMap((sentences, part) => {
-      const answer = read[part]
-      const isAnswered = answer && !errorOf(answer)
-      const { flags = [] } = (isAnswered ? answer : {}) as { flags?: Flag[] }
+      const response = read[part]
+      const isAnswered = response && !errorOf(response)
+      const { flags = [] } = (isAnswered ? response : {}) as { flags?: Flag[] }
       return sentences.map((sentence, i) => {
         const own = flags.flatMap((flag) => (flag.sentence === i ? [flag.category] : []))
         const isListed = listLanguages.includes(sentence.language)

@@ -13,8 +13,8 @@ function say(language: string, ...texts: string[]) {
   return { utterances }
 }
 
-function answered(...answers: unknown[]): ServiceResponses {
-  return { name: 'name_consistency', seconds: 0, answers }
+function answered(...responses: unknown[]): ServiceResponses {
+  return { name: 'name_consistency', seconds: 0, answers: responses }
 }
 
 function apply(transcript: ReturnType<typeof say>, given?: ServiceResponses) {

@@ -11,7 +11,7 @@ import {
   rename,
   writeNameChanges,
 } from '../words/names/name-consistency.ts'
-import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
+import { errorOf, type LlmResponse, readResponse } from './responses.ts'
 import type { ServiceRequest } from './service-add-on.ts'
 
 const name = 'name_consistency'
@@ -20,7 +20,7 @@ const MAX_GROUPS = 100
 
 /**
  * Gives each name one spelling: by its sound in English and, where there is a language model, by
- * its answers about spellings that look alike, in languages that write names with capitals. The
+ * its responses about spellings that look alike, in languages that write names with capitals. The
  * model never decides about other words, and never brings a spelling of its own. Nothing is asked
  * when personal data is to be redacted, because this step sees the words before that. Without an
  * answer, names are compared by sound alone.
@@ -44,7 +44,7 @@ export const nameConsistency: Transform = {
     // With a language model, every language is supported.
     if (!answered || failure) checkLanguage(transcript, failure)
     const sounds = makeNamesConsistent(transcript)
-    const { transcript: changed, changes } = applyAnswers(sounds, answered)
+    const { transcript: changed, changes } = applyResponses(sounds, answered)
     return {
       transcript: changed,
       made: { results: write(changes, params), isEmpty: changes.length === 0 },
@@ -64,7 +64,7 @@ function failureOf(answered: ServiceResponses | undefined) {
   if (!answered) return undefined
   if ('error' in answered) return answered.error
   return answered.answers
-    .map(readAnswer)
+    .map(readResponse)
     .map(errorOf)
     .find((error) => error)
 }
@@ -80,12 +80,12 @@ function checkLanguage(transcript: Transcript, failure: ReturnType<typeof failur
 type RenamedTranscript = { transcript: Transcript; changes: NameChange[] }
 
 /** Writes the spellings that a model chose, as far as it had the choice. */
-function applyAnswers(
+function applyResponses(
   { transcript, changes }: RenamedTranscript,
   answered: ServiceResponses | undefined,
 ): RenamedTranscript {
-  const answers = answered && 'answers' in answered ? answered.answers.map(readAnswer) : []
-  const chosen = answers.flatMap(changesIn)
+  const responses = answered && 'answers' in answered ? answered.answers.map(readResponse) : []
+  const chosen = responses.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }
   const byLanguage = new Map<string, Map<string, string>>()
   const more: NameChange[] = []
@@ -105,9 +105,9 @@ function applyAnswers(
   return { transcript: { ...transcript, utterances }, changes: joinChanges(changes, more) }
 }
 
-/** Returns the changes of an answer of unknown form. */
-function changesIn(answer: LlmAnswer): { from: string; to: string }[] {
-  const { changes } = answer as { changes?: unknown }
+/** Returns the changes of a response of unknown form. */
+function changesIn(response: LlmResponse): { from: string; to: string }[] {
+  const { changes } = response as { changes?: unknown }
   const all = (Array.isArray(changes) ? changes : []) as ({ from?: unknown; to?: unknown } | null)[]
   return all.flatMap((one) => {
     const { from, to } = one ?? {}

@@ -12,8 +12,8 @@ export type Json =
   | { readonly [key: string]: Json }
 
 /**
- * A request to a service over the network. It names everything that its answer depends on, such as
- * the texts, so that an answer can be stored under the request and used again.
+ * A request to a service over the network. It names everything that its response depends on, such
+ * as the texts, so that a response can be stored under the request and used again.
  */
 export type ServiceRequest = {
   /** The kind of service, such as `translation`. */
@@ -35,13 +35,13 @@ export type ServiceAddOn = {
   /** Returns the requests to make; may throw `AddOnFailure`. */
   prepare(transcript: Transcript, params: Params): ServiceRequest[]
   /**
-   * Computes the results from the answers, which are in the order of the requests and of unknown
+   * Computes the results from the responses, which are in the order of the requests and of unknown
    * form. May throw `AddOnFailure`.
    */
   merge(
     transcript: Transcript,
     params: Params,
-    answers: readonly unknown[],
+    responses: readonly unknown[],
     options: { format: ResultFormat },
   ): AddOnOutput
 }
@@ -92,8 +92,8 @@ export type ServiceCallOptions = {
   /** What was said, for services that listen; absent where only the words are there. */
   audio?: readonly ChannelAudio[] | undefined
   /**
-   * Makes a part of the answer, or returns what was stored for an equal part before: a service that
-   * asks another program several times pays for nothing twice.
+   * Makes a part of the response, or returns what was stored for an equal part before: a service
+   * that asks another program several times pays for nothing twice.
    */
   memoize: <T>(part: object, make: () => Promise<T>) => Promise<T>
 }

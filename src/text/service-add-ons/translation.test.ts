@@ -18,17 +18,17 @@ function say(text: string, start: number, rest: Partial<Utterance> = {}): Uttera
   return { channel: 0, language: 'en', words, ...rest }
 }
 
-/** Translates into French with an answer for each text that the add-on asks for. */
+/** Translates into French with a response for each text that the add-on asks for. */
 function translate(
   utterances: Utterance[],
-  answers: Record<string, string>,
+  responses: Record<string, string>,
   config: Record<string, unknown> = {},
 ) {
   const params = { translation_config: { target_languages: ['fr'], ...config }, subtitles: true }
   const requests = translation.prepare({ utterances }, params)
   const asked = requests.flatMap((request) => request.texts as string[])
   const given = requests.map((request) => ({
-    texts: (request.texts as string[]).map((text) => answers[text]),
+    texts: (request.texts as string[]).map((text) => responses[text]),
   }))
   const { results } = translation.merge({ utterances }, params, given, { format: 'string' })
   const [result] = results as (Result & { subtitles: { subtitles: string }[] })[]
@@ -58,8 +58,8 @@ test('an utterance has the confidence of its original, however its words are sha
   const spoken = say('Well, goodbye then', 1)
   for (const [i, word] of spoken.words.entries()) word.confidence = [0.1234, 0.4567, 0.9876][i]!
   for (const lipsync of [true, false]) {
-    const answers = { 'Well, goodbye then': 'Au revoir alors' }
-    const { utterances } = translate([spoken], answers, { lipsync })
+    const responses = { 'Well, goodbye then': 'Au revoir alors' }
+    const { utterances } = translate([spoken], responses, { lipsync })
     assert.equal(utterances[0]!.confidence, viewUtterance(spoken).confidence)
   }
   // Also where the words were read from a result, which has three digits of each.
@@ -88,11 +88,11 @@ test('without lipsync every word has a time of its own, by its length', () => {
 
 test('a sentence over several utterances is translated as one, unless they must match', () => {
   const spoken = [say('I would like', 0), say('two coffees.', 3), say('Thanks.', 4.5)]
-  const answers = {
+  const responses = {
     'I would like two coffees.': 'Je voudrais deux cafés.',
     ...{ 'I would like': 'Je voudrais', 'two coffees.': 'deux cafés.', 'Thanks.': 'Merci.' },
   }
-  const joined = translate(spoken, answers, { match_original_utterances: false })
+  const joined = translate(spoken, responses, { match_original_utterances: false })
   assert.deepEqual(
     joined.utterances.map(({ text, start, end }) => [text, start, end]),
     [
@@ -100,7 +100,7 @@ test('a sentence over several utterances is translated as one, unless they must 
       ['Merci.', 4.5, 5],
     ],
   )
-  assert.equal(translate(spoken, answers).utterances.length, 3)
+  assert.equal(translate(spoken, responses).utterances.length, 3)
 })
 
 test('utterances of others, of another language or after a long pause are not joined', () => {
@@ -137,9 +137,9 @@ test('a target that fails says why; if all do, the add-on fails', () => {
     },
   )
   const two = { translation_config: { target_languages: ['fr', 'de'] } }
-  const answers = ['no fr', 'no de'].map((message) => ({ error: { ...error, message } }))
+  const responses = ['no fr', 'no de'].map((message) => ({ error: { ...error, message } }))
   assert.throws(
-    () => translation.merge(transcript, two, answers, { format: 'string' }),
+    () => translation.merge(transcript, two, responses, { format: 'string' }),
     (thrown: unknown) => {
       assert.deepEqual((thrown as AddOnFailure).answer, { ...error, message: 'no fr; no de' })
       return true

@@ -9,9 +9,9 @@ import {
   runInEnvelope,
 } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
-import { errorOf, type LlmAnswer, readAnswer } from './answers.ts'
 import { joinUtterances } from './join-utterances.ts'
 import { plainText } from './plain-transcript.ts'
+import { errorOf, type LlmResponse, readResponse } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
 import { followWords, spreadWords, type TimedWords } from './translated-words.ts'
 
@@ -28,7 +28,7 @@ type TranslationConfig = {
 
 type Params = Readonly<Record<string, unknown>>
 
-/** Texts that one request holds: an answer of a small model gets out of step with longer lists. */
+/** Texts that one request holds: a response of a small model gets out of step with longer lists. */
 const MAX_TEXTS = 20
 const MAX_CHARACTERS = 2000
 /** Texts of the request before, for what the first ones refer to. */
@@ -67,11 +67,11 @@ export const translation: ServiceAddOn = {
       return groupsOf(utterances, target).map((group) => toRequest(group, target, params))
     })
   },
-  merge(transcript, params, answers, { format }) {
+  merge(transcript, params, responses, { format }) {
     const config = configOf(params)
     const utterances = unitsOf(transcript, config)
     const { target_languages: targets } = config
-    const read = answers.map(readAnswer)
+    const read = responses.map(readResponse)
     let next = 0
     const results = targets.map((target) => {
       const groups = groupsOf(utterances, target)
@@ -191,7 +191,7 @@ type Target = {
   utterances: readonly Utterance[]
   target: string
   groups: readonly Group[]
-  answers: readonly LlmAnswer[]
+  answers: readonly LlmResponse[]
 }
 
 function translated(

@@ -27,8 +27,8 @@ function make(by: Caller, json: object) {
   return call<ApiCreatedKey & ErrorBody>(by, '/v2/keys', { json })
 }
 
-async function codeOf(answer: Promise<{ status: number; headers: Headers }>) {
-  const { status, headers } = await answer
+async function codeOf(response: Promise<{ status: number; headers: Headers }>) {
+  const { status, headers } = await response
   return [status, headers.get('x-error-code')]
 }
 

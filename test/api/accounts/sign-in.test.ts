@@ -86,9 +86,9 @@ test('an upload with the cookie alone is refused, as a form of another page woul
   const { reads, writes } = await signIn()
   const send = async (headers: Record<string, string>) => {
     const body = audioForm(hum(1))
-    const answer = await fetch(`${server.url}/v2/upload`, { method: 'POST', headers, body })
-    await answer.body?.cancel()
-    return answer.headers.get('x-error-code') ?? answer.status
+    const response = await fetch(`${server.url}/v2/upload`, { method: 'POST', headers, body })
+    await response.body?.cancel()
+    return response.headers.get('x-error-code') ?? response.status
   }
   assert.equal(await send(reads), 'request_forged')
   assert.equal(await send(writes), 200)

@@ -28,7 +28,7 @@ type Item = Sums & { day?: string; key?: string | null; kind?: string; account?:
 type Month = { limit: number; used: number; in_progress: number; resets_at: string }
 type Report = { items: Item[]; total: Sums; quotas: { month: Month } | null }
 
-/** Sets the clock of the server; an answer that took too long would not be believed. */
+/** Sets the clock of the server; a response that took too long would not be believed. */
 async function setClock(now: number): Promise<void> {
   while (Math.abs(wallNow() - now) > 60_000) await followClock(async () => now)
 }

@@ -150,20 +150,20 @@ for (const [type, body] of [
     for (const path of ['/v1/audio/transcriptions', '/v1/audio/translations']) {
       // `fetch` names a type for a text, and none for bytes.
       const init = { method: 'POST', body: Buffer.from(body) }
-      const answer = await call<Failure>(server, path, {
+      const response = await call<Failure>(server, path, {
         ...init,
         ...(type && { headers: { 'content-type': type } }),
       })
-      assert.equal(answer.status, 400)
-      assert.equal(answer.body.error.type, 'invalid_request_error')
+      assert.equal(response.status, 400)
+      assert.equal(response.body.error.type, 'invalid_request_error')
     }
   })
 }
 
 test('what the HTTP parser refuses has the form of that API too', async () => {
-  const answer = await sendRaw(server, 'GET /v1/models HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n')
-  assert.match(answer, /^HTTP\/1.1 400 /)
-  const { error } = JSON.parse(answer.split('\r\n\r\n')[1]!) as Failure
+  const response = await sendRaw(server, 'GET /v1/models HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n')
+  assert.match(response, /^HTTP\/1.1 400 /)
+  const { error } = JSON.parse(response.split('\r\n\r\n')[1]!) as Failure
   assert.deepEqual([error.type, error.code], ['invalid_request_error', 'request_unreadable'])
 })
 

@@ -21,7 +21,7 @@ after(async () => {
   await server.close()
 })
 
-/** Everything that the API asks of an answer that is no success. */
+/** Everything that the API asks of a response that is no success. */
 function assertErrorBody(
   { status, headers, body }: { status: number; headers: Headers; body: ErrorBody },
   path: string,
@@ -49,13 +49,13 @@ for (const path of [
 ]) {
   test(`404 for ${path}, with or without a key`, async () => {
     for (const headers of [{}, { 'x-service-key': 'wrong' }]) {
-      const answer = await call<ErrorBody>(server, `${path}?secret=1`, {
+      const response = await call<ErrorBody>(server, `${path}?secret=1`, {
         headers,
         method: 'POST',
         body: 'x',
       })
-      assert.equal(answer.status, 404)
-      assertErrorBody(answer, path)
+      assert.equal(response.status, 404)
+      assertErrorBody(response, path)
     }
   })
 }
@@ -75,10 +75,10 @@ const wrongMethods: [method: string, path: string, allow: string][] = [
 for (const [method, path, allow] of wrongMethods) {
   test(`405 for ${method} ${path}, even without a key`, async () => {
     const headers = { 'x-service-key': '', 'content-type': 'text/plain' }
-    const answer = await call<ErrorBody>(server, path, { method, headers })
-    assert.equal(answer.status, 405)
-    assert.equal(answer.headers.get('allow'), allow)
-    assertErrorBody(answer, path.split('?', 1)[0]!)
+    const response = await call<ErrorBody>(server, path, { method, headers })
+    assert.equal(response.status, 405)
+    assert.equal(response.headers.get('allow'), allow)
+    assertErrorBody(response, path.split('?', 1)[0]!)
   })
 }
 
@@ -172,13 +172,13 @@ for (const [type, status] of types) {
   test(`a creation of type ${type} is ${status}`, async () => {
     const body = new Blob(['{}'])
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type }
-    const answer = await call<ErrorBody>(server, '/v2/pre-recorded', {
+    const response = await call<ErrorBody>(server, '/v2/pre-recorded', {
       method: 'POST',
       headers,
       body,
     })
-    assert.equal(answer.status, status)
-    assertErrorBody(answer, '/v2/pre-recorded')
+    assert.equal(response.status, status)
+    assertErrorBody(response, '/v2/pre-recorded')
   })
 }
 
@@ -241,12 +241,12 @@ for (const [title, body, message] of bodies) {
   test(`a body that is ${title} is refused: ${message.source}`, async () => {
     const headers = { 'content-type': 'application/json' }
     const request = { method: 'POST', headers, body }
-    const answer = await call<ErrorBody>(server, '/v2/pre-recorded', request)
-    assert.equal(answer.status, message.source.includes('bytes') ? 413 : 400)
-    assertErrorBody(answer, '/v2/pre-recorded')
-    assert.match(answer.body.message, message)
+    const response = await call<ErrorBody>(server, '/v2/pre-recorded', request)
+    assert.equal(response.status, message.source.includes('bytes') ? 413 : 400)
+    assertErrorBody(response, '/v2/pre-recorded')
+    assert.match(response.body.message, message)
     assert.equal(({} as Record<string, unknown>).polluted, undefined)
-    assert.ok(!answer.body.message.includes('xxxx'), 'what was sent is not repeated')
+    assert.ok(!response.body.message.includes('xxxx'), 'what was sent is not repeated')
   })
 }
 
@@ -260,16 +260,16 @@ test('a body that is too large is answered also to a client that reads only afte
     `content-length: ${body.length}`,
     'connection: close',
   ]
-  const answer = await sendRaw(server, `${head.join('\r\n')}\r\n\r\n${body}`)
-  assert.match(answer, /^HTTP\/1\.1 413 /)
+  const response = await sendRaw(server, `${head.join('\r\n')}\r\n\r\n${body}`)
+  assert.match(response, /^HTTP\/1\.1 413 /)
 })
 
 test('after a refused body the connection goes on', async () => {
   const request = (body: string, more: string) =>
     `POST /v2/pre-recorded HTTP/1.1\r\nhost: a\r\nx-service-key: ${server.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`
   const big = 'x'.repeat(1_100_000)
-  const answer = await sendRaw(server, request(big, '') + request('{', 'connection: close\r\n'))
-  assert.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 400'])
+  const response = await sendRaw(server, request(big, '') + request('{', 'connection: close\r\n'))
+  assert.deepEqual(response.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 400'])
 })
 
 /** Requests that no HTTP client would write. */
@@ -332,8 +332,8 @@ const raw: [title: string, request: string, status: number, path: string][] = [
 
 for (const [title, request, status, path] of raw) {
   test(`a request with ${title} is ${status}, with the body of every error`, async () => {
-    const answer = await sendRaw(server, request)
-    const [head = '', content = ''] = answer.split('\r\n\r\n', 2)
+    const response = await sendRaw(server, request)
+    const [head = '', content = ''] = response.split('\r\n\r\n', 2)
     assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
     const [, ...lines] = head.split('\r\n')
     const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]))
@@ -343,12 +343,12 @@ for (const [title, request, status, path] of raw) {
 }
 
 test('HTTP/1.0 without a host is served', async () => {
-  const answer = await sendRaw(
+  const response = await sendRaw(
     server,
     `GET /v2/live HTTP/1.0\r\nx-service-key: ${server.key}\r\n\r\n`,
   )
-  assert.match(answer, /^HTTP\/1\.1 200 /)
-  assert.match(answer, /"first":"http:\/\/127\.0\.0\.1:\d+\/v2\/live\?/)
+  assert.match(response, /^HTTP\/1\.1 200 /)
+  assert.match(response, /"first":"http:\/\/127\.0\.0\.1:\d+\/v2\/live\?/)
 })
 
 test('HEAD answers like GET, without a body', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { JobView } from '../../../src/api/schemas/jobs/job.ts'
-import { ownHeaders, type RawAnswer, requestRaw } from '../../support/api/hostile-requests.ts'
+import { ownHeaders, type RawResponse, requestRaw } from '../../support/api/hostile-requests.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import { call, type ErrorBody, sendRaw, upload } from '../../support/net/http-client.ts'
 import { startServer, type TestServer } from '../../support/server/start-server.ts'
@@ -20,18 +20,18 @@ after(async () => {
   await server.close()
 })
 
-function request(method: string, path: string, more = ''): Promise<RawAnswer> {
+function request(method: string, path: string, more = ''): Promise<RawResponse> {
   return requestRaw(server, `${method} ${path} HTTP/1.1\r\n${ownHeaders(server)}${more}\r\n`)
 }
 
 /** A creation with these headers and bytes. */
-function create(body: string, type = 'application/json'): Promise<RawAnswer> {
+function create(body: string, type = 'application/json'): Promise<RawResponse> {
   const head = `content-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
   return requestRaw(server, `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}${head}`)
 }
 
 /** A creation whose body is framed by these headers. */
-function createFramed(framing: string, body: string): Promise<RawAnswer> {
+function createFramed(framing: string, body: string): Promise<RawResponse> {
   const head = `content-type: application/json\r\n${framing}\r\n\r\n${body}`
   return requestRaw(server, `POST /v2/pre-recorded HTTP/1.1\r\n${ownHeaders(server)}${head}`)
 }
@@ -103,8 +103,8 @@ const idRoutes: [method: string, path: string][] = [
 for (const [method, path] of idRoutes) {
   test(`${method} ${path} is 404 for whatever is no id`, async () => {
     for (const id of ids) {
-      const answer = await request(method, path.replace('ID', id))
-      assert.equal(answer.status, 404, id.slice(0, 50))
+      const response = await request(method, path.replace('ID', id))
+      assert.equal(response.status, 404, id.slice(0, 50))
     }
   })
 }
@@ -299,14 +299,14 @@ test('a few requests in one packet are answered one after the other', async () =
   const requests = paths.map((path, i) => {
     return `GET ${path} HTTP/1.1\r\nhost: a\r\n${i === 2 ? 'connection: close\r\n' : ''}\r\n`
   })
-  const answers = await sendRaw(server, requests.join(''))
-  const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  const responses = await sendRaw(server, requests.join(''))
+  const statuses = [...responses.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
   assert.deepEqual(statuses, [200, 404, 200])
 })
 
 test('thousands of requests in one packet are not all handled', async () => {
   const before = await handledRequests()
-  // The connection is reset: how much of the answers arrives is chance.
+  // The connection is reset: how much of the responses arrives is chance.
   await sendRaw(server, 'GET /health HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2000)).catch(() => {})
   assert.ok((await handledRequests()) - before <= 66)
 })

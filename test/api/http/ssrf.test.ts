@@ -178,8 +178,8 @@ for (const [title, ...addresses] of lookups) {
 test('a name is asked for once, so that a second answer cannot differ', async () => {
   let requested = 0
   const resolve: Resolve = (host, options, callback) => {
-    const answer = requested++ === 0 ? resolveTo('8.8.8.8', '10.0.0.1') : resolveTo('127.0.0.1')
-    answer(host, options, callback)
+    const response = requested++ === 0 ? resolveTo('8.8.8.8', '10.0.0.1') : resolveTo('127.0.0.1')
+    response(host, options, callback)
   }
   await assert.rejects(fetchText(withPort('http://rebound.example:PORT/'), { resolve }))
   assert.equal(requested, 1)

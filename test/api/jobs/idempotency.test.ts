@@ -38,9 +38,9 @@ test('a request that is sent again gets the first answer and makes no second job
 
 test('requests that come at the same time make one job', async () => {
   await server.app.jobs.idle()
-  const answers = await Promise.all(Array.from({ length: 5 }, () => create('two')))
-  assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1)
-  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+  const responses = await Promise.all(Array.from({ length: 5 }, () => create('two')))
+  assert.equal(new Set(responses.map(({ body }) => body.id)).size, 1)
+  assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([201]))
 })
 
 test('the same key with another body is 422', async () => {

@@ -356,10 +356,10 @@ test('an add-on that has no engine is accepted, and says so in the result', asyn
   await server.app.jobs.idle()
   const job = await call<JobView>(server, body.result_url)
   assert.equal(job.body.status, 'done')
-  const { structured_data_extraction: answer } = job.body.result as {
+  const { structured_data_extraction: response } = job.body.result as {
     structured_data_extraction: { success: boolean; error: { status_code: number } }
   }
-  assert.deepEqual([answer.success, answer.error.status_code], [false, 501])
+  assert.deepEqual([response.success, response.error.status_code], [false, 501])
 })
 
 test('a legacy request is transcribed like its modern form', async () => {

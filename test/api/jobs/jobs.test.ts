@@ -263,10 +263,10 @@ test('an account that has too many jobs waiting learns when to come back', async
     await full.close()
   })
   const json = { audio_url: await upload(full, hum(1)) }
-  const answers = []
+  const responses = []
   for (let i = 0; i < 3; i++)
-    answers.push(await call<ErrorBody>(full, '/v2/pre-recorded', { json }))
-  const refused = answers.find(({ status }) => status === 429)
+    responses.push(await call<ErrorBody>(full, '/v2/pre-recorded', { json }))
+  const refused = responses.find(({ status }) => status === 429)
   assert.ok(refused)
   assert.ok(Number(refused.headers.get('retry-after')) >= 1)
 })

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MAX_IGNORED_BYTES } from '../../../src/api/bodies/multipart/audio-part.ts'
 import { hum } from '../../support/audio/recordings.ts'
 import {
-  type Answer,
   audioForm,
   call,
   type ErrorBody,
+  type Response,
   sendRaw,
   type Uploaded,
 } from '../../support/net/http-client.ts'
@@ -104,7 +104,7 @@ test('a file name has its quotes back, which browsers and curl escape, and keeps
   assert.equal(body.audio_metadata.filename, '"Q&A" 5%25.wav')
 })
 
-const refused: [title: string, request: () => Promise<Answer<ErrorBody>>, status: number][] = [
+const refused: [title: string, request: () => Promise<Response<ErrorBody>>, status: number][] = [
   ['has no part audio', () => sendParts([part('name="file"; filename="a"', recording)]), 400],
   ['has no part at all', () => sendParts([]), 400],
   ['is empty', () => sendParts([], ''), 400],
@@ -154,12 +154,12 @@ test('a form without a boundary is 400, another content type is 415', async () =
   const none = await call(server, '/v2/upload', { method: 'POST', headers, body: 'x' })
   assert.equal(none.status, 400)
   for (const type of ['application/octet-stream', 'audio/wav', 'multipart/mixed; boundary=b']) {
-    const answer = await call(server, '/v2/upload', {
+    const response = await call(server, '/v2/upload', {
       method: 'POST',
       headers: { 'content-type': type },
       body: recording,
     })
-    assert.equal(answer.status, 415, type)
+    assert.equal(response.status, 415, type)
   }
   assert.equal((await call(server, '/v2/upload', { method: 'POST' })).status, 415)
 })
@@ -168,13 +168,13 @@ test('an upload that is too large is answered also to a client that reads only a
   const size = 20_000_000
   const head = `--b\r\ncontent-disposition: form-data; name="audio"; filename="a"\r\n\r\n`
   const tail = '\r\n--b--\r\n'
-  const answer = await sendRaw(
+  const response = await sendRaw(
     server,
     `POST /v2/upload HTTP/1.1\r\nhost: a\r\nx-service-key: ${server.key}\r\nconnection: close\r\n` +
       `content-type: multipart/form-data; boundary=b\r\ncontent-length: ${head.length + size + tail.length}\r\n\r\n` +
       `${head}${'x'.repeat(size)}${tail}`,
   )
-  assert.match(answer, /^HTTP\/1\.1 413 /)
+  assert.match(response, /^HTTP\/1\.1 413 /)
 })
 
 test('an upload that breaks off leaves nothing behind', async () => {
@@ -199,10 +199,10 @@ test('an upload that breaks off leaves nothing behind', async () => {
 })
 
 test('ten uploads at once all arrive', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, (_, i) => send<Uploaded>(audioForm(hum(0.5 + i / 10)))),
   )
-  const durations = answers.map(({ body }) => body.audio_metadata.audio_duration)
+  const durations = responses.map(({ body }) => body.audio_metadata.audio_duration)
   assert.deepEqual(durations, [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4])
 })
 

@@ -147,8 +147,8 @@ test('only a JSON object of a bounded size is accepted as metadata', async () =>
     [{ a: 'x'.repeat(200) }, 413, undefined],
     [{ a: 'x'.repeat(200 - '{"a":""}'.length) }, 204, undefined],
   ] as const) {
-    const answer = await patch(id, json)
-    assert.deepEqual([answer.status, answer.body.validation_errors], [status, lines])
+    const response = await patch(id, json)
+    assert.deepEqual([response.status, response.body.validation_errors], [status, lines])
   }
   const send = (headers: Record<string, string>, body: string) =>
     call(server, `/v2/live/${id}`, { method: 'PATCH', headers, body })

@@ -39,15 +39,15 @@ test('a server whose engine gives no answer lives, but is not ready', async (t) 
 test('readiness is asked of the engine once, however often it is polled', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let requested = 0
-  const answer = Promise.withResolvers<void>()
+  const response = Promise.withResolvers<void>()
   const checkReady = createReadiness({
     async checkReady() {
       requested++
-      await answer.promise
+      await response.promise
     },
   })
   const polls = [checkReady(), checkReady()]
-  answer.resolve()
+  response.resolve()
   await Promise.all(polls)
   await checkReady()
   assert.equal(requested, 1)
@@ -125,7 +125,7 @@ test('a closing server answers what is under way and refuses what is new', async
   const server = await startServer({ speech })
   const { hostname, port } = new URL(server.url)
   const [busy, late] = [connect(Number(port), hostname), connect(Number(port), hostname)]
-  const answers = Promise.all([text(busy), text(late)])
+  const responses = Promise.all([text(busy), text(late)])
   late.write('GET /v2/live HTTP/1.1\r\n')
   busy.write('GET /ready HTTP/1.1\r\nhost: a\r\n\r\n')
   await requested.promise
@@ -133,7 +133,7 @@ test('a closing server answers what is under way and refuses what is new', async
   while (server.app.http.server.listening) await setImmediate()
   late.write(`host: a\r\nx-service-key: ${server.key}\r\n\r\n`)
   held.resolve()
-  const [first, second] = await answers
+  const [first, second] = await responses
   assert.match(first, /^HTTP\/1\.1 200 /)
   assert.match(first, /^connection: close\r$/im)
   assert.match(first, /\{"status":"ok"\}$/)

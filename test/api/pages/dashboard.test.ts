@@ -48,11 +48,11 @@ test('its files are small, compressed, and kept for ever by their hash', { skip 
   let bytes = text.length
   for (const name of files) {
     const headers = { 'accept-encoding': 'br' }
-    const { headers: answer, body } = await fetch(`${server.url}/${name}`, { headers })
+    const { headers: response, body } = await fetch(`${server.url}/${name}`, { headers })
     await body?.cancel()
-    assert.equal(answer.get('content-encoding'), 'br')
-    assert.equal(answer.get('cache-control'), 'public, max-age=31536000, immutable')
-    bytes += Number(answer.get('content-length'))
+    assert.equal(response.get('content-encoding'), 'br')
+    assert.equal(response.get('cache-control'), 'public, max-age=31536000, immutable')
+    bytes += Number(response.get('content-length'))
     const plain = await fetch(`${server.url}/${name}`, {
       headers: { 'accept-encoding': 'identity' },
     })

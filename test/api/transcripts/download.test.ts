@@ -119,6 +119,6 @@ test('a job whose audio was never fetched has no file', async () => {
   const json = { audio_url: `${server.url}/nowhere.mp3` }
   const { body } = await call<{ id: string }>(server, '/v2/pre-recorded', { json })
   await server.app.jobs.idle()
-  const answer = await call<ErrorBody>(server, `/v2/pre-recorded/${body.id}/file`)
-  assert.equal(answer.status, 404)
+  const response = await call<ErrorBody>(server, `/v2/pre-recorded/${body.id}/file`)
+  assert.equal(response.status, 404)
 })

@@ -48,13 +48,13 @@ test('a link shows the transcript and the sound of one recording without a key',
   const json = { base_version: 0, operations: [fix] }
   await call(server, `${path}/transcript/edits`, { method: 'PATCH', json })
 
-  const answer = await visit(shared)
-  const body = (await answer.json()) as ApiSharedRecording
+  const response = await visit(shared)
+  const body = (await response.json()) as ApiSharedRecording
   assert.equal(body.transcript.full_transcript, 'We sell.')
   assert.deepEqual([body.has_audio, body.kind], [true, 'pre-recorded'])
   const sound = await visit(`${shared}/file`, { headers: { range: 'bytes=0-3' } })
   assert.deepEqual([sound.status, await sound.text()], [206, 'RIFF'])
-  for (const { headers } of [answer, sound]) {
+  for (const { headers } of [response, sound]) {
     assert.equal(headers.get('cache-control'), 'no-store')
     assert.equal(headers.get('referrer-policy'), 'no-referrer')
     assert.match(headers.get('x-robots-tag')!, /noindex/)

@@ -114,8 +114,8 @@ test('versions are listed, brought back, and made only of the current one', asyn
 
 test('of corrections at the same time one is stored', async () => {
   const { patch, read } = await open()
-  const answers = await Promise.all([0, 1, 2].map(() => patch(0, fix)))
-  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409])
+  const responses = await Promise.all([0, 1, 2].map(() => patch(0, fix)))
+  assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 409, 409])
   assert.equal((await read()).versions.length, 1)
 })
 

@@ -42,8 +42,8 @@ function trial(by: Caller, id: string) {
   return call<ApiWebhookTest>(by, `${path}/${id}/test`, { method: 'POST' })
 }
 
-async function codeOf(answer: Promise<{ status: number; headers: Headers }>) {
-  const { status, headers } = await answer
+async function codeOf(response: Promise<{ status: number; headers: Headers }>) {
+  const { status, headers } = await response
   return [status, headers.get('x-error-code')]
 }
 

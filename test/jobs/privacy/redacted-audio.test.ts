@@ -83,9 +83,9 @@ test('what is redacted is a tone in the recording, on all channels that sound so
   assert.equal(job.status, 'done')
   const words = job.result!.transcription.utterances[0]!.words
   const { start, end } = words.find(({ word }) => word.includes('####'))!
-  const answer = await get(server, `/v2/pre-recorded/${id}/file?redacted=true`)
-  assert.equal(answer.status, 200)
-  const channels = channelsOf(new Uint8Array(await answer.arrayBuffer()))
+  const response = await get(server, `/v2/pre-recorded/${id}/file?redacted=true`)
+  assert.equal(response.status, 200)
+  const channels = channelsOf(new Uint8Array(await response.arrayBuffer()))
   assert.equal(channels.length, 3)
   for (const [i, original] of [one, one, two].entries()) {
     const channel = channels[i]!
@@ -179,8 +179,8 @@ test('without redaction, or without the wish, the original is all there is', asy
     const path = `/v2/pre-recorded/${id}/file`
     const reason = '404 Cannot find the file: the job has no redacted recording'
     assert.equal(await refusal(server, `${path}?redacted=true`), reason)
-    const answer = await get(server, `${path}?redacted=false`)
-    assert.deepEqual(new Uint8Array(await answer.arrayBuffer()), recording)
+    const response = await get(server, `${path}?redacted=false`)
+    assert.deepEqual(new Uint8Array(await response.arrayBuffer()), recording)
   }
 })
 

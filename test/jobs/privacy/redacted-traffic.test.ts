@@ -17,7 +17,7 @@ const SAID = 'Hello Lena Smith, your number is 415 555 2671. Lena, I will kill y
 const HIDDEN = /lena|smith|415 555|555 2671/i
 
 /** Answers every task with what it was given, so that a leak would come back, too. */
-function answer(one: ChatCall): string {
+function respond(one: ChatCall): string {
   const { content } = one.messages[1]!
   const { json_schema } = (one.response_format ?? {}) as { json_schema?: { name: string } }
   if (json_schema?.name === 'translation') {
@@ -42,7 +42,7 @@ const everything = {
 }
 
 async function start(t: TestContext) {
-  const provider = await startChatProvider(answer)
+  const provider = await startChatProvider(respond)
   const receiver = await openReceiver()
   const proxies = [await startRecordingProxy(provider.url), await startRecordingProxy(receiver.url)]
   const [toProvider, toReceiver] = proxies as [(typeof proxies)[0], (typeof proxies)[0]]

@@ -83,7 +83,7 @@ async function findJobIds(): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Resolves when a job is deleted: that follows an answer, or the end of a connection, at once. */
+/** Resolves when a job is deleted: that follows a response, or the end of a connection, at once. */
 async function untilGone(id: string): Promise<void> {
   while ((await findJobIds()).includes(id)) await setImmediate()
   // The folder of a session goes after its job.

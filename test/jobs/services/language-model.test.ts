@@ -49,8 +49,8 @@ type Result = {
 }
 type Job = { id: string; status: string; result: Result }
 
-/** Answers every task so that each answer shows what it was made of. */
-function answer(one: ChatCall): ChatReply {
+/** Answers every task so that each response shows what it was made of. */
+function respond(one: ChatCall): ChatReply {
   const [, user] = one.messages
   if (user!.content.startsWith('{')) {
     return JSON.stringify({ translations: textsToTranslate(one).map((text) => `<${text}>`) })
@@ -59,7 +59,7 @@ function answer(one: ChatCall): ChatReply {
   return `about ${/<transcript>\n([\s\S]*)\n<\/transcript>/.exec(user!.content)![1]}`
 }
 
-async function start(t: TestContext, reply = answer, spoken = 'Hello Lena Smith.') {
+async function start(t: TestContext, reply = respond, spoken = 'Hello Lena Smith.') {
   const provider = await startChatProvider(reply)
   const env = {
     STENO_LLM_URL: provider.url,
@@ -101,15 +101,15 @@ test('prompts, a summary and data are answered by the model, and what it took is
   const { result } = await transcribe(everything)
   const text = textsOf(result).join('\n')
   assert.equal(result.summarization.results, `about ${text}`)
-  const answers = result.audio_to_llm.results!
+  const responses = result.audio_to_llm.results!
   assert.deepEqual(
-    answers.map(({ success, results }) => [success, results.prompt, results.response]),
+    responses.map(({ success, results }) => [success, results.prompt, results.response]),
     [
       [true, 'Who called?', `about ${text}`],
       [true, 'And\nwhy?', `about ${text}`],
     ],
   )
-  assert.ok(answers.every(({ exec_time: seconds }) => seconds > 0))
+  assert.ok(responses.every(({ exec_time: seconds }) => seconds > 0))
   assert.equal(result.structured_data_extraction.results, '{"greeting":["Hello"]}')
   assert.deepEqual(result.metadata.usage, {
     requests: 4,
@@ -121,7 +121,7 @@ test('prompts, a summary and data are answered by the model, and what it took is
 
 test('answers and values have the times of the words that they quote', async (t) => {
   const { transcribe } = await start(t, (one) => {
-    return one.response_format ? answer(one) : 'She said “hello, Lena” and not "goodbye".'
+    return one.response_format ? respond(one) : 'She said “hello, Lena” and not "goodbye".'
   })
   const { result } = await transcribe(everything)
   const [utterance] = result.transcription.utterances
@@ -170,7 +170,7 @@ test('the model is asked about names that look alike before the words are used',
   const { provider, transcribe } = await start(
     t,
     (one) => {
-      return one.messages[1]!.content.includes('"groups"') ? reply : answer(one)
+      return one.messages[1]!.content.includes('"groups"') ? reply : respond(one)
     },
     spoken,
   )
@@ -273,7 +273,7 @@ test('only redacted text leaves the server, and markers come back', async (t) =>
 test('what fails fails by itself: a prompt, a target; all of them fail the add-on', async (t) => {
   const { transcribe } = await start(t, (one) => {
     const said = one.messages.map(({ content }) => content).join(' ')
-    return said.includes('why') || said.includes('French') ? 400 : answer(one)
+    return said.includes('why') || said.includes('French') ? 400 : respond(one)
   })
   const { result } = await transcribe({
     ...everything,
@@ -292,7 +292,7 @@ test('what fails fails by itself: a prompt, a target; all of them fail the add-o
 
 test('a provider that is down fails the add-on, not the job; a retry makes it later', async (t) => {
   let isUp = false
-  const { server, transcribe } = await start(t, (one) => (isUp ? answer(one) : 404))
+  const { server, transcribe } = await start(t, (one) => (isUp ? respond(one) : 404))
   const { id, result } = await transcribe({ summarization: true })
   assert.equal(result.summarization.success, false)
   assert.match(result.summarization.error!.message, /refused the request with 404/)
@@ -306,7 +306,7 @@ test('a provider that is down fails the add-on, not the job; a retry makes it la
 })
 
 test('a recording without speech costs nothing', async (t) => {
-  const { provider, transcribe } = await start(t, answer, '')
+  const { provider, transcribe } = await start(t, respond, '')
   const { result } = await transcribe(everything)
   assert.deepEqual([result.summarization.is_empty, provider.calls.length], [true, 0])
   const { success, is_empty, results } = result.audio_to_llm

@@ -17,7 +17,7 @@ type Job = {
 }
 type Report = { quotas: { tokens: { limit: number | null; used: number; resets_at: string } } }
 
-/** Room for the estimate of one request (some 120 tokens), not for that beside an answer (110). */
+/** Room for the estimate of one request (some 120 tokens), not for that beside a response (110). */
 const LIMIT = 180
 
 async function start(t: TestContext) {

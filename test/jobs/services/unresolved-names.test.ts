@@ -9,16 +9,16 @@ import { createResolver } from '../../../src/net/dns/resolver.ts'
 import { findJob } from '../../../src/storage/jobs/jobs.ts'
 import { openReceiver } from '../../support/delivery/receiver.ts'
 import { openService } from '../../support/jobs/test-service.ts'
-import { type NameAnswer, openNameServer } from '../../support/net/name-server.ts'
+import { type NameResponse, openNameServer } from '../../support/net/name-server.ts'
 
 const ATTACKER = 'attacker'
 const OTHER = 'other'
 const env = { STENO_ALLOW_PRIVATE_NETWORK: 'true' }
 
 /** Knows where `good.example` is, says nothing of any other name, and counts what it was asked. */
-async function openResolver(t: TestContext, answer?: (name: string) => NameAnswer) {
-  const usual = (name: string): NameAnswer => (name === 'good.example' ? ['127.0.0.1'] : 'silent')
-  const server = await openNameServer(answer ?? usual)
+async function openResolver(t: TestContext, response?: (name: string) => NameResponse) {
+  const usual = (name: string): NameResponse => (name === 'good.example' ? ['127.0.0.1'] : 'silent')
+  const server = await openNameServer(response ?? usual)
   t.after(() => server.close())
   return { server, resolve: createResolver({ servers: [server.address], lookupMs: 1000 }) }
 }

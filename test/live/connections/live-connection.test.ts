@@ -101,22 +101,22 @@ test('a server that stops tells its clients to come again', async () => {
 })
 
 test('a list is a list though the client would upgrade to something else', async () => {
-  const answer = await sendRaw(
+  const response = await sendRaw(
     server,
     `GET /v2/live?limit=1 HTTP/1.1\r\nhost: x\r\nx-service-key: ${server.key}\r\n` +
       'connection: upgrade, close\r\nupgrade: h2c\r\n\r\n',
   )
-  assert.match(answer, /^HTTP\/1\.1 200 /)
+  assert.match(response, /^HTTP\/1\.1 200 /)
 })
 
 test('an upgrade that is no WebSocket handshake is refused, and holds up no session', async () => {
   const { url } = await openSession(server)
   const { pathname, search } = new URL(url)
-  const answer = await sendRaw(
+  const response = await sendRaw(
     server,
     `GET ${pathname}${search} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
   )
-  assert.match(answer, /^HTTP\/1\.1 400 /)
+  assert.match(response, /^HTTP\/1\.1 400 /)
   const client = await connect(url)
   client.stop()
   assert.equal((await client.closed).code, 1000)

@@ -185,14 +185,14 @@ test('a client that is too far ahead is not read until it was caught up with', a
 test('a creation that is repeated at the same time takes one place', async () => {
   await withServer({ STENO_LIVE_SLOTS: '1' }, async (other) => {
     const headers = { 'idempotency-key': 'once' }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => call(other, '/v2/live', { json: {}, headers })),
     )
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [201, 201, 201],
     )
-    assert.equal(new Set(answers.map(({ body }) => body.url)).size, 1)
+    assert.equal(new Set(responses.map(({ body }) => body.url)).size, 1)
   })
 })
 

@@ -381,9 +381,9 @@ test('an add-on that is not there answers per utterance, and in the result', asy
       translation_config: { target_languages: ['fr', 'de'] },
     },
   })
-  const answers = ofType(client.messages, 'translation')
-  assert.equal(answers.length, 4)
-  const { data, error } = answers[0]!
+  const responses = ofType(client.messages, 'translation')
+  assert.equal(responses.length, 4)
+  const { data, error } = responses[0]!
   assert.deepEqual([data, error?.status_code, error?.exception], [null, 501, 'NotConfigured'])
   assert.match(error!.message!, /into fr .*into de /)
   assert.equal((job.result.translation as { success: boolean }).success, false)

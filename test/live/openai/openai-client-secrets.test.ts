@@ -148,10 +148,10 @@ test('the older form', async () => {
 })
 
 test('a page of a configured origin may make one, if its server gave it a key', async () => {
-  const answer = await fetch(`${server.url}/v1/realtime/client_secrets`, {
+  const response = await fetch(`${server.url}/v1/realtime/client_secrets`, {
     method: 'OPTIONS',
     headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
   })
-  assert.equal(answer.status, 204)
-  assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
+  assert.equal(response.status, 204)
+  assert.equal(response.headers.get('access-control-allow-origin'), 'https://app.example')
 })

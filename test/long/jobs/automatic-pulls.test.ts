@@ -218,8 +218,8 @@ test('a live session whose model cannot be installed is told why', async (t) => 
   const open = () => call<ErrorBody>(server, '/v2/live', { json })
   await open()
   const failed = await until(async () => {
-    const answer = await open()
-    return /403/.test(answer.body.message) && answer
+    const response = await open()
+    return /403/.test(response.body.message) && response
   })
   assert.deepEqual([failed.status, folders.mirror.seen.length], [422, 1])
   assert.match(failed.body.message, /'steno models pull german' tries it again/)

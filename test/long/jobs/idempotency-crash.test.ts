@@ -14,7 +14,7 @@ const KILLS = rounds(3)
 const MAX_LIFE_MS = 250
 /** Creations that are asked for at the same time. */
 const CLIENTS = 4
-/** Each request is sent by two clients, as one that lost its answer may still be under way. */
+/** Each request is sent by two clients, as one that lost its response may still be under way. */
 const TWICE = 2
 
 type Request = { key: string; metadata: Record<string, unknown> }
@@ -39,13 +39,13 @@ test('a creation that is repeated until it is answered makes one job, however of
         'content-type': 'application/json',
       }
       const request = { method: 'POST', headers, body: JSON.stringify(json) }
-      const answer = await fetch(`${server.url}/v2/pre-recorded`, request).catch(() => undefined)
-      const body = await answer?.text().catch(() => undefined)
+      const response = await fetch(`${server.url}/v2/pre-recorded`, request).catch(() => undefined)
+      const body = await response?.text().catch(() => undefined)
       if (body === undefined) {
         await delay(1)
         continue
       }
-      assert.equal(answer?.status, 201, body)
+      assert.equal(response?.status, 201, body)
       const { id } = JSON.parse(body) as { id: string }
       answered.set(key, (answered.get(key) ?? new Set()).add(id))
       if (tries > 0) repeated++
@@ -85,7 +85,7 @@ test('a creation that is repeated until it is answered makes one job, however of
     .all()
   database.close()
   for (const [key, ids] of answered) assert.equal(ids.size, 1, `${key} has one answer`)
-  const ids = [...answered.values()].flatMap((answers) => [...answers])
+  const ids = [...answered.values()].flatMap((responses) => [...responses])
   assert.deepEqual(jobs.map(({ id }) => id).sort(), ids.sort(), 'one job for each key, no other')
   const expected = jobs.flatMap(({ id, account, created_at, custom_metadata }) => {
     const tokens = metadataTokens(String(account), JSON.parse(String(custom_metadata)))

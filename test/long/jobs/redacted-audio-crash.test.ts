@@ -49,9 +49,9 @@ async function untilEnded(server: ChildServer, id: string): Promise<string> {
 
 async function redactedAudio({ url, key }: ChildServer, id: string): Promise<Buffer> {
   const path = `${url}/v2/pre-recorded/${id}/file?redacted=true`
-  const answer = await fetch(path, { headers: { 'x-service-key': key } })
-  assert.equal(answer.status, 200)
-  return Buffer.from(await answer.arrayBuffer())
+  const response = await fetch(path, { headers: { 'x-service-key': key } })
+  assert.equal(response.status, 200)
+  return Buffer.from(await response.arrayBuffer())
 }
 
 async function objectsIn(folder: string): Promise<string[]> {

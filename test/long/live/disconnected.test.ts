@@ -80,9 +80,9 @@ async function jobThat(server: Server, id: string, is: (job: Job) => boolean): P
 
 async function recordingOf(server: Server, id: string): Promise<Buffer> {
   const headers = { 'x-service-key': server.key }
-  const answer = await fetch(`${server.url}/v2/live/${id}/file`, { headers })
-  assert.equal(answer.status, 200)
-  return Buffer.from(await answer.arrayBuffer())
+  const response = await fetch(`${server.url}/v2/live/${id}/file`, { headers })
+  assert.equal(response.status, 200)
+  return Buffer.from(await response.arrayBuffer())
 }
 
 /** Begins a session whose sound is acknowledged. */

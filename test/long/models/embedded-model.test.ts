@@ -8,7 +8,7 @@ import {
   createEmbeddedModel,
   type EmbeddedModelOptions,
 } from '../../../src/llm/embedded/embedded-model.ts'
-import { answerPrompt, extractData } from '../../../src/llm/tasks.ts'
+import { extractData, runPrompt } from '../../../src/llm/tasks.ts'
 import { unifyNames } from '../../../src/llm/unify-names.ts'
 
 const weights = findTestWeights('smollm2-135m')
@@ -43,7 +43,7 @@ const transcript =
 test('a real small model answers a prompt and fills a schema', { skip }, async (t) => {
   const options = open(t)
   const question = { prompt: 'What is the order number?', transcript }
-  const { text, usage } = await answerPrompt(question, options)
+  const { text, usage } = await runPrompt(question, options)
   assert.match(text, /4711/)
   assert.equal(usage.requests, 1)
   assert.ok(usage.prompt_tokens > 50 && usage.completion_tokens > 2, JSON.stringify(usage))
@@ -56,13 +56,13 @@ test('a real small model answers the same from what it holds of the job', { skip
   const { model, signal } = open(t)
   const user = `<transcript>\n${transcript}\n</transcript>\n\nWhat is the order number?`
   const request = { system: 'You work on transcripts.', user, maxTokens: 20, signal }
-  const answers = []
+  const responses = []
   for (const key of [undefined, 'one', 'one', 'two']) {
-    answers.push(await model.complete({ ...request, ...(key && { cacheKey: key }) }))
+    responses.push(await model.complete({ ...request, ...(key && { cacheKey: key }) }))
   }
-  const [first] = answers
+  const [first] = responses
   assert.match(first!.text, /4711/)
-  for (const answer of answers) assert.deepEqual(answer, first)
+  for (const response of responses) assert.deepEqual(response, first)
 })
 
 test('a real small model changes names into none but the given ones', { skip }, async (t) => {

@@ -57,9 +57,9 @@ test('llama.cpp binds an answer to a schema', { skip }, async () => {
   const schema = { type: 'object', properties: { color }, required: ['color'] }
   const user = 'Tell a long story.'
   const bound = { maxTokens: 60, schema: { name: 'color', schema } }
-  const answer = await model.complete({ ...asked, ...bound, user })
-  assert.match((JSON.parse(answer.text) as { color: string }).color, /^(red|green)$/)
-  assert.equal(answer.usage.requests, 1)
+  const response = await model.complete({ ...asked, ...bound, user })
+  assert.match((JSON.parse(response.text) as { color: string }).color, /^(red|green)$/)
+  assert.equal(response.usage.requests, 1)
 })
 
 test('a request that is left frees llama.cpp for the next one', { skip }, async () => {
@@ -93,8 +93,8 @@ test('the doctor compares the context of llama.cpp with the settings', { skip },
 
 test('an answer of a server that ends is none', { skip }, async () => {
   const exited = once(server.process, 'exit')
-  const answer = model.complete({ ...asked, user: 'Tell a long story.', maxTokens: 1500 })
-  const failed = assert.rejects(answer, { status: 503, message: /the language model / })
+  const response = model.complete({ ...asked, user: 'Tell a long story.', maxTokens: 1500 })
+  const failed = assert.rejects(response, { status: 503, message: /the language model / })
   server.process.kill('SIGKILL')
   await exited
   await failed

@@ -7,7 +7,7 @@ import { createLog, type Log } from '../../../src/observability/log.ts'
 import { createTonesEngine, speakWav, type TestModel } from '../../support/asr/many-languages.ts'
 import { type Spoken, speak } from '../../support/asr/tones.ts'
 import {
-  answer,
+  respond,
   speak as say,
   startTranscriptionServer,
 } from '../../support/asr/transcription-server.ts'
@@ -144,7 +144,7 @@ test('capabilities and the list of models name the engine, and what is known of 
     ...{ name: 'remote', kind: 'recognition', engine: 'remote', languages: ['pl', 'de'] },
     ...{ license: 'unknown', version: 'large', credit: null, word_times: true },
   })
-  own.remote.usual = answer({ text: 'dzień dobry' })
+  own.remote.usual = respond({ text: 'dzień dobry' })
   const { result } = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.match(result.metadata.warnings.join(), /remote does not measure word times/)
   assert.equal((await entry())!.word_times, false)
@@ -160,7 +160,7 @@ test('a job whose engine refuses the key fails at once; the key is nowhere', asy
   const { log, lines } = captureLog()
   const own = await start(t, { log })
   const { remote } = own
-  remote.usual = answer({ error: { message: `bad key ${KEY}` } }, 401)
+  remote.usual = respond({ error: { message: `bad key ${KEY}` } }, 401)
   const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.deepEqual([job.status, job.error_code, remote.seen.length], ['error', 502, 1])
   assert.ok(lines.length > 3)
@@ -169,14 +169,14 @@ test('a job whose engine refuses the key fails at once; the key is nowhere', asy
 
 test('a job is tried again while the engine fails, and ends with what stood in the way', async (t) => {
   const own = await start(t, { env: { STENO_JOB_MAX_ATTEMPTS: '1' } })
-  own.remote.usual = answer({}, 503, { 'retry-after': '0' })
+  own.remote.usual = respond({}, 503, { 'retry-after': '0' })
   const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.equal(job.status, 'error')
   assert.match(
     JSON.stringify(job),
     /its only attempt failed: .*the remote engine: it responds with 503/,
   )
-  own.remote.next.push(answer({}, 503))
+  own.remote.next.push(respond({}, 503))
   own.remote.usual = say('dzień dobry')
   const again = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.equal(again.result.transcription.utterances[0]!.text, 'dzień dobry')
@@ -202,7 +202,7 @@ test('a live session: finals by the remote engine', async (t) => {
 
 test('a live session goes on with a model of this machine when the engine fails', async (t) => {
   const own = await start(t, { live: true })
-  own.remote.usual = answer({}, 500)
+  own.remote.usual = respond({}, 500)
   const finals = await listen(own, ['en'])
   assert.deepEqual(
     finals.map((text) => text.split(' ').slice(0, 2).join(' ')),
@@ -215,6 +215,6 @@ test('a live session goes on with a model of this machine when the engine fails'
 
 test('without such a model the finals wait until the engine answers', async (t) => {
   const own = await start(t, { live: true })
-  own.remote.next.push(answer({}, 500), answer({}, 500))
+  own.remote.next.push(respond({}, 500), respond({}, 500))
   assert.deepEqual(await listen(own, ['pl']), ['hello world', 'hello world'])
 })

@@ -75,7 +75,7 @@ async function untilIndexed({ app }: TestServer): Promise<void> {
   while ((await queue.execute()).length > 0) await delay(20)
 }
 
-/** How a client leaves: after so many bytes of its request, or of the answer. */
+/** How a client leaves: after so many bytes of its request, or of the response. */
 type Way = { name: string; request: Buffer; bytes: number; answered?: number }
 
 async function waysToLeave(server: TestServer, longJob: string): Promise<Way[]> {

@@ -121,9 +121,9 @@ test('at SIGTERM requests under way end, jobs go back, connections close, and th
   sending.end()
   // The upload's answer, then on the same connection a request for more.
   sending.socket.write(head(server, 'GET /v2/pre-recorded HTTP/1.1'))
-  const answer = await text(sending.socket)
-  assert.match(answer, /^HTTP\/1\.1 200 .*"audio_url"/s)
-  assert.match(answer, /connection: close/i)
+  const response = await text(sending.socket)
+  assert.match(response, /^HTTP\/1\.1 200 .*"audio_url"/s)
+  assert.match(response, /connection: close/i)
   assert.deepEqual(new Uint8Array(await buffer(download)), LONG)
   assert.deepEqual(await server.ended, { code: 0, signal: null })
 

@@ -46,10 +46,10 @@ for (const [name, head, status] of [
   test(`a body ${name} that never ends is answered at once, and its connection ends`, async (t) => {
     const { server } = await start(t)
     const { answered, closed } = beginSlow(t, server, head)
-    const answer = await answered
-    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `))
-    assert.match(answer, /\r\nconnection: close\r\n/i)
-    assert.equal(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).statusCode, status)
+    const response = await answered
+    assert.match(response, new RegExp(`^HTTP/1.1 ${status} `))
+    assert.match(response, /\r\nconnection: close\r\n/i)
+    assert.equal(JSON.parse(response.slice(response.indexOf('\r\n\r\n'))).statusCode, status)
     await closed
   })
 }

@@ -11,7 +11,7 @@ import {
   webhookBodies,
 } from '../delivery/expected-lanes.ts'
 import type { Arrival, UnreliableReceiver } from '../delivery/unreliable-receiver.ts'
-import { type Answer, call } from '../net/http-client.ts'
+import { call, type Response } from '../net/http-client.ts'
 import type { ChildServer } from '../server/child-server.ts'
 import type { BusyAccount } from './busy-account.ts'
 
@@ -66,7 +66,7 @@ export async function list<T>(server: Server, path: string): Promise<T[]> {
   const items: T[] = []
   let next: string | null = path
   while (next) {
-    const page: Answer<Page<T>> = await call<Page<T>>(server, next)
+    const page: Response<Page<T>> = await call<Page<T>>(server, next)
     assert.equal(page.status, 200)
     items.push(...page.body.items)
     next = page.body.next
@@ -170,9 +170,9 @@ function assertAllReceived(
  * missing.
  */
 function assertLog(deliveries: readonly DeliveryView[], arrivals: readonly Arrival[]): void {
-  const answers = new Map<string, (number | undefined)[]>()
+  const responses = new Map<string, (number | undefined)[]>()
   for (const { id, status } of arrivals) {
-    answers.set(id, [...(answers.get(id) ?? []), status])
+    responses.set(id, [...(responses.get(id) ?? []), status])
   }
   for (const { id, status, attempts, attempt_count, event } of deliveries) {
     const what = `${event} ${id}`
@@ -185,7 +185,7 @@ function assertLog(deliveries: readonly DeliveryView[], arrivals: readonly Arriv
     const codes = attempts.map(({ status_code }) => status_code)
     assert.equal(codes.indexOf(204), codes.length - 1, `${what} was told once, at last`)
     for (const code of [204, 500]) {
-      const [noted, given] = [codes, answers.get(id) ?? []].map((all) => {
+      const [noted, given] = [codes, responses.get(id) ?? []].map((all) => {
         return all.filter((one) => one === code).length
       })
       assert.ok(noted! <= given!, `${what} was answered ${code}`)

@@ -21,7 +21,7 @@ export type RequestKind = {
 
 /** A client that creates jobs and sessions with callbacks, and deletes some of them. */
 export type BusyAccount = {
-  /** All requests, by the number in their metadata; the answer may have been lost. */
+  /** All requests, by the number in their metadata; the response may have been lost. */
   wishes: RequestKind[]
   /** Ids of jobs whose creation was answered with 201, with their numbers. */
   accepted: Map<string, number>

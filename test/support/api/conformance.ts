@@ -15,10 +15,10 @@ export type Exchange = {
 }
 
 type Schema = Record<string, unknown>
-type Answer = { content?: Record<string, { schema: Schema }>; headers?: Record<string, unknown> }
+type Response = { content?: Record<string, { schema: Schema }>; headers?: Record<string, unknown> }
 type Document = {
-  paths: Record<string, Record<string, { responses: Record<string, Answer> }>>
-  components: { schemas: Schema; responses: Record<string, Answer> }
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  components: { schemas: Schema; responses: Record<string, Response> }
 }
 
 const ERROR = '#/components/schemas/Error'
@@ -88,16 +88,18 @@ export function createCheck(document: Document): CheckExchange {
 
   return ({ method, path, status, headers, body }) => {
     const reported = `${method} ${path.slice(0, 200)} answered ${status}`
-    const answer = answerOf(document, { method, path, status })
-    assert.ok(answer, `${reported}, which is not in the description`)
+    const response = responseOf(document, { method, path, status })
+    assert.ok(response, `${reported}, which is not in the description`)
     for (const name of ['X-Request-Id', ...(status === 405 ? ['Allow'] : [])]) {
       assert.ok(headers.get(name), `${reported} without ${name}`)
     }
     if (status === 429 || status === 503) assert.match(headers.get('retry-after') ?? '', /^[1-9]/)
     const type = headers.get('content-type')?.split(';', 1)[0]
     if (method === 'HEAD') return
-    if (!answer.content) return assert.equal(body, '', `${reported} with a body`)
-    const media = Object.entries(answer.content).find(([range]) => matchesMedia(range, type ?? ''))
+    if (!response.content) return assert.equal(body, '', `${reported} with a body`)
+    const media = Object.entries(response.content).find(([range]) =>
+      matchesMedia(range, type ?? ''),
+    )
     assert.ok(media, `${reported} as ${type}, which is not in the description`)
     const validate = validatorOf(media[1].schema)
     if (validate(body)) return
@@ -109,10 +111,10 @@ export function createCheck(document: Document): CheckExchange {
 }
 
 /** Returns the described response; for an unknown operation, the error that stands for all. */
-function answerOf(
+function responseOf(
   { paths, components }: Document,
   { method, path, status }: Pick<Exchange, 'method' | 'path' | 'status'>,
-): Answer | undefined {
+): Response | undefined {
   // A literal path goes before one with a parameter.
   const spelt = paths[path.split('?', 1)[0]!]
   const item = spelt ?? Object.entries(paths).find(([template]) => matchesPath(template, path))?.[1]

@@ -4,7 +4,7 @@ import { type ErrorBody, sendRaw } from '../net/http-client.ts'
 import type { TestServer } from '../server/start-server.ts'
 
 /** A raw response. */
-export type RawAnswer = { status: number; headers: Headers; content: string }
+export type RawResponse = { status: number; headers: Headers; content: string }
 
 /** Returns the headers of a request with the server's key on a connection of its own. */
 export function ownHeaders({ key }: Pick<TestServer, 'key'>): string {
@@ -18,9 +18,9 @@ export function ownHeaders({ key }: Pick<TestServer, 'key'>): string {
 export async function requestRaw(
   server: Pick<TestServer, 'url'>,
   request: string,
-): Promise<RawAnswer> {
-  const answer = await sendRaw(server, request)
-  const [head = '', content = ''] = answer.split('\r\n\r\n', 2)
+): Promise<RawResponse> {
+  const response = await sendRaw(server, request)
+  const [head = '', content = ''] = response.split('\r\n\r\n', 2)
   const [first = '', ...lines] = head.split('\r\n')
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1])
   const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]))
@@ -28,7 +28,7 @@ export async function requestRaw(
   return { status, headers, content }
 }
 
-function assertErrorBody({ status, headers, content }: RawAnswer): void {
+function assertErrorBody({ status, headers, content }: RawResponse): void {
   const { timestamp, path, request_id, message, ...rest } = JSON.parse(content) as ErrorBody
   const { validation_errors = [], ...others } = rest
   assert.deepEqual(others, { statusCode: status })

@@ -28,7 +28,7 @@ export type TranscriptionServer = {
 }
 
 /** Answers with JSON. */
-export function answer(
+export function respond(
   body: unknown,
   status = 200,
   headers: Record<string, string> = {},
@@ -50,7 +50,7 @@ export function speak(text: string, { language = 'english' } = {}): Responder {
     const isVerbose = request.fields.response_format === 'verbose_json'
     const hasWords = request.fields['timestamp_granularities[]'] !== undefined
     const verbose = { task: 'transcribe', language, duration: seconds, segments }
-    answer({ text, ...(isVerbose && verbose), ...(isVerbose && hasWords && { words }) })(
+    respond({ text, ...(isVerbose && verbose), ...(isVerbose && hasWords && { words }) })(
       response,
       request,
     )

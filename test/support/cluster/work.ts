@@ -19,7 +19,7 @@ import {
 } from '../live/live-comparison.ts'
 import { randomClient, randomParams } from '../live/random-client.ts'
 import { allFlags } from '../live/sessions/live-flags.ts'
-import { type Answer, audioForm, call, type Uploaded } from '../net/http-client.ts'
+import { audioForm, call, type Response, type Uploaded } from '../net/http-client.ts'
 import type { TestServer } from '../server/start-server.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -153,17 +153,17 @@ async function insist<T>(
   request: () => Parameters<typeof call>[2],
 ): Promise<T> {
   for (;;) {
-    const answer = await patiently(() => {
+    const response = await patiently(() => {
       return call<T>(server, path, { ...request(), signal: AbortSignal.timeout(PATIENCE_MS) })
     })
-    if (answer?.status === wanted) return answer.body
-    if (answer) assert.equal(answer.status, 503, `${path}: ${JSON.stringify(answer.body)}`)
+    if (response?.status === wanted) return response.body
+    if (response) assert.equal(response.status, 503, `${path}: ${JSON.stringify(response.body)}`)
     await delay(PAUSE_MS)
   }
 }
 
-/** Returns nothing when there was no answer. */
-async function patiently<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T> | undefined> {
+/** Returns nothing when there was no response. */
+async function patiently<T>(ask: () => Promise<Response<T>>): Promise<Response<T> | undefined> {
   try {
     return await ask()
   } catch (error) {

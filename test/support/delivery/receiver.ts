@@ -26,10 +26,10 @@ export type Receiver = {
 }
 
 /** Answers a request. If it ends the response itself, it needs to return no status. */
-export type Answer = (received: Received, response: ServerResponse) => number | undefined
+export type Response = (received: Received, response: ServerResponse) => number | undefined
 
 /** Opens a receiver, which answers 200 unless `answer` returns another status. */
-export async function openReceiver(answer: Answer = () => 200): Promise<Receiver> {
+export async function openReceiver(answer: Response = () => 200): Promise<Receiver> {
   const received: Received[] = []
   const at = (path: string) => received.filter((one) => one.path === path)
   let changed = Promise.withResolvers<void>()

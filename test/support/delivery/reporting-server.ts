@@ -5,14 +5,14 @@ import type { EndpointView } from '../../../src/api/schemas/webhooks/endpoint.ts
 import { hum } from '../audio/recordings.ts'
 import { call, upload } from '../net/http-client.ts'
 import { startServer, type TestServer } from '../server/start-server.ts'
-import { type Answer, openReceiver, type Receiver } from './receiver.ts'
+import { openReceiver, type Receiver, type Response } from './receiver.ts'
 import { createSkippingClock } from './skipping-clock.ts'
 
 /** A server, and the receiver of its notifications. */
 export type ReportingServer = TestServer & {
   receiver: Receiver
   /** The receiver's answers by path; 200 for all other paths. */
-  answers: Map<string, Answer>
+  answers: Map<string, Response>
   /** An upload of half a second. */
   audioUrl: string
   /** Creates a job, and waits until it has ended and no delivery is due. */
@@ -31,9 +31,9 @@ export async function startReportingServer(
   envOf: (receiverUrl: string) => Record<string, string> = () => ({}),
 ): Promise<ReportingServer> {
   const clock = createSkippingClock()
-  const answers = new Map<string, Answer>()
+  const responses = new Map<string, Response>()
   const receiver = await openReceiver((one, response) => {
-    return (answers.get(one.path) ?? (() => 200))(one, response)
+    return (responses.get(one.path) ?? (() => 200))(one, response)
   })
   const env = { STENO_ALLOW_PRIVATE_NETWORK: '127.0.0.1', ...envOf(receiver.url) }
   const server = await startServer({ clock, env })
@@ -52,7 +52,7 @@ export async function startReportingServer(
   return {
     ...server,
     receiver,
-    answers,
+    answers: responses,
     audioUrl,
     run,
     callBack(path, fields = {}) {

@@ -17,7 +17,7 @@ import { findAttempts } from '../../../src/storage/deliveries/delivery-log.ts'
 import { queueLiveCallbacks } from '../../../src/storage/deliveries/delivery-outbox.ts'
 import type { Storage } from '../../../src/storage/storage.ts'
 import { openTestStorage } from '../storage/test-storage.ts'
-import { type Answer, openReceiver, type Receiver } from './receiver.ts'
+import { openReceiver, type Receiver, type Response } from './receiver.ts'
 import { callbackTo } from './test-deliveries.ts'
 
 /**
@@ -132,8 +132,8 @@ export async function openDelivery(
 }
 
 /** Opens a receiver that is closed when the test ends. */
-export async function openTestReceiver(t: TestContext, answer?: Answer): Promise<Receiver> {
-  const receiver = await openReceiver(answer)
+export async function openTestReceiver(t: TestContext, response?: Response): Promise<Receiver> {
+  const receiver = await openReceiver(response)
   t.after(() => receiver.close())
   return receiver
 }

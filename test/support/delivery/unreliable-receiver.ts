@@ -16,17 +16,17 @@ export type Arrival = {
   /** Place of its first byte in the receiver's order of events. */
   begun: number
   /**
-   * Place of the answer 204 in the same order; undefined when the answer was another one, or
+   * Place of the response 204 in the same order; undefined when the response was another one, or
    * missing.
    */
   taken: number | undefined
-  /** The status of the answer; undefined when the connection was dropped. */
+  /** The status of the response; undefined when the connection was dropped. */
   status: number | undefined
 }
 
 /**
- * A receiver on loopback that answers 500, omits answers and drops connections, and is away for a
- * while.
+ * A receiver on loopback that responds with 500, omits answers and drops connections, and is away
+ * for a while.
  */
 export type UnreliableReceiver = {
   /** Without a slash at its end. */
@@ -37,7 +37,7 @@ export type UnreliableReceiver = {
   readonly foreign: readonly string[]
   /** Cuts all connections, and the next so many as soon as they are made. */
   leave(connections: number): void
-  /** Has all answers wait for so long, the requests accepted. */
+  /** Has all responses wait for so long, the requests accepted. */
   stall(ms: number): void
   /** Returns a place from which on nothing sent before the call can begin. */
   place(): Promise<number>
@@ -54,7 +54,7 @@ export type UnreliableOptions = {
   host?: string
 }
 
-/** The longest delay of an answer: long enough for a kill to come between. */
+/** The longest delay of a response: long enough for a kill to come between. */
 const MAX_ANSWER_MS = 30
 
 /** A recording to be fetched. */

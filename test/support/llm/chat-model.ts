@@ -4,7 +4,7 @@ import { createChatClient } from '../../../src/llm/chat-client.ts'
 import { createServiceClient } from '../../../src/net/service-client.ts'
 import { type ChatCall, type ChatReply, startChatProvider } from './chat-provider.ts'
 
-/** Opens a model of a provider that answers as told; `options` ask it and remember nothing. */
+/** Opens a model of a provider that responds as told; `options` ask it and remember nothing. */
 export async function openChatModel(
   t: TestContext,
   reply: (call: ChatCall, n: number) => ChatReply,

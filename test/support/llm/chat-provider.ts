@@ -47,7 +47,8 @@ export function eventOf(fields: object | string): string {
 }
 
 /**
- * Returns the events of an answer, as most providers send them: in small chunks, tokens at the end.
+ * Returns the events of a response, as most providers send them: in small chunks, tokens at the
+ * end.
  */
 export function eventsOf(content: string): string[] {
   const third = Math.ceil(content.length / 3)

@@ -7,7 +7,7 @@ import type { TestServer } from '../server/start-server.ts'
 type Json = Record<string, unknown>
 
 /** A response whose body is parsed when it is JSON. */
-export type Answer<T> = { status: number; headers: Headers; body: T }
+export type Response<T> = { status: number; headers: Headers; body: T }
 
 /**
  * Sends a request with the server's key; `json` becomes the body. The response must conform to the
@@ -17,7 +17,7 @@ export async function call<T = Json>(
   { url, key }: Pick<TestServer, 'url' | 'key'>,
   path: string,
   { json, ...init }: RequestInit & { json?: unknown; duplex?: 'half' } = {},
-): Promise<Answer<T>> {
+): Promise<Response<T>> {
   const headers = new Headers(init.headers)
   if (!headers.has('x-service-key')) headers.set('x-service-key', key)
   if (json !== undefined) headers.set('content-type', 'application/json')
@@ -83,7 +83,7 @@ export async function upload(
   return body.audio_url
 }
 
-/** Uploads what may be no recording, and resolves to the answer. */
+/** Uploads what may be no recording, and resolves to the response. */
 export function tryUpload(server: Pick<TestServer, 'url' | 'key'>, content: Uint8Array) {
   const body = audioForm(new Uint8Array(content), 'recording')
   return call<ErrorBody & { audio_url: string }>(server, '/v2/upload', { body })

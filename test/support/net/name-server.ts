@@ -6,7 +6,7 @@ import { isIPv4 } from 'node:net'
  * A name server's answer for a name: its addresses (none: it has none of that family), or how it
  * fails.
  */
-export type NameAnswer = readonly string[] | 'unknown' | 'broken' | 'silent'
+export type NameResponse = readonly string[] | 'unknown' | 'broken' | 'silent'
 
 /** A name server on this machine. */
 export type NameServer = {
@@ -23,21 +23,23 @@ const HEADER_BYTES = 12
 const codes = { unknown: 3, broken: 2 } as const
 
 /**
- * Starts a name server that answers by `answer`; a name with addresses returns those of the
+ * Starts a name server that responds by `respond`; a name with addresses returns those of the
  * requested family.
  */
-export async function openNameServer(answer: (name: string) => NameAnswer): Promise<NameServer> {
+export async function openNameServer(
+  response: (name: string) => NameResponse,
+): Promise<NameServer> {
   const socket = createSocket('udp4')
   const requested: string[] = []
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question)
     requested.push(name)
-    const answered = answer(name)
+    const answered = response(name)
     if (answered === 'silent') return
     const code = typeof answered === 'string' ? codes[answered] : 0
     const addresses =
       typeof answered === 'string' ? [] : answered.filter((one) => typeOf(one) === type)
-    socket.send(writeAnswer(question.subarray(0, end), { code, addresses }), port, address)
+    socket.send(writeResponse(question.subarray(0, end), { code, addresses }), port, address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
@@ -63,7 +65,7 @@ function readQuestion(question: Buffer): { name: string; type: number; end: numb
   return { name: labels.join('.').toLowerCase(), type: question.readUInt16BE(at + 1), end: at + 5 }
 }
 
-function writeAnswer(
+function writeResponse(
   question: Buffer,
   { code, addresses }: { code: number; addresses: readonly string[] },
 ): Buffer {

@@ -83,7 +83,7 @@ async function runInTurn(
   statement: Parameters<SqliteConnection['run']>,
 ): ReturnType<SqliteConnection['run']> {
   const deadline = performance.now() + BUSY_TIMEOUT_MS
-  // The answer of a thread comes as a copy, in another turn of the event loop.
+  // The response of a thread comes as a copy, in another turn of the event loop.
   await nextTurn()
   for (;;) {
     try {

@@ -19,13 +19,16 @@ const translation: ServiceAddOn = {
       return { service: 'translation', model: 'tiny', text, others: Object.keys(others) }
     })
   },
-  merge({ utterances }, { fault }, answers, { format }) {
+  merge({ utterances }, { fault }, responses, { format }) {
     if (fault === 'merge crashes') process.exit(1)
-    if (!answers.every((answer) => typeof answer === 'string')) {
+    if (!responses.every((response) => typeof response === 'string')) {
       const message = 'the answer is no text'
       throw new AddOnFailure({ status_code: 502, exception: 'ServiceFailed', message })
     }
-    return { results: { answers, utterances: utterances.length, format }, isEmpty: false }
+    return {
+      results: { answers: responses, utterances: utterances.length, format },
+      isEmpty: false,
+    }
   },
 }
 

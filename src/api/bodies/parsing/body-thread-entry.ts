@@ -8,9 +8,9 @@ export type FromThread = { kind: 'read'; outcome: unknown } | { kind: 'refused';
 
 const parseBody = createBodyParser(workerData as BodySettings)
 
-parentPort!.on('message', (task: BodyTask) => parentPort!.postMessage(answer(task)))
+parentPort!.on('message', (task: BodyTask) => parentPort!.postMessage(respond(task)))
 
-function answer(task: BodyTask): FromThread {
+function respond(task: BodyTask): FromThread {
   try {
     return { kind: 'read', outcome: parseBody(task) }
   } catch (error) {

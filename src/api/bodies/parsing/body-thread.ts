@@ -76,7 +76,7 @@ export class BodyThread {
     const ended = this.#worker.run(current.task, {
       transfer: isWhole(bytes) ? [bytes.buffer] : [],
       timeout: timeoutMs / 1000,
-      receive: (answer) => answer,
+      receive: (response) => response,
     })
     void ended.then((outcome) => this.#end(current, outcome))
   }

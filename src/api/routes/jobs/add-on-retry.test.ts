@@ -26,14 +26,14 @@ test('retries of one account are made one after the other, those of others besid
     const url = `/v2/pre-recorded/id/addons/${name}/retry`
     return http.inject({ method: 'POST', url, headers: { account } })
   }
-  const answers = [retry('red', 'a'), retry('red', 'b'), retry('blue', 'c')]
+  const responses = [retry('red', 'a'), retry('red', 'b'), retry('blue', 'c')]
   while (begun.length < 2) await delay(5)
   assert.deepEqual(begun, ['red a', 'blue c'])
   held.get('a')!.resolve('1')
-  await answers[0]
+  await responses[0]
   while (begun.length < 3) await delay(5)
   held.get('b')!.resolve('2')
   held.get('c')!.resolve('3')
-  const bodies = (await Promise.all(answers)).map(({ body }) => body)
+  const bodies = (await Promise.all(responses)).map(({ body }) => body)
   assert.deepEqual(bodies, ['1', '2', '3'])
 })

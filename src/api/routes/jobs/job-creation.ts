@@ -30,7 +30,7 @@ export function jobCreation(
       async (request, reply) => {
         const { account, keyId, headers, log, raw } = request
         const base = baseUrlOf(raw, app.config.http)
-        const answer = ({ id }: { id: string }) => {
+        const respond = ({ id }: { id: string }) => {
           return reply.code(201).send({ id, result_url: `${base}${path}/${id}` })
         }
         const key = readIdempotencyKey(headers)
@@ -41,14 +41,14 @@ export function jobCreation(
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await app.jobs.service.findByIdempotencyKey(idempotency))
-        if (repeated) return answer(repeated)
+        if (repeated) return respond(repeated)
         const bases = [base, originOf(raw, app.config.http)]
         const submission = await toSubmission(creation, { account, bases }, app)
         const job = await app.jobs.service
           .submit(account, { ...submission, keyId, idempotency })
           .catch((error) => Promise.reject(toSubmissionError(error)))
         log.info({ jobId: job.id }, 'job created')
-        return answer(job)
+        return respond(job)
       },
     )
   }

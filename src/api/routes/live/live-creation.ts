@@ -33,7 +33,7 @@ export function liveCreation({
       async (request, reply) => {
         const { account, keyHash, keyId, headers, log, raw } = request
         const base = baseUrlOf(raw, config.http)
-        const answer = ({ id, createdAt, token }: SessionToken) => {
+        const respond = ({ id, createdAt, token }: SessionToken) => {
           const created_at = new Date(createdAt).toISOString()
           return reply.code(201).send({ id, created_at, url: liveUrl(base, token, config.http) })
         }
@@ -44,11 +44,11 @@ export function liveCreation({
         const idempotency = key === undefined ? undefined : { account, key, fingerprint }
         // Before any other check: what was valid then may not be valid any more.
         const repeated = idempotency && (await live.findByIdempotencyKey(idempotency))
-        if (repeated) return answer(repeated)
+        if (repeated) return respond(repeated)
         const submission = toLiveSubmission(creation)
         const session = await live.create(account, { ...submission, idempotency, keyHash, keyId })
         log.info({ sessionId: session.id }, 'live session created')
-        return answer(session)
+        return respond(session)
       },
     )
   }

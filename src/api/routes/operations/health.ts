@@ -50,10 +50,10 @@ export function healthRoutes({
  * fresh.
  */
 export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () => Promise<void> {
-  let answer: Promise<void> | undefined
+  let response: Promise<void> | undefined
   return () => {
-    answer ??= request()
-    return answer
+    response ??= request()
+    return response
   }
 
   async function request(): Promise<void> {
@@ -64,7 +64,7 @@ export function createReadiness(speech: Pick<App['speech'], 'checkReady'>): () =
       throw new AppError('engine_unavailable', 'it did not respond', { cause })
     } finally {
       setTimeout(() => {
-        answer = undefined
+        response = undefined
       }, READY_FOR_MS).unref()
     }
   }

@@ -12,7 +12,7 @@ export const AddOnError = Type.Object(
   { title: 'AddOnError' },
 )
 
-/** Where words that an answer quotes were spoken. */
+/** Where words that a response quotes were spoken. */
 const Source = Type.Object(
   {
     text: Type.String({ description: 'As the answer has it' }),

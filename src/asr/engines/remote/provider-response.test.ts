@@ -77,10 +77,10 @@ test('without word times the words of a segment are spread over it, by their len
     { text: ' cc', start: 6, end: 7 },
   ]
   assert.deepEqual(wordsOf({ text: 'aa bbbb cc', segments }), ['aa 1-2', 'bbbb 2-4', 'cc 6-7'])
-  const answer = readResponse(JSON.stringify({ text: 'aa bbbb cc', segments }), 10)!
-  assert.equal(answer.hasWordTimes, false)
+  const response = readResponse(JSON.stringify({ text: 'aa bbbb cc', segments }), 10)!
+  assert.equal(response.hasWordTimes, false)
   assert.deepEqual(
-    answer.words.map(({ confidence }) => confidence),
+    response.words.map(({ confidence }) => confidence),
     [0.5, 0.5, 0.8],
   )
 })
@@ -91,11 +91,11 @@ test('a text alone is spread over the audio', () => {
 
 test('words inside segments, with probabilities, are read as well', () => {
   const words = [{ word: ' hi', start: 0, end: 1, probability: 0.3 }]
-  const answer = readResponse(
+  const response = readResponse(
     JSON.stringify({ text: 'hi', segments: [{ text: 'hi', start: 0, end: 1, words }] }),
     2,
   )!
-  assert.deepEqual([answer.hasWordTimes, answer.words[0]!.confidence], [true, 0.3])
+  assert.deepEqual([response.hasWordTimes, response.words[0]!.confidence], [true, 0.3])
 })
 
 test('text where there is no speech, and text that nobody can speak, is left out', () => {
@@ -112,8 +112,8 @@ test('a flood of words or segments is a loop, and is not placed', () => {
   const words = Array.from({ length: 300 }, (_, i) => word('la', i / 30, i / 30))
   const segments = words.map(({ word: text, ...times }) => ({ text, ...times }))
   for (const flood of [{ words }, { segments }, { words, segments }, { text: 'la '.repeat(300) }]) {
-    const answer = readResponse(JSON.stringify({ text: 'la', ...flood }), 10)!
-    assert.deepEqual([answer.words, answer.hasWordTimes], [[], undefined])
+    const response = readResponse(JSON.stringify({ text: 'la', ...flood }), 10)!
+    assert.deepEqual([response.words, response.hasWordTimes], [[], undefined])
   }
 })
 

@@ -29,25 +29,25 @@ type ResponseSegment = TimedText & { confidence: number; isInvented: boolean; wo
 type TimedWord = TimedText & { confidence: number | undefined }
 
 /**
- * Reads an answer in the forms `verbose_json` and `json`, with words, with segments, or with a text
- * alone. `seconds` is the length of the audio. Returns undefined when it is none of these.
+ * Reads a response in the forms `verbose_json` and `json`, with words, with segments, or with a
+ * text alone. `seconds` is the length of the audio. Returns undefined when it is none of these.
  */
 export function readResponse(body: string, seconds: number): ProviderResponse | undefined {
-  const answer = parse(body)
-  if (!answer || typeof answer.text !== 'string') return undefined
-  const segments = readSegments(answer.segments, seconds)
-  const listed = readWords(answer.words)
+  const response = parse(body)
+  if (!response || typeof response.text !== 'string') return undefined
+  const segments = readSegments(response.segments, seconds)
+  const listed = readWords(response.words)
   const timed = listed.length > 0 ? listed : segments.flatMap(({ words }) => words)
   const spoken = segments.filter(({ isInvented }) => !isInvented)
-  const text = segments.length > 0 ? spoken.map((segment) => segment.text).join(' ') : answer.text
+  const text = segments.length > 0 ? spoken.map((segment) => segment.text).join(' ') : response.text
   const count = Math.max(timed.length, segments.length, text.split(/\s+/).length)
   const isLoop = count > 10 + MAX_WORDS_PER_SECOND * seconds
   const hasText = /[\p{L}\p{N}]/u.test(text)
   const within = isLoop ? [] : timed.filter((word) => !isInInvented(word, segments))
   return {
     words: hasText && !isLoop ? placeAll(within, { spoken, text, seconds }) : [],
-    language: typeof answer.language === 'string' ? answer.language : undefined,
-    languageProbability: probabilityOf(answer.language_probability),
+    language: typeof response.language === 'string' ? response.language : undefined,
+    languageProbability: probabilityOf(response.language_probability),
     hasWordTimes: hasText && !isLoop ? within.length > 0 : undefined,
   }
 }

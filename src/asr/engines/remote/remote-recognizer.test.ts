@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import {
-  answer,
+  respond,
   speak,
   startTranscriptionServer,
 } from '../../../../test/support/asr/transcription-server.ts'
@@ -75,14 +75,14 @@ test('each segment is one request, with its samples; times are those of the reco
 })
 
 test('a server that knows no word times, or a text alone, is asked for what it knows', async (t) => {
-  const refuse = (what: string) => answer({ error: { message: `${what} is not supported` } }, 400)
+  const refuse = (what: string) => respond({ error: { message: `${what} is not supported` } }, 400)
   server.usual = (response, request) => {
     const { response_format, ...fields } = request.fields
     if (fields['timestamp_granularities[]'])
       return refuse('timestamp_granularities')(response, request)
     if (response_format !== 'json')
       return refuse("response_format 'verbose_json'")(response, request)
-    answer({ text: 'hi there' })(response, request)
+    respond({ text: 'hi there' })(response, request)
   }
   const remote = create(t)
   assert.equal(remote.describe().capabilities.wordTimes, true)
@@ -111,7 +111,7 @@ test('the language is identified, among the allowed ones', async (t) => {
   assert.ok(server.seen[0]!.audio.length <= 44 + 320_000, 'the middle suffices')
   const [other] = (await remote.identify({ ...task, languages: ['en', 'fr'] }, call())).flat()
   assert.deepEqual(other!.probabilities, [])
-  server.usual = answer({ text: 'guten Tag' })
+  server.usual = respond({ text: 'guten Tag' })
   await assert.rejects(remote.identify({ ...task, languages: ['en', 'de'] }, call()), {
     isTransient: true,
   })
@@ -122,7 +122,7 @@ test('a refused key fails at once, and is in no message', async (t) => {
   const remote = create(t)
   const segments = [second(0)]
   const task = { ...batch, segments, vocabulary: [] }
-  server.next.push(answer({ error: { message: `Incorrect API key: ${apiKey}` } }, 401))
+  server.next.push(respond({ error: { message: `Incorrect API key: ${apiKey}` } }, 401))
   const refusal = await remote.recognize(task, call()).catch((error: AppError) => error)
   assert.deepEqual(
     [(refusal as AppError).code, (refusal as AppError).message],
@@ -131,7 +131,7 @@ test('a refused key fails at once, and is in no message', async (t) => {
       'Cannot use the remote engine: it responds with 401: see STENO_REMOTE_ASR_API_KEY',
     ],
   )
-  server.next.push(answer({ error: { message: `no model for ${apiKey}` } }, 400))
+  server.next.push(respond({ error: { message: `no model for ${apiKey}` } }, 400))
   await assert.rejects(remote.recognize(task, call()), (error: Error) => {
     return /responds with 400: no model for …$/.test(error.message)
   })
@@ -141,10 +141,10 @@ test('a refused key fails at once, and is in no message', async (t) => {
 test('nonsense, and errors that stay, fail as what may pass', async (t) => {
   const remote = create(t)
   const task = { ...batch, segments: [second(0)], vocabulary: [] }
-  server.next.push(answer('<html>busy</html>'))
+  server.next.push(respond('<html>busy</html>'))
   const transient = { code: 'engine_failed', isTransient: true }
   await assert.rejects(remote.recognize(task, call()), transient)
-  server.usual = answer({}, 500)
+  server.usual = respond({}, 500)
   await assert.rejects(remote.recognize(task, call()), transient)
   assert.equal(server.seen.length, 1 + 4)
   await assert.rejects(remote.recognize(task, call('live')), transient)

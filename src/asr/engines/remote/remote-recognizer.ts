@@ -54,7 +54,7 @@ export type RemoteCall = { signal: AbortSignal; use: RemoteUse }
 
 /** The remote engine. Rejects with `engine_failed` or `remote_engine_refused`. */
 export type RemoteRecognizer = {
-  /** What is known of it now: whether it measures word times shows in its answers. */
+  /** What is known of it now: whether it measures word times shows in its responses. */
   describe(): RecognizerInfo
   recognize(batch: Batch, call: RemoteCall): Promise<RecognizedSegment[]>
   recognizeFinal(
@@ -115,9 +115,9 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
       return enter(work, { account: use, signal })
     }
     const first = readOrFail(await send(prompt), seconds)
-    const answer = isEcho(first, prompt) ? readOrFail(await send(''), seconds) : first
-    learn(seen, answer)
-    return answer
+    const response = isEcho(first, prompt) ? readOrFail(await send(''), seconds) : first
+    learn(seen, response)
+    return response
   }
 
   return {
@@ -159,16 +159,16 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
   }
 }
 
-/** What an answer says of the language, and of the engine. */
+/** What a response says of the language, and of the engine. */
 function recognized(
-  answer: ProviderResponse,
+  response: ProviderResponse,
   settings: Pick<Batch, 'language' | 'languages'>,
   { languages, model }: { languages: readonly string[]; model: string },
 ) {
   const allowed = settings.languages.length > 0 ? settings.languages : languages
-  const stated = answer.language && languageCodeOf(answer.language, allowed)
+  const stated = response.language && languageCodeOf(response.language, allowed)
   const language = settings.language ?? stated ?? allowed[0]!
-  const isEstimated = answer.hasWordTimes === false
+  const isEstimated = response.hasWordTimes === false
   const warnings = isEstimated ? [`${REMOTE} does not measure word times: they are estimates`] : []
   return { language, warnings, model: `${REMOTE}@${model}` }
 }
@@ -203,7 +203,7 @@ function everyLanguage(): readonly string[] {
 type Post = Request & RemoteCall & { audio: Uint8Array; prompt: string; seen: ServerFeatures }
 
 /**
- * Sends one request. A server that refuses the form of the answer is asked for a simpler one, now
+ * Sends one request. A server that refuses the form of the response is asked for a simpler one, now
  * and from then on.
  */
 async function post(

@@ -78,7 +78,7 @@ function withDivision<T>(
   }
 }
 
-async function answer(recognize: Recognize, { id, task }: ToSherpa): Promise<void> {
+async function respond(recognize: Recognize, { id, task }: ToSherpa): Promise<void> {
   const before = process.cpuUsage()
   try {
     const text = await recognize(task)
@@ -102,7 +102,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 try {
   const recognize = await load(JSON.parse(process.argv[2] ?? '{}') as SherpaSetup)
-  process.on('message', (message: ToSherpa) => void answer(recognize, message))
+  process.on('message', (message: ToSherpa) => void respond(recognize, message))
   send({ type: 'ready' })
 } catch (error) {
   send({ type: 'broken', problem: explain(error) })

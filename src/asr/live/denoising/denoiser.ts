@@ -42,9 +42,9 @@ export function createDenoiser(filter: NoiseFilter): Denoiser {
     pending = pending.slice(whole)
     if (whole === 0) return new Float32Array(0)
     // The filter lags by one frame: its first output lies before the audio.
-    const answer = down.write(isFirst ? cleaned.subarray(RNNOISE_FRAME) : cleaned)
+    const response = down.write(isFirst ? cleaned.subarray(RNNOISE_FRAME) : cleaned)
     isFirst = false
-    const mixed = answer.map((sample, i) => sample + ORIGINAL_SHARE * (originals[i]! - sample))
+    const mixed = response.map((sample, i) => sample + ORIGINAL_SHARE * (originals[i]! - sample))
     originals = originals.slice(mixed.length)
     return mixed
   }

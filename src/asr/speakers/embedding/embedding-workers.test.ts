@@ -17,10 +17,10 @@ const pipeline: SpeakerModelSpec = {
 /** Pools that log their calls; `turns` answers each task with the next of these errors, if any. */
 function makePools(errors: (AppError | undefined)[] = []) {
   const log: string[] = []
-  const poolOf = (name: string, answers: (AppError | undefined)[]) => {
+  const poolOf = (name: string, responses: (AppError | undefined)[]) => {
     const run = async (_task: unknown, { timeout }: { timeout: number }) => {
       log.push(`${name} ${timeout}`)
-      const error = answers.shift()
+      const error = responses.shift()
       if (error) throw error
       return null
     }

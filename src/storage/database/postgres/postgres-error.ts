@@ -43,9 +43,9 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Whether the connection of a failed statement can be used again. */
 export function isBroken(error: unknown): boolean {
-  // A server that answers with an error of a statement is there.
-  const isAnswer = ['57014', '55P03', '53300', '25006'].includes(codeOf(error))
-  return isUnavailable(error) && !isAnswer
+  // A server that responds with an error of a statement is there.
+  const isResponse = ['57014', '55P03', '53300', '25006'].includes(codeOf(error))
+  return isUnavailable(error) && !isResponse
 }
 
 /** Whether a transaction failed only because of others: it may be repeated as it is. */

@@ -67,13 +67,13 @@ export function openConnection(options: OpenOptions): SqliteConnection {
     if (isOpen) throw error
   })
   thread.on('exit', () => fail(new Error('the database is closed')))
-  thread.on('message', (answers: StatementResult[]) => {
+  thread.on('message', (responses: StatementResult[]) => {
     isOpen = true
-    for (const answer of answers) {
-      const { resolve, reject } = waiting.get(answer.id)!
-      waiting.delete(answer.id)
-      if ('error' in answer) reject(storageError(toError(answer.error)))
-      else resolve(toOutcome(answer))
+    for (const response of responses) {
+      const { resolve, reject } = waiting.get(response.id)!
+      waiting.delete(response.id)
+      if ('error' in response) reject(storageError(toError(response.error)))
+      else resolve(toOutcome(response))
     }
     if (waiting.size === 0 && !closing) thread.unref()
   })

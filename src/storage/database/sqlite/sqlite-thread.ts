@@ -18,24 +18,24 @@ parentPort!.on('message', (questions: StatementRequest[] | 'close') => {
     statements.close()
     parentPort!.close()
   } else {
-    answerAll(questions)
+    runAll(questions)
   }
 })
 
-function answerAll(questions: readonly StatementRequest[]): void {
-  let answers: StatementResult[] = []
+function runAll(questions: readonly StatementRequest[]): void {
+  let responses: StatementResult[] = []
   let since = performance.now()
   for (const question of questions) {
-    answers.push(answer(question))
+    responses.push(respond(question))
     if (performance.now() - since < SEND_AFTER_MS) continue
-    parentPort!.postMessage(answers)
-    answers = []
+    parentPort!.postMessage(responses)
+    responses = []
     since = performance.now()
   }
-  if (answers.length > 0) parentPort!.postMessage(answers)
+  if (responses.length > 0) parentPort!.postMessage(responses)
 }
 
-function answer({ id, sql, parameters, ...options }: StatementRequest): StatementResult {
+function respond({ id, sql, parameters, ...options }: StatementRequest): StatementResult {
   try {
     return { id, ...statements.run(sql, parameters, options) }
   } catch (error) {

@@ -16,7 +16,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'TokenProviderError',
 ])
 
-/** What the client throws: the answer of a server, or why there was none. */
+/** What the client throws: the response of a server, or why there was none. */
 type ClientError = Error & {
   code?: unknown
   $metadata?: { httpStatusCode?: number }
@@ -24,7 +24,7 @@ type ClientError = Error & {
 }
 
 /**
- * Returns the code of an answer of the server, such as `NoSuchKey`; that of the error otherwise.
+ * Returns the code of a response of the server, such as `NoSuchKey`; that of the error otherwise.
  */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''

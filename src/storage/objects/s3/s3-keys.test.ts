@@ -6,9 +6,9 @@ import { findKeys } from './s3-keys.ts'
 const ID = '0b8c2c0e-7d1d-4f4e-9a35-0f6d6f1f6b11'
 
 /** Storage that answers every list in the same way. */
-function listing(answer: object): S3 {
+function listing(response: object): S3 {
   const commands = { ListObjectsV2Command: class {} }
-  const client = { send: async () => answer }
+  const client = { send: async () => response }
   return { client, commands, bucket: 'b', prefix: '', encryption: {} } as unknown as S3
 }
 

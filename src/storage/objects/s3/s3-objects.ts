@@ -37,7 +37,7 @@ const CLOCK_MARGIN_MS = 15 * 60_000
 const MAX_UPLOAD_MS = 24 * 3600_000
 /** The server must answer readiness checks within this. */
 const CHECK_MS = 5000
-/** An answer this old is still valid. */
+/** A response this old is still valid. */
 const CHECKED_FOR_MS = 5000
 /** Pause before another try to reach the server at a start. */
 const RETRY_MS = 1000
@@ -252,16 +252,18 @@ function tooLate(cause: unknown): AppError {
   return new AppError('object_store_unavailable', 'it does not respond', { cause, retryAfter: 5 })
 }
 
-/** Creates a check that asks the server at most once at a time, and not while its answer is new. */
+/**
+ * Creates a check that asks the server at most once at a time, and not while its response is new.
+ */
 function createCheck(s3: S3): () => Promise<void> {
-  let answer: Promise<void> | undefined
+  let response: Promise<void> | undefined
   return () => {
-    answer ??= ask(s3).finally(() => {
+    response ??= ask(s3).finally(() => {
       setTimeout(() => {
-        answer = undefined
+        response = undefined
       }, CHECKED_FOR_MS).unref()
     })
-    return answer
+    return response
   }
 }
 

@@ -15,7 +15,7 @@ const asks =
   /\b(?:name|number|e-?mail|address|birth|code|zip|password|expir\w+|spell|digits|tell me|give me|read me)\b/i
 
 /**
- * Inserts the questions of other channels before their answers, so that "What is your date of
+ * Inserts the questions of other channels before their responses, so that "What is your date of
  * birth?" is a cue for the date on another channel. Anything else is left out: "mm-hm" would split
  * a number that is being dictated.
  */

@@ -27,8 +27,8 @@ export function findMailParts(text: string): Entity[] {
 }
 
 /**
- * Returns the source of a pattern for the text between the question and the answer, beside fillers:
- * "The first part is".
+ * Returns the source of a pattern for the text between the question and the response, beside
+ * fillers: "The first part is".
  */
 function partCue(): string {
   return '(?:[\\s,.]*(?:the )?(?:first|local) (?:part|bit)(?: of (?:it|that))?(?: is|:)?)?'

@@ -4,10 +4,10 @@ import { roundTo } from '../../../transcript/rounding.ts'
 /** Why an add-on gave no results, in the terms of the contract (4.5). */
 export type AddOnError = { status_code: number; exception: string; message: string }
 
-/** Where words that an answer quotes were spoken; times in seconds. */
+/** Where words that a response quotes were spoken; times in seconds. */
 export type Source = { text: string; start: number; end: number; channel: number }
 
-/** The answer of an add-on. `exec_time` is in seconds. */
+/** The response of an add-on. `exec_time` is in seconds. */
 export type Envelope = {
   success: boolean
   is_empty: boolean
@@ -22,9 +22,9 @@ export type Envelope = {
 export class AddOnFailure extends Error {
   readonly answer: AddOnError
 
-  constructor(answer: AddOnError) {
-    super(answer.message)
-    this.answer = answer
+  constructor(response: AddOnError) {
+    super(response.message)
+    this.answer = response
   }
 }
 
@@ -37,7 +37,7 @@ const failedResults: Record<ResultFormat, Record<string, unknown>> = {
 /** How to report a failure. */
 export type FailedOptions = { seconds?: number; format?: ResultFormat }
 
-/** Returns the answer of an add-on that failed, or did not run. */
+/** Returns the response of an add-on that failed, or did not run. */
 export function failedEnvelope(
   name: string,
   error: AddOnError,
@@ -60,7 +60,8 @@ export type EnvelopeOptions = {
 }
 
 /**
- * Runs an add-on, measures it, and turns whatever it throws into an answer: it never fails its job.
+ * Runs an add-on, measures it, and turns whatever it throws into a response: it never fails its
+ * job.
  */
 export function runInEnvelope(
   name: string,

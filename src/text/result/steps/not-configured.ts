@@ -3,7 +3,7 @@ import { type Envelope, failedEnvelope } from './envelope.ts'
 /** Add-ons that a server without services does not have. */
 export const withoutEngine = ['translation', 'audio_to_llm', 'structured_data_extraction'] as const
 
-/** Returns the answer of an add-on that needs a language model, on a server without one. */
+/** Returns the response of an add-on that needs a language model, on a server without one. */
 export function notConfigured(name: string): Envelope {
   return failedEnvelope(name, {
     status_code: 501,

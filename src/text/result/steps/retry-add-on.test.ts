@@ -61,7 +61,7 @@ function retry(
   )
 }
 
-/** Returns the new result and the answer, parsed. */
+/** Returns the new result and the response, parsed. */
 function made(retried: RetryResult) {
   assert.equal(retried.outcome, 'made')
   const { result, answer } = retried as RetryResult & { outcome: 'made' }

@@ -75,9 +75,9 @@ export function retryAddOn(
       : addOn
         ? runAddOn(addOn, transcript, run)
         : notConfigured(name)
-  const answer = putEnvelope(result, name, envelope)
+  const response = putEnvelope(result, name, envelope)
   if (answered) addUsage(result, [answered])
-  return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(answer) }
+  return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(response) }
 }
 
 /** Steps that must run before all others: they change the words, or diarize the audio. */

@@ -19,7 +19,7 @@ export type RunOptions = {
   onFault?: ((name: string, error: unknown) => void) | undefined
 }
 
-/** Runs an add-on and returns its answer, whether it succeeds or not. */
+/** Runs an add-on and returns its response, whether it succeeds or not. */
 export function runAddOn(addOn: AddOn, transcript: Transcript, options: RunOptions): Envelope {
   const { params, format, failedSteps, now, onFault } = options
   const { name } = addOn

@@ -35,7 +35,7 @@ export function prepareServiceAddOn(
   return { name, seconds, ...(error ? { error } : { requests }) }
 }
 
-/** Returns the answer of an add-on, computed from the answers of its service. */
+/** Returns the response of an add-on, computed from the responses of its service. */
 export function mergeServiceAddOn(
   addOn: ServiceAddOn,
   transcript: Transcript,
@@ -46,8 +46,8 @@ export function mergeServiceAddOn(
   const { seconds } = answered
   const why = failedSteps[name] ?? ('error' in answered ? answered.error : undefined)
   if (why) return failedEnvelope(name, why, { seconds, format })
-  const answers = 'answers' in answered ? answered.answers : []
-  const make = () => addOn.merge(readable(addOn, transcript), params, answers, { format })
+  const responses = 'answers' in answered ? answered.answers : []
+  const make = () => addOn.merge(readable(addOn, transcript), params, responses, { format })
   const envelope = runInEnvelope(name, make, { now, format, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }
 }

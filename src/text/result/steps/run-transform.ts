@@ -27,10 +27,10 @@ type TransformServiceOptions = EnvelopeOptions &
   TransformOptions & { served?: readonly string[]; answered?: ServiceResponses | undefined }
 
 /**
- * Returns the answers of a service for a transform, or what it has to ask first. Without a service
- * there are none.
+ * Returns the responses of a service for a transform, or what it has to ask first. Without a
+ * service there are none.
  */
-export function answersFor(
+export function responsesFor(
   { name, prepare }: Transform,
   transcript: Transcript,
   { params, why, served = [], answered, ...run }: TransformServiceOptions,

@@ -3,7 +3,7 @@ import type { TextCapabilities } from '../../capabilities.ts'
 import type { EditResult, EditTask } from '../../edits/edit-task.ts'
 import type { RedactedSpan } from '../../redaction/redacted-spans.ts'
 import type { SearchableUtterance, SearchedResult } from '../../search/searchable-utterances.ts'
-import type { Merge } from '../merge-answers.ts'
+import type { Merge } from '../merge-responses.ts'
 import type { AddOnError } from '../steps/envelope.ts'
 import type { Retry, RetryResult } from '../steps/retry-add-on.ts'
 import type { ServiceRequests } from '../steps/run-service-add-on.ts'
@@ -22,7 +22,7 @@ export type Task =
   | { kind: 'describe' }
 
 /** The answer to each kind of task. */
-export type Answers = {
+export type Responses = {
   build: ResultText
   merge: string
   retry: RetryResult
@@ -46,7 +46,7 @@ export type FromThread = { id: number } & (
   | { kind: 'step'; name: string }
   /** A step threw an unexpected error, and the build goes on. */
   | { kind: 'fault'; name: string; fault: SafeError }
-  | { kind: 'done'; answer: Answers[Task['kind']] }
+  | { kind: 'done'; answer: Responses[Task['kind']] }
   | { kind: 'failed'; fault: SafeError }
   /** A required step failed, so there is no result; `message` quotes nothing. */
   | { kind: 'refused'; message: string }
@@ -54,8 +54,8 @@ export type FromThread = { id: number } & (
 
 /**
  * The JSON text of a result; the audio spans to silence, none where nothing was redacted; and the
- * add-ons that need the answers of a service, none where no service is configured.
- * `pendingRequests`: nothing is built yet, and the build is to be repeated with the answers to
+ * add-ons that need the responses of a service, none where no service is configured.
+ * `pendingRequests`: nothing is built yet, and the build is to be repeated with the responses to
  * this.
  */
 export type ResultText = {

@@ -4,9 +4,9 @@ import { SupervisedWorker } from '../../../workers/supervised-worker.ts'
 import { threadStarter } from '../../../workers/transports.ts'
 import { type AddOnError, crashed, timedOut } from '../steps/envelope.ts'
 import {
-  type Answers,
   type FromThread,
   openStep,
+  type Responses,
   type ResultTask,
   readStep,
   type Task,
@@ -64,13 +64,13 @@ export class ResultThread {
   }
 
   /** Runs a task. Rejects when aborted, and with `internal` when a required step failed. */
-  async perform<T extends Task>(task: T, options: TaskOptions): Promise<Answers[T['kind']]> {
+  async perform<T extends Task>(task: T, options: TaskOptions): Promise<Responses[T['kind']]> {
     const { signal } = options
     const failedSteps: Record<string, AddOnError> = {}
     for (;;) {
       signal.throwIfAborted()
       const resultTask = { id: this.#nextId++, task, failedSteps, step: openStep() }
-      const outcome = await this.#try<Answers[T['kind']]>(resultTask, options)
+      const outcome = await this.#try<Responses[T['kind']]>(resultTask, options)
       if ('lost' in outcome && !signal.aborted) options.onLost?.()
       if ('answer' in outcome) return outcome.answer
       if ('refused' in outcome) throw new AppError('internal', outcome.refused)

@@ -4,14 +4,14 @@ import { editTranscript } from '../../edits/edit-task.ts'
 import { searchableUtterances } from '../../search/searchable-utterances.ts'
 import type { ServiceAddOn } from '../../service-add-ons/service-add-on.ts'
 import { buildResult } from '../build-result.ts'
-import { mergeAnswers } from '../merge-answers.ts'
+import { mergeResponses } from '../merge-responses.ts'
 import { retryAddOn } from '../steps/retry-add-on.ts'
 import { RequiredStepFailed } from '../steps/run-transform.ts'
 import { writeTranscriptFile } from '../transcript-file.ts'
 import {
-  type Answers,
   type FromThread,
   noteStep,
+  type Responses,
   type ResultTask,
   type Task,
 } from './result-task.ts'
@@ -39,8 +39,8 @@ export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } =
       const onFault = (name: string, error: unknown) => {
         post({ id, kind: 'fault', name, fault: toSafeError(error) })
       }
-      const answer = await perform(task, { failedSteps, onStep, onFault, ...addOns })
-      post({ id, kind: 'done', answer })
+      const response = await perform(task, { failedSteps, onStep, onFault, ...addOns })
+      post({ id, kind: 'done', answer: response })
     } catch (error) {
       if (error instanceof RequiredStepFailed) post({ id, kind: 'refused', message: error.message })
       else post({ id, kind: 'failed', fault: toSafeError(error) })
@@ -48,14 +48,17 @@ export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } =
   })
 }
 
-function perform(task: Task, watch: Watch): Answers[Task['kind']] | Promise<Answers[Task['kind']]> {
+function perform(
+  task: Task,
+  watch: Watch,
+): Responses[Task['kind']] | Promise<Responses[Task['kind']]> {
   const now = () => performance.now()
   if (task.kind === 'describe') return textCapabilities()
   if (task.kind === 'transcript') return writeTranscriptFile(task.file)
   if (task.kind === 'searchable') return searchableUtterances(task.searched)
   if (task.kind === 'edit') return editTranscript(task.edit)
   if (task.kind === 'retry') return retryAddOn(task.retry, { ...watch, now })
-  if (task.kind === 'merge') return mergeAnswers(task.merge, { ...watch, now })
+  if (task.kind === 'merge') return mergeResponses(task.merge, { ...watch, now })
   const { result, ...built } = buildResult(task.transcript, task.result, watch)
   return { text: JSON.stringify(result), ...built }
 }

@@ -50,8 +50,8 @@ test('a move that is killed again and again ends with everything moved once', {
   const server = (await startChild(t, folder, { env: { ...env, STENO_API_KEYS: 'acme:key' } }))!
   const filter = encodeURIComponent(JSON.stringify({ n: '1234' }))
   const list = `${server.url}/v2/pre-recorded?limit=1&custom_metadata=${filter}`
-  const answer = await fetch(list, { headers: { 'x-service-key': 'key' } })
-  const { items } = (await answer.json()) as { items: { custom_metadata: { n: string } }[] }
+  const response = await fetch(list, { headers: { 'x-service-key': 'key' } })
+  const { items } = (await response.json()) as { items: { custom_metadata: { n: string } }[] }
   assert.deepEqual(
     items.map(({ custom_metadata }) => custom_metadata.n),
     ['1234'],

@@ -89,18 +89,18 @@ function forward(
   upstream.on('error', stop)
   incoming.on('error', stop)
   incoming.pipe(upstream)
-  upstream.on('response', (answer) => {
-    answer.on('error', stop)
-    outgoing.writeHead(answer.statusCode!, answer.headers)
-    if (!isCut) return void answer.pipe(outgoing)
+  upstream.on('response', (response) => {
+    response.on('error', stop)
+    outgoing.writeHead(response.statusCode!, response.headers)
+    if (!isCut) return void response.pipe(outgoing)
     let passed = 0
-    answer.on('data', (bytes: Buffer) => {
+    response.on('data', (bytes: Buffer) => {
       const isLast = passed <= CUT_AFTER && passed + bytes.length > CUT_AFTER
       const rest = bytes.subarray(0, Math.max(0, CUT_AFTER - passed))
       passed += bytes.length
       // The peer must see what precedes the cut.
       outgoing.write(rest, () => isLast && setTimeout(stop, 5))
     })
-    answer.on('end', () => setTimeout(stop, 5))
+    response.on('end', () => setTimeout(stop, 5))
   })
 }

@@ -7,7 +7,7 @@ import { readResponseExcerpt } from '../../../src/delivery/http/response-excerpt
 import { AppError } from '../../../src/errors.ts'
 import { createChatClient, LlmFailure } from '../../../src/llm/chat-client.ts'
 import { moderateSentences } from '../../../src/llm/moderate.ts'
-import { answerPrompt, extractData, summarizeTranscript } from '../../../src/llm/tasks.ts'
+import { extractData, runPrompt, summarizeTranscript } from '../../../src/llm/tasks.ts'
 import { translateTexts } from '../../../src/llm/translate.ts'
 import { unifyNames } from '../../../src/llm/unify-names.ts'
 import { parseRetryAfter } from '../../../src/net/retry-after.ts'
@@ -82,10 +82,7 @@ async function chat(text: string): Promise<void> {
   const task = { target: 'fr', texts, context: '', before: [], informal: false }
   for (const ask of [
     async () =>
-      assert.equal(
-        typeof (await answerPrompt({ prompt: 'Why?', transcript }, asking)).text,
-        'string',
-      ),
+      assert.equal(typeof (await runPrompt({ prompt: 'Why?', transcript }, asking)).text, 'string'),
     async () => {
       const { text } = await summarizeTranscript({ style: 'bullet_points', transcript }, asking)
       assert.ok(text.split('\n').length <= 10)
@@ -124,10 +121,10 @@ async function chat(text: string): Promise<void> {
 
 /** Words in order, apart, inside the audio, whatever the server said. */
 function speech(text: string): void {
-  const answer = readResponse(text, SECONDS)
-  if (!answer) return
+  const response = readResponse(text, SECONDS)
+  if (!response) return
   let last = 0
-  for (const { start, end, confidence, text } of answer.words) {
+  for (const { start, end, confidence, text } of response.words) {
     assert.ok(start >= last && end >= start && end <= SECONDS, `${start} to ${end} after ${last}`)
     assert.ok(confidence >= 0 && confidence <= 1 && text.trim() !== '')
     last = end

@@ -4,7 +4,7 @@ import { createEventReader, type StreamEvent } from './event-stream.ts'
 type Fields = Record<string, unknown>
 
 /** What a provider answered. */
-export type ProviderAnswer = {
+export type ProviderResponse = {
   content: string
   /** Letters of thoughts that came beside the content. */
   reasoningChars: number
@@ -17,16 +17,16 @@ export type ProviderAnswer = {
 }
 
 /**
- * A reader of one answer. `answer` is what it read so far, or what is wrong with it; the last line
- * is read when a line end follows.
+ * A reader of one response. `response` is what it read so far, or what is wrong with it; the last
+ * line is read when a line end follows.
  */
-export type AnswerReader = {
+export type ResponseReader = {
   read(chunk: string): ReadOutcome
-  answer(): ProviderAnswer | { problem: string }
+  response(): ProviderResponse | { problem: string }
 }
 
 type ReaderOptions = {
-  /** An answer of more letters is ended; one with thoughts may have several times as many. */
+  /** A response of more letters is ended; one with thoughts may have several times as many. */
   maxChars: number
   /** Whether the counts of tokens come after the text. */
   awaitsUsage: boolean
@@ -34,7 +34,7 @@ type ReaderOptions = {
 
 /** What a provider that does not stream may send. */
 const MAX_JSON_CHARS = 1024 * 1024
-/** Each token is an event of up to 400 letters: an answer of 10,000 has 4 million. */
+/** Each token is an event of up to 400 letters: a response of 10,000 has 4 million. */
 const MAX_STREAM_CHARS = 16 * 1024 * 1024
 /** Models that are bound to a schema may write blanks for ever. */
 const MAX_BLANKS = 500
@@ -49,9 +49,9 @@ const noText = { problem: 'the language model returned no text' }
  * Creates a reader of what a chat API answers: events of a stream, or the one JSON of a provider
  * that does not stream, whatever the content type says.
  */
-export function createAnswerReader(options: ReaderOptions): AnswerReader {
+export function createResponseReader(options: ReaderOptions): ResponseReader {
   let start = ''
-  let reader: AnswerReader | undefined
+  let reader: ResponseReader | undefined
   let ended: ReadOutcome | undefined
   return {
     read(chunk) {
@@ -67,18 +67,18 @@ export function createAnswerReader(options: ReaderOptions): AnswerReader {
       if (reading === 'done' || typeof reading === 'object') ended = reading
       return reading
     },
-    answer: () => (typeof ended === 'object' ? ended : (reader?.answer() ?? noJson)),
+    response: () => (typeof ended === 'object' ? ended : (reader?.response() ?? noJson)),
   }
 }
 
-function createJsonReader(): AnswerReader {
+function createJsonReader(): ResponseReader {
   let text = ''
   return {
     read(chunk) {
       text += chunk
       return text.length > MAX_JSON_CHARS ? tooLarge : 'waiting'
     },
-    answer() {
+    response() {
       const completion = validateFields(text)
       if (!completion) return noJson
       const choice = firstChoice(completion)
@@ -90,8 +90,8 @@ function createJsonReader(): AnswerReader {
   }
 }
 
-function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerReader {
-  const answer: ProviderAnswer = {
+function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): ResponseReader {
+  const response: ProviderResponse = {
     ...{ content: '', reasoningChars: 0, isCut: false, isWhole: false, usage: undefined },
   }
   const readEvents = createEventReader()
@@ -103,15 +103,15 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
     const { content, reasoning, reasoning_content } = fieldsOf(delta)
     const text = textOf(content)
     const thought = textOf(reasoning_content) || textOf(reasoning)
-    answer.content += text
-    answer.reasoningChars += thought.length
+    response.content += text
+    response.reasoningChars += thought.length
     if (text !== '') blanks = text.trim() === '' ? blanks + text.length : 0
     reasons ||=
-      thought !== '' || (answer.content.length < 100 && /^\s*<think>/.test(answer.content))
+      thought !== '' || (response.content.length < 100 && /^\s*<think>/.test(response.content))
     const max = maxChars * (reasons ? REASONING_SHARE : 1)
-    if (answer.content.length + answer.reasoningChars > max || blanks > MAX_BLANKS) {
-      answer.isCut = true
-      answer.isWhole = true
+    if (response.content.length + response.reasoningChars > max || blanks > MAX_BLANKS) {
+      response.isCut = true
+      response.isWhole = true
       return 'done'
     }
     return text.length + thought.length > 0 ? 'progress' : 'waiting'
@@ -119,20 +119,20 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
 
   function readEvent({ type, data }: StreamEvent): ReadOutcome {
     if (data === '[DONE]') {
-      answer.isWhole = true
+      response.isWhole = true
       return 'done'
     }
     const event = validateFields(data)
     if (type === 'error' || (event && isError(event))) return endedByError
     if (!event) return noJson
-    answer.usage = usageIn(event) ?? answer.usage
+    response.usage = usageIn(event) ?? response.usage
     const choice = firstChoice(event)
     const reading = readText(choice)
     if (textOf(choice.finish_reason) !== '') {
-      answer.isWhole = true
-      answer.isCut ||= isCutBy(choice)
+      response.isWhole = true
+      response.isCut ||= isCutBy(choice)
     }
-    return answer.isWhole && (answer.usage || !awaitsUsage) ? 'done' : reading
+    return response.isWhole && (response.usage || !awaitsUsage) ? 'done' : reading
   }
 
   function read(chunk: string): ReadOutcome {
@@ -147,7 +147,7 @@ function createStreamReader({ maxChars, awaitsUsage }: ReaderOptions): AnswerRea
     return events ? progress : tooLarge
   }
 
-  return { read, answer: () => answer }
+  return { read, response: () => response }
 }
 
 function validateFields(json: string): Fields | undefined {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { deltaOf, eventOf, eventsOf } from '../../test/support/llm/chat-provider.ts'
-import { createAnswerReader } from './answer-reader.ts'
+import { createResponseReader } from './response-reader.ts'
 
-/** Reads chunks until the reader has enough; returns what each was, and the answer. */
+/** Reads chunks until the reader has enough; returns what each was, and the response. */
 function read(chunks: Iterable<string>, { maxChars = 1000, awaitsUsage = true } = {}) {
-  const reader = createAnswerReader({ maxChars, awaitsUsage })
+  const reader = createResponseReader({ maxChars, awaitsUsage })
   const readings: unknown[] = []
   for (const chunk of chunks) {
     const reading = reader.read(chunk)
@@ -13,7 +13,7 @@ function read(chunks: Iterable<string>, { maxChars = 1000, awaitsUsage = true } 
     if (reading === 'done' || typeof reading === 'object') break
   }
   reader.read('\n')
-  return { readings, ...reader.answer() } as {
+  return { readings, ...reader.response() } as {
     readings: unknown[]
     problem?: string
     content?: string
@@ -119,7 +119,7 @@ test('an answer that does not end is ended, also one of blanks or of thoughts', 
 test('a provider that does not stream answers one JSON, whatever comes with it', () => {
   const message = { content: 'Hello' }
   const text = JSON.stringify({ choices: [{ message, finish_reason: 'length' }], usage })
-  const answer = read([`\n${text.slice(0, 20)}`, text.slice(20)])
-  assert.deepEqual([answer.content, answer.isCut, answer.isWhole], ['Hello', true, true])
-  assert.deepEqual([answer.usage, answer.readings], [usage, ['waiting', 'waiting']])
+  const response = read([`\n${text.slice(0, 20)}`, text.slice(20)])
+  assert.deepEqual([response.content, response.isCut, response.isWhole], ['Hello', true, true])
+  assert.deepEqual([response.usage, response.readings], [usage, ['waiting', 'waiting']])
 })

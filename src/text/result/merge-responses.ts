@@ -6,7 +6,7 @@ import type { RunOptions } from './steps/run-add-on.ts'
 import { mergeServiceAddOn, type ServiceResponses } from './steps/run-service-add-on.ts'
 import { addUsage, putEnvelope, type StoredResult, storedTranscript } from './stored-result.ts'
 
-/** The JSON text of a built result, and the answers of services to write into it. */
+/** The JSON text of a built result, and the responses of services to write into it. */
 export type Merge = {
   result: string
   params: Params
@@ -23,7 +23,7 @@ export type MergeOptions = Pick<RunOptions, 'failedSteps' | 'now' | 'onFault'> &
 }
 
 /** Returns the JSON text of a result with the add-ons that were computed from `answered`. */
-export function mergeAnswers(
+export function mergeResponses(
   { result: text, params, format, answered }: Merge,
   { onStep, serviceAddOns = allServiceAddOns, ...run }: MergeOptions,
 ): string {

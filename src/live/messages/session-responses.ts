@@ -4,15 +4,16 @@ import { writeRecord } from '../recovery/session-log.ts'
 import type { Memoize } from './session-services.ts'
 
 /** Answers of services that were logged, by what they are for and by the hash of the request. */
-export type LoggedAnswers = Map<string, Map<string, unknown>>
+export type LoggedResponses = Map<string, Map<string, unknown>>
 
 /**
- * Returns what logs each answer of a service, so that none is asked and paid for twice when a
- * process is killed before it logs what the answers are for: an utterance, or an add-on at the end.
+ * Returns what logs each response of a service, so that none is asked and paid for twice when a
+ * process is killed before it logs what the responses are for: an utterance, or an add-on at the
+ * end.
  */
 export function cacheServiceResponses(
   purpose: string,
-  { journal, logged }: { journal: Pick<Journal, 'append'>; logged: LoggedAnswers },
+  { journal, logged }: { journal: Pick<Journal, 'append'>; logged: LoggedResponses },
 ): Memoize {
   return async (part, make) => {
     const key = createHash('sha256').update(JSON.stringify(part)).digest('base64url')

@@ -1,0 +1,35 @@
+import { type AddOnError, AddOnFailure } from '../result/steps/envelope.ts'
+
+/** The response of a language model to one request: its fields, or why there are none. */
+export type LlmResponse = { error: AddOnError } | Record<string, unknown>
+
+/** Reads a response of unknown form. */
+export function readResponse(response: unknown): LlmResponse {
+  if (typeof response === 'object' && response !== null) return response as LlmResponse
+  return { error: noResponse }
+}
+
+const noResponse: AddOnError = {
+  ...{ status_code: 502, exception: 'ServiceFailed' },
+  message: 'the language model gave no answer',
+}
+
+/** Returns the error of a response; undefined when it has none. */
+export function errorOf(response: LlmResponse): AddOnError | undefined {
+  return 'error' in response && response.error ? (response.error as AddOnError) : undefined
+}
+
+/** Returns the text of a response; throws `AddOnFailure`. */
+export function textOf(response: LlmResponse): string {
+  const error = errorOf(response)
+  if (error) throw new AddOnFailure(error)
+  const { text } = response as { text?: unknown }
+  if (typeof text !== 'string') throw new AddOnFailure(noResponse)
+  return text
+}
+
+/** Fails an add-on whose requests all failed, with the first error. */
+export function requireOne(responses: readonly LlmResponse[]): void {
+  const errors = responses.map(errorOf)
+  if (errors.length > 0 && errors.every((error) => error)) throw new AddOnFailure(errors[0]!)
+}
