@@ -15,7 +15,6 @@ import { watchBodies } from './bodies/receiving/slow-bodies.ts'
 import { parseQuery } from './lists/parse-query.ts'
 import { compileQueryReader } from './lists/query-reader.ts'
 import { sendClientError, sendError } from './middleware/errors.ts'
-import { handleUnknownRoutes } from './middleware/not-found.ts'
 import { observeRequests } from './middleware/observe-requests.ts'
 import { type PipelineQueue, serializePipelinedRequests } from './middleware/pipelined-requests.ts'
 import { newRequestId } from './middleware/request-id.ts'
@@ -79,7 +78,6 @@ export function createFastify(app: ServerDeps): FastifyInstance {
     return sendError(error, request, reply)
   })
   checkRequests(http, { config, idHeaders, isStopping })
-  handleUnknownRoutes(http)
   http.addHook('onResponse', ({ log, method, routeOptions }, reply, done) => {
     const fields = { method, route: routeOptions.url, status: reply.statusCode }
     log.info({ ...fields, ms: Math.round(reply.elapsedTime) }, 'answered')

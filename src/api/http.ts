@@ -8,6 +8,7 @@ import { requireScope } from './auth/scopes.ts'
 import { BodyReader } from './bodies/body-reader.ts'
 import { createFastify } from './fastify.ts'
 import { allowOrigins } from './middleware/cors.ts'
+import { handleUnknownRoutes } from './middleware/not-found.ts'
 import { clientSecretRoutes } from './openai/realtime/client-secret-routes.ts'
 import { type ClientSecrets, createClientSecrets } from './openai/realtime/client-secrets.ts'
 import { createRealtimeSocketServer } from './openai/realtime/realtime-socket.ts'
@@ -83,7 +84,9 @@ export async function createHttp(deps: HttpDeps): Promise<FastifyInstance> {
   http.addHook('onClose', () => bodies.close())
   const app = { ...deps, bodies }
   const { roles } = app.config.node
+  // Pages can read what unknown routes respond, too.
   await allowOrigins(http, app.config.http)
+  handleUnknownRoutes(http)
   await describeApi(http, app.config)
   await addRoutes(http, healthRoutes(app), metricsRoutes(app))
   const authenticator = createAuthenticator(app)

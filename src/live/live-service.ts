@@ -123,6 +123,11 @@ export class LiveService {
     })
   }
 
+  /** Throws `language_not_installed` when no installed model knows the languages of a request. */
+  requireModel({ params }: Pick<LiveRequest, 'params'>): void {
+    requireModel(this.#options.speech, requestOf(params as LiveParams))
+  }
+
   /**
    * Creates a session; once this resolves, the session waits for its client, whatever happens to
    * the server.
@@ -131,7 +136,7 @@ export class LiveService {
     if (this.#closing.signal.aborted) {
       throw new AppError('server_stopping', undefined, { retryAfter: 5 })
     }
-    requireModel(this.#options.speech, requestOf(request.params as LiveParams))
+    this.requireModel(request)
     return this.#creation.create(account, request)
   }
 

@@ -53,6 +53,9 @@ function open(body: ReturnType<typeof toLiveBody>): never {
 async function receiveEvents(bytes: Buffer): Promise<void> {
   const connection = new RealtimeConnection({
     ...{ account: 'acme', dialect: bytes.length % 2 === 0 ? 'ga' : 'beta' },
+    async check(body) {
+      validateFields(schema, JSON.parse(JSON.stringify(body)), requests)
+    },
     open: async (body) => open(body as ReturnType<typeof toLiveBody>),
   })
   // Several events, one after another.

@@ -11,6 +11,7 @@ const EXPOSED = [
   'x-steno-warning',
   'retry-after',
   'content-disposition',
+  'content-range',
 ]
 
 /**
@@ -19,13 +20,18 @@ const EXPOSED = [
  */
 export async function allowOrigins(
   http: FastifyInstance,
-  { corsOrigins }: Pick<Config['http'], 'corsOrigins'>,
+  {
+    corsOrigins,
+    requestIdHeaderNames,
+  }: Pick<Config['http'], 'corsOrigins' | 'requestIdHeaderNames'>,
 ): Promise<void> {
   if (corsOrigins.length === 0) return
   await http.register(cors, {
     origin: corsOrigins.includes('*') ? '*' : corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: EXPOSED,
+    exposedHeaders: [...EXPOSED, ...requestIdHeaderNames],
+    // `OPTIONS` without the headers of a preflight is no error.
+    strictPreflight: false,
     maxAge: MAX_AGE,
   })
 }

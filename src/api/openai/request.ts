@@ -18,6 +18,11 @@ export type TranscriptionRequest = {
 /** Names that clients of OpenAI's API send by default. They stand for the default model. */
 const FOREIGN_MODEL = /^(whisper-1|gpt-4o(-mini)?-transcribe(-diarize)?(-\d{4}-\d{2}-\d{2})?)$/
 
+/** OpenAI's own models, without the dates that their names may end with. */
+export const foreignModels = [
+  ...['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'gpt-4o-transcribe-diarize'],
+] as const
+
 /** Returns whether a name is one of OpenAI's own models. */
 export function isForeignModel(name: string): boolean {
   return FOREIGN_MODEL.test(name)

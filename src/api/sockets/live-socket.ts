@@ -1,24 +1,27 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { App } from '../../app/app-type.ts'
+import { AppError } from '../../errors.ts'
 import type { Connection } from '../../live/connection.ts'
 import type { FrameScheduler } from '../../live/input/frame-scheduler.ts'
 import type { SessionNode } from '../../live/sessions/placement.ts'
 import { clientAddressOf } from '../auth/client-address.ts'
+import { sendClientError } from '../middleware/errors.ts'
 import { newRequestId } from '../middleware/request-id.ts'
 import { FORWARDED_HEADER, forwardSocket, type Upgrade } from './forward-socket.ts'
-import { close, createSocketServer, serveConnection } from './serve-connection.ts'
+import { close, createSocketServer, isHandshake, serveConnection } from './serve-connection.ts'
 
 /**
  * Returns whether `createLiveSocketServer` handles a request: all other upgrade requests are
  * answered as if they did not ask for an upgrade.
  */
-export function isLiveUpgrade({ url = '', headers }: IncomingMessage): boolean {
+export function isLiveUpgrade({ method, url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]
   const isPath = path === '/v2/live' || path === '/v2/live/'
-  return isPath && headers.upgrade?.toLowerCase() === 'websocket'
+  return method === 'GET' && isPath && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /**
@@ -66,6 +69,11 @@ export function createLiveSocketServer(
   http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!isLiveUpgrade(request)) return
     if (!socket.writable) return // Refused, because too many requests wait.
+    if (!isHandshake(request)) {
+      const error = new AppError('request_unreadable', 'the WebSocket handshake is not valid')
+      const requestIdHeaderNames = ['x-request-id', ...config.http.requestIdHeaderNames]
+      return sendClientError(error, socket as Socket, { requestIdHeaderNames })
+    }
     const requestId = newRequestId()
     acceptUpgrade(request, socket, { head, requestId }).catch((error: unknown) => {
       log.error({ err: error, requestId }, 'cannot open a live socket')

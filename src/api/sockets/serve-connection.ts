@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { Connection } from '../../live/connection.ts'
@@ -47,6 +48,16 @@ export function createSocketServer({ maxPayload, chooseProtocol }: SocketServerO
   const pace = { allowSynchronousEvents: false }
   const how = { noServer: true, perMessageDeflate: false, handleProtocols }
   return new WebSocketServer({ ...how, ...limits, ...pace })
+}
+
+/**
+ * Returns whether a request is a handshake (RFC 6455, 4.2.1) that the server of sockets accepts: a
+ * session must not change for one that it refuses.
+ */
+export function isHandshake({ headers }: IncomingMessage): boolean {
+  const version = headers['sec-websocket-version'] ?? ''
+  const key = headers['sec-websocket-key'] ?? ''
+  return ['8', '13'].includes(version) && /^[+/\dA-Za-z]{22}==$/.test(key)
 }
 
 /** What a socket is served from. */

@@ -61,16 +61,25 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
   const configured = delivery.secrets.filter((one) => one.account === account)
   const secret = generateSecret()
   const at = Date.now()
-  await rotateSecret(db, {
+  const hadEarlier = await rotateSecret(db, {
     ...{ account, endpointId: id ?? null, secret, at, overlapMs },
     configured: configured.map((one) => one.secret),
   })
   const owner = id === undefined ? `the account ${account}` : id
-  const earlier =
-    overlapMs === 0
-      ? 'Earlier ones do not sign any more.'
-      : `Earlier ones sign beside it until ${formatDateTime(at + overlapMs)}.`
+  const earlier = describeEarlier({ hadEarlier, end: overlapMs === 0 ? undefined : at + overlapMs })
   terminal.stderr.write(`New signing secret of ${owner}. ${earlier}\nIt is shown only this once:\n`)
   terminal.stdout.write(`${secret}\n`)
   return 0
+}
+
+/** Only where the variable is set is a configured secret known: often, in the server alone. */
+function describeEarlier({ hadEarlier, end }: { hadEarlier: boolean; end: number | undefined }) {
+  if (!hadEarlier) {
+    return (
+      'No earlier one was known here: if the server has one in STENO_WEBHOOK_SECRETS, that does not sign any more. ' +
+      'Set the variable for this command, too, and an earlier one signs beside the new one.'
+    )
+  }
+  if (end === undefined) return 'Earlier ones do not sign any more.'
+  return `Earlier ones sign beside it until ${formatDateTime(end)}.`
 }

@@ -72,7 +72,7 @@ test("an account's secret is made before the first start, a webhook's is not", a
   assert.equal(none.code, 1)
   const { stdout, stderr } = await runHere(['webhooks', 'rotate', '--account', 'acme'], env)
   assert.match(stdout, SECRET)
-  assert.match(stderr, /^New signing secret of the account acme\. /)
+  assert.match(stderr, /^New signing secret of the account acme\. No earlier one was known here: /)
 })
 
 test('an added webhook signs with the secret that was printed, and is listed with what was said', async (t) => {

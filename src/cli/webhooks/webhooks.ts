@@ -35,6 +35,8 @@ server is running on it. Changes apply to all later events.
 
 'add' and 'rotate' print a signing secret on stdout, only once. 'rotate --account' creates or replaces the
 secret of the account, which signs its callbacks and the events of webhooks without a secret of their own.
+If the server has the account's secret in STENO_WEBHOOK_SECRETS, set the variable for 'rotate', too: only then
+does that secret keep signing beside the new one.
 'test' sends an event now and reports the outcome; the exit code is 1 when it did not arrive. The server that
 --server or STENO_URL names sends it, with its settings. Without one, this command sends it, with the settings
 of this shell: set those of the server (STENO_ALLOW_PRIVATE_NETWORK, ...). 'enable'

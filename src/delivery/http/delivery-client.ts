@@ -104,6 +104,10 @@ async function* exactly(
 function responseOf(sent: ClientRequest): Promise<DeliveryResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<DeliveryResponse>()
   const release = limitResponse(sent)
+  // Node reports no error of a response that switches to another protocol: it closes the request.
+  sent.once('close', () => {
+    reject(Object.assign(new Error('closed without a response'), { code: 'ECONNRESET' }))
+  })
   // The listener stays after the response: a connection may break off at any time.
   sent.on('error', reject).on('response', (response) => {
     const headers = Object.entries(response.headersDistinct).map(([name, values = []]) => {

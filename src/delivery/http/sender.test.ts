@@ -184,6 +184,11 @@ test('a receiver that does not answer in time has failed', async (t) => {
 
 const oddResponses: [title: string, answer: string, error: string][] = [
   ['breaks off', '', 'the connection broke off'],
+  [
+    'switches protocols',
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+    'the connection broke off',
+  ],
   ['is no HTTP', 'SSH-2.0-OpenSSH_9.7\r\n', 'its answer is not HTTP'],
   [
     'has headers without an end',

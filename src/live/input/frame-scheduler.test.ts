@@ -5,7 +5,7 @@ import { FrameScheduler } from './frame-scheduler.ts'
 
 const FRAMES_PER_TURN = 64
 const AT_ONCE = 3000
-const PER_SECOND = 250
+const PER_SECOND = 800
 
 /** Creates a scheduler whose event loop and clock the test controls. */
 function openTurns() {

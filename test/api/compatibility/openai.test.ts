@@ -181,6 +181,10 @@ test('the key may come as a bearer token, on these paths only', async () => {
 test('one model is found by its name', async () => {
   const found = await call<{ id: string; object: string }>(server, '/v1/models/stt-1')
   assert.deepEqual([found.body.id, found.body.object], ['stt-1', 'model'])
+  const listed = await call<{ data: { id: string }[] }>(server, '/v1/models')
+  assert.ok(listed.body.data.some(({ id }) => id === 'whisper-1'))
+  const dated = await call<{ id: string }>(server, '/v1/models/gpt-4o-transcribe-2025-03-20')
+  assert.deepEqual([dated.status, dated.body.id], [200, 'gpt-4o-transcribe-2025-03-20'])
   const missing = await call<Failure>(server, '/v1/models/none')
   assert.deepEqual([missing.status, missing.body.error.code], [404, 'model_not_found'])
 })

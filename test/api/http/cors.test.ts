@@ -13,7 +13,9 @@ const preflight = {
 }
 
 async function start(t: TestContext, origins: string) {
-  const server = await startServer({ env: { STENO_CORS_ORIGINS: origins } })
+  const server = await startServer({
+    env: { STENO_CORS_ORIGINS: origins, STENO_REQUEST_ID_HEADER_NAMES: 'x-trace' },
+  })
   t.after(() => server.close())
   return server
 }
@@ -33,10 +35,20 @@ test('a page of a listed origin may send requests with a key, and read the answe
   })
   assert.equal(listed.status, 200)
   assert.equal(listed.headers.get('access-control-allow-origin'), origin)
-  assert.match(listed.headers.get('access-control-expose-headers')!, /x-error-code/)
+  const exposed = listed.headers.get('access-control-expose-headers')!
+  assert.match(exposed, /x-error-code.*content-range.*x-trace/)
   const refused = await fetch(`${url}/v2/pre-recorded`, { headers: { origin } })
   assert.equal(refused.status, 401)
   assert.equal(refused.headers.get('access-control-allow-origin'), origin, 'errors can be read too')
+  for (const [method, path, status] of [
+    ['GET', '/v2/nope', 404],
+    ['PUT', '/v2/upload', 405],
+    ['OPTIONS', '/v2/upload', 204],
+  ] as const) {
+    const response = await fetch(url + path, { method, headers: { origin } })
+    assert.equal(response.status, status)
+    assert.equal(response.headers.get('access-control-allow-origin'), origin, path)
+  }
 })
 
 test('a page of another origin may not', async (t) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { generateKey } from '../../../src/api/auth/generate-key.ts'
+import { foreignModels } from '../../../src/api/openai/request.ts'
 import { readCatalog } from '../../../src/models/catalog.ts'
 import { entityTypes } from '../../../src/text/entities/entity-types.ts'
 import { call } from '../../support/net/http-client.ts'
@@ -90,12 +91,12 @@ test('added models of speakers are told as well', async (t) => {
   assert.deepEqual([found.kind, found.version], ['speaker-embedding', 'c0ffee'])
 })
 
-test('the names of models are listed as OpenAI does', async () => {
+test('the names of models are listed as OpenAI does, and its own with them', async () => {
   type List = { object: string; data: { id: string; object: string; languages: string[] }[] }
   const { body } = await call<List>(server, '/v1/models')
   assert.deepEqual(
     [body.object, body.data.map(({ id }) => id)],
-    ['list', reported.recognition.models],
+    ['list', [...reported.recognition.models, ...foreignModels]],
   )
   assert.deepEqual(body.data[0]!.languages, reported.recognition.languages)
 })

@@ -109,17 +109,27 @@ test('a list is a list though the client would upgrade to something else', async
   assert.match(response, /^HTTP\/1\.1 200 /)
 })
 
-test('an upgrade that is no WebSocket handshake is refused, and holds up no session', async () => {
+test('an upgrade that is no WebSocket handshake is refused, and takes no session over', async () => {
   const { url } = await openSession(server)
-  const { pathname, search } = new URL(url)
-  const response = await sendRaw(
-    server,
-    `GET ${pathname}${search} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n`,
-  )
-  assert.match(response, /^HTTP\/1\.1 400 /)
   const client = await connect(url)
+  const { pathname, search } = new URL(url)
+  const head = `GET ${pathname}${search} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n`
+  const wrong = 'sec-websocket-version: 7\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n'
+  for (const rest of ['', wrong]) {
+    const response = await sendRaw(server, `${head}${rest}\r\n`)
+    assert.match(response, /^HTTP\/1\.1 400 .*\r\nx-request-id: \S+\r\n.*"statusCode":400/s)
+  }
   client.stop()
   assert.equal((await client.closed).code, 1000)
+})
+
+test('a session is created though the client would upgrade to a socket', async () => {
+  const response = await sendRaw(
+    server,
+    `POST /v2/live HTTP/1.1\r\nhost: x\r\nx-service-key: ${server.key}\r\ncontent-type: application/json\r\n` +
+      'content-length: 2\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n{}',
+  )
+  assert.match(response, /^HTTP\/1\.1 201 /)
 })
 
 test('no subprotocol is agreed on, whatever a client offers', async () => {

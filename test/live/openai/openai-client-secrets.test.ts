@@ -128,6 +128,8 @@ test('what a secret cannot be made with is named', async () => {
     400,
     'expires_after.seconds must not be less than 10',
   ])
+  const language = { audio: { input: { transcription: { language: 'xx' } } } }
+  assert.match(String((await refusal({ session: language }))[1]), /^language must be one of/)
   const format = { audio: { input: { format: { type: 'audio/opus' } } } }
   const [status, message] = await refusal({ session: format })
   assert.deepEqual([status, /format must be/.test(String(message))], [400, true])

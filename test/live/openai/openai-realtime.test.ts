@@ -182,29 +182,51 @@ test('what a client does wrong is told, and the socket stays', async (t) => {
   client.socket.send(Buffer.alloc(4))
   client.send({ type: 'response.create' })
   client.send({ type: 'input_audio_buffer.append', audio: 7 })
+  client.send({ type: 'input_audio_buffer.append', audio: '!!' })
   const rate = { type: 'audio/pcm', rate: 16_000 }
   client.send({ type: 'session.update', session: { audio: { input: { format: rate } } } })
-  await client.next('error', 5)
+  await client.next('error', 6)
   const messages = client.events
     .filter(({ type }) => type === 'error')
     .map(({ error }) => (error as Event).message as string)
   assert.match(
     messages.join('\n'),
-    /not a JSON.*\n.*not a JSON.*\n.*only transcribes.*\n.*audio.*\nrate/,
+    /not a JSON.*\n.*not a JSON.*\n.*only transcribes.*\naudio must.*\naudio must.*\nrate/,
   )
   client.append(sound(1))
   client.append(sound(1, { isSilent: true }))
   await client.next(COMPLETED)
 })
 
-test('a model that no session may use ends the socket with an error', async (t) => {
+test('settings that no session may have are refused with their event, and those before stay', async (t) => {
   const client = await connect(t)
-  const transcription = { model: 'none' }
-  client.send({ type: 'session.update', session: { audio: { input: { transcription } } } })
-  client.append(sound(0.1))
-  const { error } = await client.next('error')
-  assert.match((error as Event).message as string, /model/)
-  assert.equal((await client.closed)[0], 4500)
+  const refused = [
+    [{ transcription: { model: 'none' } }, /^model must/, 'model'],
+    [{ transcription: { language: 'xx' } }, /^language must/, 'language'],
+    [{ transcription: { language: 'de' } }, /no installed model knows de/, null],
+    [{ transcription: { language: 5 } }, /^language must be a string/, 'language'],
+    [{ turn_detection: { type: 'other' } }, /^turn_detection.type must/, 'turn_detection.type'],
+    [
+      { turn_detection: { silence_duration_ms: 'x' } },
+      /^turn_detection.silence_duration_ms must/,
+      'turn_detection.silence_duration_ms',
+    ],
+  ] as const
+  for (const [i, [input]] of refused.entries()) {
+    client.send({ type: 'session.update', event_id: `e${i}`, session: { audio: { input } } })
+  }
+  for (const [i, [, message, param]] of refused.entries()) {
+    const error = (await client.next('error', i + 1)).error as Event
+    assert.match(error.message as string, message)
+    assert.deepEqual([error.event_id, error.param], [`e${i}`, param])
+  }
+  client.append(sound(1))
+  client.append(sound(1, { isSilent: true }))
+  await client.next(COMPLETED)
+  assert.ok(!client.events.some(({ type }) => type === 'session.updated'))
+  client.send({ type: 'session.update', session: {} })
+  const late = (await client.next('error', refused.length + 1)).error as Event
+  assert.deepEqual([late.message, late.param], ['the session has already received audio', null])
 })
 
 test('a wrong key is refused before there is a socket', async (t) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
+import type { App } from '../../../app/app-type.ts'
 import { AppError } from '../../../errors.ts'
 import type { BodyReader } from '../../bodies/body-reader.ts'
 import { acceptJson } from '../../bodies/receiving/json-body.ts'
@@ -10,9 +11,11 @@ import {
   transcriptionSessionOperation,
 } from '../../schemas/openai/openai-realtime.ts'
 import type { ClientSecret, ClientSecrets } from './client-secrets.ts'
+import { checkSession } from './realtime-socket.ts'
 import {
   defaultSettings,
   type RealtimeVersion,
+  toLiveBody,
   updateSettings,
   viewSession,
 } from './session-settings.ts'
@@ -25,13 +28,14 @@ const OLDER_SECONDS = 60
 /** Makes client secrets for web pages, in both forms of OpenAI's API. */
 export function clientSecretRoutes({
   bodies,
+  live,
   clientSecrets,
-}: {
+}: Pick<App, 'live'> & {
   bodies: BodyReader
   clientSecrets: ClientSecrets
 }): FastifyPluginAsyncTypebox {
   async function make(
-    { keyHash }: FastifyRequest,
+    { account, keyHash }: FastifyRequest,
     { session, seconds, dialect }: { session: object; seconds: number; dialect: RealtimeVersion },
   ): Promise<{ secret: ClientSecret; view: ReturnType<typeof viewSession> }> {
     const { type = 'transcription' } = session as { type?: unknown }
@@ -40,6 +44,7 @@ export function clientSecretRoutes({
       throw new AppError('request_invalid', undefined, { validationErrors })
     }
     const settings = updateSettings(defaultSettings, session)
+    await checkSession({ live, bodies }, account, toLiveBody(settings))
     const secret = await clientSecrets.create(keyHash, { settings, seconds })
     const id = `sess_${randomUUID().replaceAll('-', '')}`
     return { secret, view: viewSession(id, settings, dialect) }

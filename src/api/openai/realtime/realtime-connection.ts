@@ -19,12 +19,16 @@ import { type RealtimeEvent, Turns, type TurnUtterance } from './turn-events.ts'
 /** Creates a live session with this body, and connects to it. */
 export type OpenSession = (body: object) => Promise<Connection>
 
+/** Rejects a body that no live session can be created with. */
+export type CheckSession = (body: object) => Promise<void>
+
 /** Options of a connection. */
 export type RealtimeOptions = {
   account: string
   dialect: RealtimeVersion
   /** What a client secret was made with. */
   settings?: RealtimeSettings | undefined
+  check: CheckSession
   open: OpenSession
 }
 
@@ -43,6 +47,8 @@ type OpenedSession = {
 
 /** Events that wait for a client before its session is not read any more. */
 const MAX_WAITING = 1000
+/** Of either alphabet, with or without padding. */
+const BASE64 = /^[\w+/-]*={0,2}$/
 const STOP = Buffer.from('{"type":"stop_recording"}')
 
 /**
@@ -55,6 +61,7 @@ export class RealtimeConnection implements SocketConnection {
   readonly #options: RealtimeOptions
   readonly #id = `sess_${randomUUID().replaceAll('-', '')}`
   #settings: RealtimeSettings = defaultSettings
+  #updating: Promise<void> | undefined
   #session: OpenedSession | undefined
   #turns: Turns | undefined
   /** Sessions that end one after the other, so that events of turns stay in order. */
@@ -93,19 +100,18 @@ export class RealtimeConnection implements SocketConnection {
     try {
       if (!event || typeof type !== 'string')
         throw unreadable('the event is not a JSON object with a type')
-      this.#handle(type, event)
+      this.#handle(type, event, id)
     } catch (error) {
       this.#fail(error, id)
     }
   }
 
-  #handle(type: string, event: Fields): void {
+  #handle(type: string, event: Fields, id: string | null): void {
     switch (type) {
       case 'session.update':
       case 'transcription_session.update':
         if (this.#session) throw unreadable('the session has already received audio')
-        this.#settings = updateSettings(this.#settings, event.session)
-        this.#emitSession('updated')
+        this.#update(event.session, id)
         break
       case 'input_audio_buffer.append':
         this.#append(event.audio)
@@ -122,8 +128,25 @@ export class RealtimeConnection implements SocketConnection {
     }
   }
 
+  /** Changes the settings if a session may have them; the frames behind the event wait for that. */
+  #update(session: unknown, eventId: string | null): void {
+    const settings = updateSettings(this.#settings, session)
+    this.#updating = this.#options
+      .check(toLiveBody(settings))
+      .then(
+        () => {
+          this.#settings = settings
+          this.#emitSession('updated')
+        },
+        (error: unknown) => this.#fail(error, eventId),
+      )
+      .finally(() => {
+        this.#updating = undefined
+      })
+  }
+
   #append(base64: unknown): void {
-    if (typeof base64 !== 'string') throw unreadable('audio is not a string')
+    if (typeof base64 !== 'string' || !BASE64.test(base64)) throw unreadable('audio must be base64')
     const bytes = Buffer.from(base64, 'base64')
     if (bytes.length === 0) return
     this.#session ??= this.#open()
@@ -219,7 +242,7 @@ export class RealtimeConnection implements SocketConnection {
 
   whenReadable(): Promise<void> | undefined {
     const session = this.#session
-    if (!session) return undefined
+    if (!session) return this.#updating
     return session.connection ? session.connection.whenReadable() : session.opening.then(() => {})
   }
 

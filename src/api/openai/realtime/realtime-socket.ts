@@ -12,7 +12,7 @@ import type { BodyReader } from '../../bodies/body-reader.ts'
 import { toLiveSubmission } from '../../bodies/submission/to-submission.ts'
 import { newRequestId } from '../../middleware/request-id.ts'
 import { forwardSocket } from '../../sockets/forward-socket.ts'
-import { createSocketServer, serveConnection } from '../../sockets/serve-connection.ts'
+import { createSocketServer, isHandshake, serveConnection } from '../../sockets/serve-connection.ts'
 import { toOpenAiError } from '../errors.ts'
 import { type ClientSecrets, isClientSecret } from './client-secrets.ts'
 import { RealtimeConnection } from './realtime-connection.ts'
@@ -35,9 +35,10 @@ export type RealtimeDeps = {
 type RealtimeServerDeps = Pick<App, 'config' | 'live' | 'log'> & RealtimeDeps
 
 /** Returns whether `createRealtimeSocketServer` handles a request. */
-export function isRealtimeUpgrade({ url = '', headers }: IncomingMessage): boolean {
+export function isRealtimeUpgrade({ method, url = '', headers }: IncomingMessage): boolean {
   const path = url.split('?', 1)[0]!.replace(/\/$/, '')
-  return path === '/v1/realtime' && headers.upgrade?.toLowerCase() === 'websocket'
+  const isPath = path === '/v1/realtime'
+  return method === 'GET' && isPath && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** Serves OpenAI's realtime transcription over WebSocket, with live sessions of this server. */
@@ -55,6 +56,9 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
     socket: Duplex,
     { head, requestId }: { head: Buffer; requestId: string },
   ): Promise<void> {
+    if (!isHandshake(request)) {
+      throw new AppError('request_unreadable', 'the WebSocket handshake is not valid')
+    }
     const ignore = () => {}
     socket.on('error', ignore)
     // A node without live sessions leaves everything to one that has them.
@@ -80,6 +84,7 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
       account: key.account,
       dialect: isBeta(request) ? 'beta' : 'ga',
       settings,
+      check: (body) => checkSession(app, key.account, body),
       open: (body) => openSession(app, body, key, ids),
     })
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -103,6 +108,16 @@ export function createRealtimeSocketServer(http: FastifyInstance, app: RealtimeS
       refuse(socket, known)
     })
   })
+}
+
+/** Rejects what no live session can be created with. */
+export async function checkSession(
+  { live, bodies }: Pick<RealtimeServerDeps, 'live' | 'bodies'>,
+  account: string,
+  body: object,
+): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(body))
+  live.requireModel(toLiveSubmission(await bodies.read('live', { account, body: bytes })))
 }
 
 /** Opens the live session behind a socket, and connects to it. */

@@ -54,14 +54,20 @@ export function updateSettings(before: RealtimeSettings, session: unknown): Real
   const format = isFlat ? given.input_audio_format : input.format
   return {
     format: format === undefined ? before.format : readFormat(format),
-    model: typeof model === 'string' ? ownModel(model) : before.model,
-    language: typeof language === 'string' ? language || undefined : before.language,
-    prompt: typeof prompt === 'string' ? prompt : before.prompt,
+    model: readText(model, 'model') === undefined ? before.model : ownModel(String(model)),
+    language: readText(language, 'language') ?? before.language,
+    prompt: readText(prompt, 'prompt') ?? before.prompt,
     silenceMs: readSilence(detection, before.silenceMs),
     logprobs: Array.isArray(given.include)
       ? given.include.includes('item.input_audio_transcription.logprobs')
       : before.logprobs,
   }
+}
+
+function readText(given: unknown, name: string): string | undefined {
+  if (given === undefined || given === null) return undefined
+  if (typeof given !== 'string') throw invalid(`${name} must be a string`)
+  return given
 }
 
 function readFormat(given: unknown): RealtimeFormat {
@@ -78,8 +84,14 @@ function readFormat(given: unknown): RealtimeFormat {
 function readSilence(detection: unknown, before: number | null): number | null {
   if (detection === undefined) return before
   if (detection === null) return null
-  const { silence_duration_ms: silence } = asFields(detection)
-  if (typeof silence !== 'number') return before ?? SILENCE_MS
+  const { type, silence_duration_ms: silence } = asFields(detection)
+  if (type !== undefined && type !== 'server_vad' && type !== 'semantic_vad') {
+    throw invalid('turn_detection.type must be server_vad or semantic_vad')
+  }
+  if (silence === undefined || silence === null) return before ?? SILENCE_MS
+  if (typeof silence !== 'number') {
+    throw invalid('turn_detection.silence_duration_ms must be a number')
+  }
   return Math.min(MAX_SILENCE_MS, Math.max(MIN_SILENCE_MS, silence))
 }
 
@@ -93,13 +105,13 @@ const MAX_TURN_SECONDS = 30
 /** Returns the body of a live session with these settings. */
 export function toLiveBody({ format, model, language, prompt, silenceMs }: RealtimeSettings) {
   const vocabulary = vocabularyOf(prompt)
-  const sound = {
+  const audio = {
     pcm16: { encoding: 'wav/pcm', bit_depth: 16, sample_rate: 48_000 },
     g711_ulaw: { encoding: 'wav/ulaw', bit_depth: 8, sample_rate: 8000 },
     g711_alaw: { encoding: 'wav/alaw', bit_depth: 8, sample_rate: 8000 },
   }
   return {
-    ...sound[format],
+    ...audio[format],
     ...(model !== undefined && { model }),
     ...(language && { language_config: { languages: [language.toLowerCase()] } }),
     ...(vocabulary.length > 0 && {

@@ -49,12 +49,12 @@ export type Rotation = SecretOwner & {
 
 /**
  * Replaces the secret of an owner. Secrets that signed until now, wherever they came from, do so
- * for at most the overlap. Deletes expired secrets of the account.
+ * for at most the overlap. Deletes expired secrets of the account. Returns whether any signed.
  */
-export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<void> {
+export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<boolean> {
   const { secret, at, overlapMs, configured, ...owner } = rotation
   const end = at + overlapMs
-  await db.sql.transaction().execute(async (sql) => {
+  return db.sql.transaction().execute(async (sql) => {
     const stored = await readValid({ sql }, { ...owner, now: at })
     if (!stored.some((row) => row.endpoint_id === owner.endpointId)) {
       // Older than its replacement: receivers see the newest first.
@@ -74,6 +74,7 @@ export async function rotateSecret(db: Queryable, rotation: Rotation): Promise<v
       .where('expires_at', '<=', at)
       .execute()
     await addSecret({ sql }, { ...owner, secret, at })
+    return stored.length > 0 || configured.length > 0
   })
 }
 
