@@ -9,7 +9,7 @@ import { loadMoonshine } from '../../src/asr/engines/moonshine/decoder.ts'
 import { wordsOf } from '../../src/asr/engines/moonshine/words.ts'
 import { moonshineDimensions } from '../../src/asr/engines/moonshine.ts'
 import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
-import { alignTokens } from '../../src/asr/recognition/token-alignment.ts'
+import { alignByAttention } from '../../src/asr/recognition/attention-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
   cutSegments,
@@ -84,7 +84,7 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
     const states = await model.encode(piece)
     const [found] = await model.decode([{ states, bounds, draft: [] }], signal)
     if (!found || found.tokens.length === 0) continue
-    const starts = alignTokens(found.attention, {
+    const starts = alignByAttention(found.attention, {
       heads: moonshineDimensions.base.alignmentHeads,
       frames: found.frames,
     })

@@ -26,7 +26,7 @@ test('what is queued beside the server goes out within a minute, without a wake'
   })
 })
 
-test('it is looked when asked, once a minute, and not in between', async (t) => {
+test('the poller looks when asked and once a minute, and not in between', async (t) => {
   const { db } = await openTestStorage(t)
   const clock = new TestClock()
   let ready = Promise.withResolvers<void>()
@@ -111,7 +111,7 @@ test('when more is due than is looked for, it is looked again once one had its t
   assert.ok(!found.has(first[0]!.endpointId), 'what is due in ten minutes is left to a later look')
 })
 
-test('neither does one that was turned back while no server ran', async (t) => {
+test('a clock that was turned back while no server ran delays no delivery', async (t) => {
   const service = await openDelivery(t)
   const { clock } = service
   await service.delivery.close()

@@ -83,7 +83,7 @@ test('endpoints that fail leave half of the room of their account to those that 
   )
 })
 
-test('those who have room and something due take turns', () => {
+test('endpoints that have room and a due delivery take turns', () => {
   const queues = new EndpointQueues()
   const [first, second] = [addQueue(queues, '1'), addQueue(queues, '2')]
   queues.schedule({ endpointId: '3', account: 'a', nextAt: 10 })

@@ -41,7 +41,7 @@ function createSilentClock(): TestClock {
   return clock
 }
 
-test('it is not idle when something became due while it waited for the answer to what is due', async (t) => {
+test('the service is not idle when a delivery became due during its query', async (t) => {
   const { storage, hold } = await openBusyStorage(t)
   const clock = createSilentClock()
   const metrics = createMetrics()

@@ -15,7 +15,7 @@ import {
   jobOfSameRequest,
 } from '../storage/jobs/create-job.ts'
 import { deleteEndedJob } from '../storage/jobs/deletion/delete-job.ts'
-import { deleteReadJobs, markResultRead } from '../storage/jobs/deletion/zero-retention.ts'
+import { deleteConsumedJobs, markResultRead } from '../storage/jobs/deletion/zero-retention.ts'
 import { findJob, type Job, type JobId } from '../storage/jobs/jobs.ts'
 import type { TranscriptVersion } from '../storage/jobs/transcript-edits.ts'
 import { findRecording, type StoredRecording } from '../storage/recordings/recordings.ts'
@@ -197,7 +197,7 @@ export class JobService {
   async deleteReadJob(id: string): Promise<void> {
     const { db, log } = this.#deps
     try {
-      for (const gone of await deleteReadJobs(db, { id })) this.#options.onDeleted?.(gone)
+      for (const gone of await deleteConsumedJobs(db, { id })) this.#options.onDeleted?.(gone)
     } catch (error) {
       log.error({ err: error, jobId: id }, 'cannot delete a job that was delivered')
     }

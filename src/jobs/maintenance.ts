@@ -5,7 +5,10 @@ import { deleteAudit } from '../storage/accounts/audit-log.ts'
 import type { Db } from '../storage/database/db.ts'
 import { deleteExpiredKeys } from '../storage/jobs/create-job.ts'
 import { deleteExpiredJobs } from '../storage/jobs/deletion/retention.ts'
-import { deleteEndedRecordings, deleteReadJobs } from '../storage/jobs/deletion/zero-retention.ts'
+import {
+  deleteConsumedJobs,
+  deleteEndedRecordings,
+} from '../storage/jobs/deletion/zero-retention.ts'
 import { deleteEvents } from '../storage/jobs/events.ts'
 import { deleteExpiredTokens } from '../storage/live/live-sessions.ts'
 import type { Orphans } from '../storage/objects/orphans/orphans.ts'
@@ -72,7 +75,7 @@ type State = { uploadsFrom: number; orphansAt: number }
 
 async function deleteExpired(options: MaintenanceOptions, state: State): Promise<void> {
   const mayDelete = options.mayDelete?.() !== false
-  await deleteDelivered(options, { mayDelete })
+  await deleteConsumed(options, { mayDelete })
   if (!mayDelete) return
   await deleteOldJobs(options)
   await deleteOldUploads(options, state)
@@ -113,13 +116,13 @@ async function deleteOldJobs(options: MaintenanceOptions): Promise<void> {
  * Deletes results that were read, whatever the clock says, and unread results only while the clock
  * is trusted.
  */
-async function deleteDelivered(
+async function deleteConsumed(
   { db, log, onDeleted, zeroRetentionWait = Number.POSITIVE_INFINITY }: MaintenanceOptions,
   { mayDelete }: { mayDelete: boolean },
 ): Promise<void> {
   const recordings = await deleteEndedRecordings(db)
   const waitedSince = mayDelete ? wallNow() - zeroRetentionWait * 1000 : 0
-  const ids = await deleteReadJobs(db, { waitedSince })
+  const ids = await deleteConsumedJobs(db, { waitedSince })
   for (const id of ids) onDeleted?.(id)
   if (ids.length + recordings === 0) return
   log.info({ removed: ids.length, recordings }, 'deleted jobs under zero retention')

@@ -29,7 +29,7 @@ export type Question = {
 const ANSWER_SHARE = 0.25
 const MAX_ANSWER_TOKENS = 2048
 /** Tokens of the messages around the texts, and of the request to mend a response. */
-const FRAME_TOKENS = 180
+const PROMPT_TOKENS = 180
 /** A text that does not get shorter is not summarized for ever. */
 const MAX_ROUNDS = 6
 
@@ -51,7 +51,7 @@ export async function askAboutTranscript(
   const { contextTokens } = options.model
   const maxTokens = Math.min(MAX_ANSWER_TOKENS, Math.floor(contextTokens * ANSWER_SHARE))
   const longest = Math.max(estimateTokens(instruction), estimateTokens(partInstruction))
-  const budget = contextTokens - maxTokens - FRAME_TOKENS - longest
+  const budget = contextTokens - maxTokens - PROMPT_TOKENS - longest
   if (budget < maxTokens / 2) {
     throw new LlmFailure('the prompt is too long for the language model', { status: 413 })
   }

@@ -81,8 +81,8 @@ const MAX_TOKEN_CHARS = 10
 type RequestFeatures = { stream: boolean; usage: boolean; schema: boolean }
 
 /**
- * What a provider takes of a model. `isKnown`: it answered a request to stream. `thinks`: its
- * thoughts took all tokens of a response.
+ * What a provider takes of a model. `isKnown`: it answered a request to stream. `reasons`: its
+ * reasoning took all tokens of a response.
  */
 type SupportedFeatures = RequestFeatures & { isKnown: boolean; reasons: boolean }
 
@@ -95,7 +95,7 @@ const REASONING_TOKENS = 4096
  */
 export function createChatClient(options: ChatClientOptions): ChatModel {
   const { client, contextTokens } = options
-  /** What a provider refused once, it is not asked for again. */
+  /** What each provider supports of a model: what it refused once is not requested again. */
   const takenBy = new Map<string, SupportedFeatures>()
   return {
     contextTokens,

@@ -16,7 +16,7 @@ const MAX_SENTENCES = 30
 /** The share of the model's tokens for sentences; the response takes as many at most. */
 const SHARE = 0.4
 /** Tokens of the messages around the sentences, and of quotes and commas around one of them. */
-const FRAME_TOKENS = 60
+const PROMPT_TOKENS = 60
 const SENTENCE_TOKENS = 4
 /** Tokens of one flag in a response. */
 const FLAG_TOKENS = 20
@@ -33,7 +33,7 @@ export async function moderateSentences(
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const system = systemOf(categories)
   const { contextTokens } = options.model
-  const budget = Math.floor((contextTokens - estimateTokens(system) - FRAME_TOKENS) * SHARE)
+  const budget = Math.floor((contextTokens - estimateTokens(system) - PROMPT_TOKENS) * SHARE)
   if (budget < FLAG_TOKENS) {
     throw new LlmFailure('the context of the language model is too short', { status: 413 })
   }
@@ -88,7 +88,7 @@ async function askOnce(
   { system, maxTokens: max, names, usage, options: { model, memoize, signal } }: ModerationRequest,
 ): Promise<Flag[] | undefined> {
   const texts = parts.map(({ text }) => text)
-  const maxTokens = Math.min(max, FRAME_TOKENS + FLAG_TOKENS * texts.length)
+  const maxTokens = Math.min(max, PROMPT_TOKENS + FLAG_TOKENS * texts.length)
   const user = JSON.stringify({ sentences: texts })
   const flag = {
     ...{ type: 'object', additionalProperties: false, required: ['sentence', 'category'] },

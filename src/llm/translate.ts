@@ -20,7 +20,7 @@ const languageNames = new Intl.DisplayNames(['en'], { type: 'language' })
 /** A translation takes up to twice the tokens of its text. */
 const GROWTH = 2
 /** Tokens of the messages around the texts, and of quotes and commas around one text. */
-const FRAME_TOKENS = 120
+const PROMPT_TOKENS = 120
 const TEXT_FRAME_TOKENS = 4
 /** Most texts before those of a request, and the share of their budget. */
 const MAX_CONTEXT_TEXTS = 3
@@ -72,7 +72,7 @@ export async function translateTexts(
 /** Returns the tokens for the texts of one request: their translation and texts before fit too. */
 function budgetFor(task: TranslationTask, contextTokens: number): number {
   const terms = termsIn(task, task.texts).reduce((sum, term) => sum + tokensOf(term), 0)
-  const fixed = estimateTokens(systemOf(task)) + tokensOf(task.context) + terms + FRAME_TOKENS
+  const fixed = estimateTokens(systemOf(task)) + tokensOf(task.context) + terms + PROMPT_TOKENS
   const rest = contextTokens - fixed
   if (rest < contextTokens * MIN_SHARE) {
     const message = 'translation_config.context is too long for the language model'
@@ -158,7 +158,7 @@ async function askFor(
     },
   }
   const tokens = texts.reduce((sum, text) => sum + tokensOf(text), 0)
-  const maxTokens = GROWTH * tokens + FRAME_TOKENS
+  const maxTokens = GROWTH * tokens + PROMPT_TOKENS
   const request = { system: systemOf(task), user, maxTokens, schema }
   const response = await memoize(request, () => model.complete({ ...request, signal }))
   addUsage(usage, response.usage)

@@ -13,7 +13,7 @@ const MAX_GROUPS = 20
 /** The share of the model's tokens for the groups; the response takes as many at most. */
 const SHARE = 0.4
 /** Tokens of the messages around the groups, and of one change in a response. */
-const FRAME_TOKENS = 60
+const PROMPT_TOKENS = 60
 const CHANGE_TOKENS = 30
 
 const SYSTEM =
@@ -33,7 +33,7 @@ export async function unifyNames(
 ): Promise<{ changes: Renaming[]; usage: Usage }> {
   const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
   const { contextTokens } = options.model
-  const budget = Math.floor((contextTokens - estimateTokens(SYSTEM) - FRAME_TOKENS) * SHARE)
+  const budget = Math.floor((contextTokens - estimateTokens(SYSTEM) - PROMPT_TOKENS) * SHARE)
   if (budget < CHANGE_TOKENS) {
     throw new LlmFailure('the context of the language model is too short', { status: 413 })
   }
@@ -57,7 +57,7 @@ async function askOnce(
   { budget, usage, options: { model, memoize, signal } }: NameRequest,
 ): Promise<Renaming[] | undefined> {
   const names = groups.flat().map(({ spelling }) => spelling)
-  const maxTokens = Math.min(budget, FRAME_TOKENS + CHANGE_TOKENS * names.length)
+  const maxTokens = Math.min(budget, PROMPT_TOKENS + CHANGE_TOKENS * names.length)
   const name = { type: 'string', enum: [...new Set(names)] }
   const change = {
     ...{ type: 'object', additionalProperties: false, required: ['from', 'to'] },

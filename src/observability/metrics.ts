@@ -24,13 +24,15 @@ export type JobOutcome = (typeof jobOutcomes)[number]
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
 /** Bucket bounds in seconds for short operations. */
-const moments = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10, 30]
+const shortBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 2, 5, 10, 30]
 /** Bucket bounds in seconds for what may take hours. */
-const spans = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600]
+const longBuckets = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600]
 /**
  * Bucket bounds of the real-time factor: a fast machine is below 0.02; above 1 it cannot keep up.
  */
-const factors = [0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5]
+const realTimeFactorBuckets = [
+  0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 5,
+]
 
 /** Creates all metrics of a server, in a registry of its own: a process may run several servers. */
 export function createMetrics() {
@@ -78,13 +80,13 @@ function jobMetrics({ counter, gauge, histogram }: MetricKinds) {
     jobsInStage: gauge('jobs_in_stage', 'Running jobs of recordings, by stage', ['stage']),
     jobsEnded: counter('jobs_ended_total', 'Jobs that have ended', ['kind', 'outcome']),
     jobQueueSeconds: histogram('job_queue_seconds', 'From due until taken from the queue', {
-      buckets: spans,
+      buckets: longBuckets,
     }),
     jobSeconds: histogram('job_seconds', 'Attempt that ended a job, from taken to stored', {
-      buckets: spans,
+      buckets: longBuckets,
     }),
     jobRealTimeFactor: histogram('job_real_time_factor', 'Seconds of work per second of audio', {
-      buckets: factors,
+      buckets: realTimeFactorBuckets,
     }),
     audioSeconds: counter('audio_seconds_total', 'Audio of jobs that are done', ['kind']),
   }
@@ -98,13 +100,13 @@ function liveMetrics({ gauge, histogram }: MetricKinds) {
     ]),
     liveSessions: gauge('live_sessions', 'Live sessions that have not ended', ['state']),
     liveAckSeconds: histogram('live_ack_seconds', 'From a chunk until it is stored', {
-      buckets: moments,
+      buckets: shortBuckets,
     }),
     liveFinalSeconds: histogram('live_final_seconds', 'From the end of an utterance to its final', {
-      buckets: moments,
+      buckets: shortBuckets,
     }),
     livePartialSeconds: histogram('live_partial_seconds', 'From due until a partial is made', {
-      buckets: moments,
+      buckets: shortBuckets,
     }),
   }
 }
@@ -122,7 +124,7 @@ function deliveryMetrics({ counter, gauge, histogram }: MetricKinds) {
     ]),
     deliveryAttemptSeconds: histogram('delivery_attempt_seconds', 'Attempts at deliveries', {
       labelNames: ['kind'],
-      buckets: moments,
+      buckets: shortBuckets,
     }),
     deliveriesPending: gauge('deliveries_pending', 'Deliveries that have not ended', ['kind']),
     endpointsDisabled: gauge('endpoints_disabled', 'Receivers that are not tried any more', [
@@ -142,7 +144,7 @@ function llmMetrics({ counter, histogram }: MetricKinds) {
     llmRequests: counter('llm_requests_total', 'Requests to the language model', ['outcome']),
     llmTokens: counter('llm_tokens_total', 'Tokens, as the provider counts them', ['kind']),
     llmSeconds: histogram('llm_request_seconds', 'Requests to the language model', {
-      buckets: [...moments, 60, 120, 300],
+      buckets: [...shortBuckets, 60, 120, 300],
     }),
   }
 }
@@ -168,7 +170,7 @@ function serverMetrics({ counter, gauge, histogram }: MetricKinds) {
     authFailures: counter('auth_failures_total', 'Requests without a right key', ['reason']),
     httpRequestSeconds: histogram('http_request_seconds', 'Answers to requests', {
       labelNames: ['method', 'route', 'status'],
-      buckets: [...moments, 60, 300],
+      buckets: [...shortBuckets, 60, 300],
     }),
   }
 }
@@ -202,12 +204,14 @@ function beginAtZero(metrics: {
 }
 
 /** Without an event since the last scrape these are not numbers, and every scrape resets them. */
-const senseless = ['min', 'mean', 'stddev'].map((name) => `nodejs_eventloop_lag_${name}_seconds`)
+const unusedLagMetrics = ['min', 'mean', 'stddev'].map(
+  (name) => `nodejs_eventloop_lag_${name}_seconds`,
+)
 
 /** Adds the metrics of this process: memory, CPU, event loop, garbage collection. */
 export function measureProcess({ registry }: Pick<Metrics, 'registry'>): void {
   collectDefaultMetrics({ register: registry })
-  for (const name of senseless) registry.removeSingleMetric(name)
+  for (const name of unusedLagMetrics) registry.removeSingleMetric(name)
 }
 
 /** Returns the outcome of a job that failed with this status. */

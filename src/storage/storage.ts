@@ -27,7 +27,7 @@ import { restrictAccess, restrictFilesBelow } from './objects/disk/file-modes.ts
 import { encryptObjects } from './objects/encryption/encrypted-objects.ts'
 import { type KeySource, loadObjectKeys } from './objects/encryption/object-keys.ts'
 import { noteObjectKeys } from './objects/encryption/used-keys.ts'
-import { findObjectStoreId, refuseOtherObjects } from './objects/object-place.ts'
+import { findObjectStoreId, requireSameObjectStore } from './objects/object-store-id.ts'
 import type { Objects } from './objects/objects.ts'
 import { restoreOrphanObjects } from './objects/orphans/orphan-objects.ts'
 import { type Orphans, openOrphans } from './objects/orphans/orphans.ts'
@@ -145,7 +145,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const node = new OwnNode({ ...state, ...(place && { objects: place }) }, log)
   const owning = { log, isAlone, onNodesLost, node, heartbeatMs: options.heartbeatMs }
   opened.defer(await registerOwner(db, owning))
-  if (place) await refuseOtherObjects(db, place)
+  if (place) await requireSameObjectStore(db, place)
   const taken = await restoreOrphanObjects(db, earlierOrphans)
   if (taken > 0) log.info({ taken }, 'restored orphaned objects that are referenced again')
   const { done } = await beginSweep(sweeping, { isAlone })

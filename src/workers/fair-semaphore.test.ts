@@ -27,7 +27,7 @@ function setup(total: number, { perAccount = total, maxWaiting = 100 } = {}) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('so many run at a time, the rest of an account in order', async () => {
+test('a limited number run at a time, the rest of an account in order', async () => {
   const { run, begun, ends, end } = setup(2)
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run(name))
   await settle()
@@ -79,7 +79,7 @@ test('a failure frees its place', async () => {
   await next
 })
 
-test('who stops waiting loses no place for the others', async () => {
+test('a waiter that gives up leaves its place to the others', async () => {
   const { run, begun, end } = setup(1)
   const controller = new AbortController()
   const options = { signal: controller.signal }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Loss, SupervisedWorker, type WorkerOptions } from './supervised-worker.ts'
+import { SupervisedWorker, type WorkerExit, type WorkerOptions } from './supervised-worker.ts'
 import { type Exit, processStarter, type StartWorker, threadStarter } from './transports.ts'
 
 const entry = new URL('../../test/support/workers/misbehaving-task-worker.ts', import.meta.url)
@@ -24,7 +24,7 @@ const hasProc = process.platform === 'linux'
 type Options = Partial<WorkerOptions<string>> & Pick<WorkerOptions<string>, 'start'>
 
 function open(t: TestContext, options: Options) {
-  const losses: Loss[] = []
+  const losses: WorkerExit[] = []
   const worker = new SupervisedWorker<string>({ onLost: (loss) => losses.push(loss), ...options })
   t.after(() => worker.close())
   const run = (task: string, more = {}) => {
@@ -118,7 +118,7 @@ for (const [name, start] of Object.entries(transports)) {
   })
 
   test(`${name}: a worker that is never ready is killed`, async (t) => {
-    const lost = Promise.withResolvers<Loss>()
+    const lost = Promise.withResolvers<WorkerExit>()
     const options = { ...loading().loading, timeout: 0.1 }
     const { worker } = open(t, { start: start(), loading: options, onLost: lost.resolve })
     worker.start()
@@ -128,7 +128,7 @@ for (const [name, start] of Object.entries(transports)) {
 
   test(`${name}: a closed worker is not replaced after a pause`, async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const lost = Promise.withResolvers<Loss>()
+    const lost = Promise.withResolvers<WorkerExit>()
     const { worker } = open(t, {
       start: start('crash'),
       loading: loading().loading,

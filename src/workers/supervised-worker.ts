@@ -12,7 +12,7 @@ export type WorkerOptions<Message> = {
   /** Called when a timeout, in seconds, has passed and the worker is killed. */
   onHang?: (seconds: number) => void
   /** Called when the worker ended, unless it was closed; its task has not ended yet. */
-  onLost?: (loss: Loss) => void
+  onLost?: (loss: WorkerExit) => void
 }
 
 /**
@@ -35,7 +35,7 @@ export type WorkerState = 'ended' | 'loading' | 'idle' | 'busy'
  * `cause` is the signal or exit code, `state` what it was doing, `stderr` the end of its error
  * output, where that is piped.
  */
-export type Loss = {
+export type WorkerExit = {
   cause: string
   how: 'crashed' | 'hung' | 'canceled' | 'closed'
   pid: number | undefined
@@ -44,7 +44,7 @@ export type Loss = {
 }
 
 /** How a task ended: with a response, or with its worker. */
-export type Outcome<Answer> = { answer: Answer } | { lost: Loss }
+export type Outcome<Answer> = { answer: Answer } | { lost: WorkerExit }
 
 /** How a task is sent, answered, timed and canceled. */
 export type TaskOptions<Message, Answer> = {
@@ -67,7 +67,7 @@ type Instance = {
   worker: RunningWorker
   state: WorkerState
   ended: PromiseWithResolvers<void>
-  ending?: Loss['how']
+  ending?: WorkerExit['how']
   task?: { receive(message: unknown): unknown; settle(outcome: Outcome<unknown>): void }
   watchdog?: NodeJS.Timeout
 }
@@ -210,7 +210,7 @@ export class SupervisedWorker<Message> {
     wait()
   }
 
-  #kill(instance: Instance, how: Loss['how']): void {
+  #kill(instance: Instance, how: WorkerExit['how']): void {
     if (instance.ending) return
     stopWatching(instance)
     instance.ending = how

@@ -29,7 +29,7 @@ test('the warnings of a recording are printed, and the list of jobs counts them'
   assert.match(list.stdout, / {2}jfk\.flac {2}\(1 warning\)\n$/)
 })
 
-test('so are those of a live session', async () => {
+test('the warnings of a live session are printed', async () => {
   const { code, stderr } = await runHere(['live', SPEECH, '--fast'], env)
   assert.ok(stderr.includes(`speech.wav: ${UNSURE}`), stderr)
   assert.equal(code, 0)

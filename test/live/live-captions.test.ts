@@ -36,7 +36,7 @@ async function share(of: TestServer, id: string): Promise<string> {
   return `/v2/shared/${body.url.split('/').at(-1)!}`
 }
 
-test('who watches a session reads its captions until it ends, by key and by link', async () => {
+test('a viewer reads the captions of a session until it ends, by key and by link', async () => {
   const params = { messages_config: { receive_partial_transcripts: true } }
   const { id, url } = await openSession(server, params)
   const path = `${server.url}/v2/live/${id}/captions`
@@ -79,7 +79,7 @@ test('a session of another account, or without a key, is not watched', async () 
   assert.equal((await watch(recorded, server.key)).response.status, 404)
 })
 
-test('whoever ends a link takes the captions away', async () => {
+test('ending a link ends its captions', async () => {
   const { id, url } = await openSession(server)
   const shared = await share(server, id)
   const visitor = await watch(`${server.url}${shared}/captions`)

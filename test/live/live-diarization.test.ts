@@ -266,7 +266,7 @@ test('a callback gets the speakers too', async (t) => {
   )
 })
 
-test('who speaks goes on being known in the next process, and its samples are whole at the end', async (t) => {
+test('speakers stay known in the next process, and their samples are whole at the end', async (t) => {
   const folder = await makeFolder(t)
   const read: number[] = []
   const start = async () => {

@@ -6,7 +6,7 @@ import type { ShownUtterance } from './editing/edits.ts'
 const t = texts.reader
 
 /** A speaker, or where nobody told speakers apart a channel. */
-export type Voice = {
+export type NamedSpeaker = {
   kind: 'speaker' | 'channel'
   number: number
   /** Such as `Speaker 1`. */
@@ -15,13 +15,13 @@ export type Voice = {
   name: string
 }
 
-type Whose = Pick<ShownUtterance, 'speaker' | 'channel'>
+type SpeakerRef = Pick<ShownUtterance, 'speaker' | 'channel'>
 
 /** Who speaks in a transcript. */
 export type Speakers = {
-  voices: readonly Voice[]
+  voices: readonly NamedSpeaker[]
   /** Empty where there is only one, without a name. */
-  nameOf: (utterance: Whose) => string
+  nameOf: (utterance: SpeakerRef) => string
 }
 
 /** Finds the speakers of a corrected transcript, with their names. */
@@ -33,7 +33,7 @@ export function useSpeakers(
     const names = new Map(state?.edits.names.map((one) => [keyOfName(one), one.name]))
     const found = new Map(utterances.map((one) => [keyOf(one), one]))
     const voices = [...found]
-      .map(([key, { speaker, channel, speaker_name }]): Voice => {
+      .map(([key, { speaker, channel, speaker_name }]): NamedSpeaker => {
         const name = state ? (names.get(key) ?? '') : (speaker_name ?? '')
         return speaker === undefined
           ? { kind: 'channel', number: channel, label: t.channel(channel + 1), name }
@@ -49,7 +49,7 @@ export function useSpeakers(
   }, [utterances, state])
 }
 
-function keyOf({ speaker, channel }: Whose): string {
+function keyOf({ speaker, channel }: SpeakerRef): string {
   return speaker === undefined ? `channel ${channel}` : `speaker ${speaker}`
 }
 
@@ -58,13 +58,13 @@ function keyOfName({ speaker, channel }: { speaker?: number; channel?: number })
 }
 
 /** Returns the number of a speaker who is not there yet. */
-export function newSpeaker(voices: readonly Voice[]): number {
+export function newSpeaker(voices: readonly NamedSpeaker[]): number {
   return (
     Math.max(-1, ...voices.filter((one) => one.kind === 'speaker').map((one) => one.number)) + 1
   )
 }
 
 /** Returns what a voice is called. */
-export function titleOf({ name, label }: Voice): string {
+export function titleOf({ name, label }: NamedSpeaker): string {
   return name || label
 }

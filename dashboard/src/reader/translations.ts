@@ -3,7 +3,7 @@ import type { Job } from '../api.ts'
 import type { ShownUtterance } from './editing/edits.ts'
 
 /** What stands beside an utterance; undefined where there is nothing. */
-export type Beside = (utterance: ShownUtterance) => string | undefined
+export type TranslationOf = (utterance: ShownUtterance) => string | undefined
 
 type Translated = { start: number; text: string }
 
@@ -14,7 +14,7 @@ export function translatedLanguages(job: Job): string[] {
 }
 
 /** Finds the translation of each utterance, for reading it beside the original. */
-export function useTranslation(job: Job | undefined, language: string): Beside | undefined {
+export function useTranslation(job: Job | undefined, language: string): TranslationOf | undefined {
   return useMemo(() => {
     const found = job?.result?.translation?.results?.find(({ languages }) => {
       return languages[0] === language

@@ -30,7 +30,7 @@ test('long bodies are parsed beside the loop, short ones on it', async (t) => {
   assert.equal(await parsedHere(t, () => read('a', bodyOf(SHORT_BYTES + 1))), 0)
 })
 
-test('both are read alike', async (t) => {
+test('bodies parsed in the thread and on the event loop give equal results', async (t) => {
   const read = open(t)
   const { paramsText } = await read('a', bodyOf(100))
   assert.equal((await read('a', bodyOf(SHORT_BYTES + 1))).paramsText, paramsText)

@@ -46,7 +46,7 @@ test('a list of one chunk is sent whole, a longer one as a stream', async (t) =>
   }
 })
 
-test('HEAD names no length, which nobody knows', async (t) => {
+test('HEAD sends no content-length, since the length is unknown', async (t) => {
   const { url, answer } = await serve(t, ['[]'])
   answer()
   const response = await fetch(url, { method: 'HEAD' })

@@ -14,7 +14,7 @@ async function open(t: TestContext) {
   return { ...storage, metrics, history: new LoadHistory(deps, createLog('silent')) }
 }
 
-test('a point has the queue and the sessions of its moment', async (t) => {
+test('a load point records the queue and the sessions at its time', async (t) => {
   const { db, history } = await open(t)
   await addJob(db)
   await addJob(db)

@@ -30,7 +30,7 @@ test('a value that cannot be read is left out and logged, the others are returne
   )
 })
 
-test('those who ask at the same time share one reading, later ones get another', async (t) => {
+test('scrapes at the same time share one reading, later ones get another', async (t) => {
   const { metrics, storage, live, log } = await open(t)
   const scrape = createScrape({ metrics, storage, live })
   const first = scrape(log)

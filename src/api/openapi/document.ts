@@ -83,7 +83,7 @@ function introduction({ http, requests, storage, media }: DescribedSettings): st
       ? 'Unknown fields are refused.'
       : 'Unknown fields are ignored.'
   return `Upload a recording or name its address, create a job, ask for its result. Or create a live session and send
-sound to its socket.
+audio to its socket.
 
 **Requests.** In JSON bodies null is the same as absent, and nothing is coerced: \`"2"\` is not a number.
 ${unknown} Language codes may be older names (\`jp\`) or carry a region (\`en-US\`). One slash at the end of a path

@@ -102,7 +102,7 @@ export function serveConnection(options: ServeOptions): void {
     return connection.whenReadable()
   }
 
-  const line = scheduler.open(connection.account, {
+  const queue = scheduler.open(connection.account, {
     handle: ({ data, isBinary }) => (data ? handle(data, isBinary) : undefined),
     onFull() {
       webSocket.pause()
@@ -114,7 +114,7 @@ export function serveConnection(options: ServeOptions): void {
     },
   })
   function push(data: Buffer | undefined, isBinary: boolean): void {
-    if (connection.closeCode === undefined) line.push({ data, isBinary })
+    if (connection.closeCode === undefined) queue.push({ data, isBinary })
     else if (++afterClose > MAX_FRAMES_AFTER_CLOSE) webSocket.terminate()
   }
   webSocket.on('message', (data: RawData, isBinary) => push(data as Buffer, isBinary))
@@ -122,11 +122,11 @@ export function serveConnection(options: ServeOptions): void {
   webSocket.on('close', async (code) => {
     heartbeat.stop()
     // What the client sent before it disconnected is still processed.
-    await line.drained()
-    line.close()
+    await queue.drained()
+    queue.close()
     connection.socketClosed(code)
   })
-  void writeMessages(options, heartbeat.onSent).finally(() => line.close())
+  void writeMessages(options, heartbeat.onSent).finally(() => queue.close())
 }
 
 async function writeMessages(

@@ -22,7 +22,7 @@ import {
 } from '../../models/speaker-models.ts'
 
 /** How closely to look: `hashes` reads every byte, otherwise only sizes are compared. */
-export type Depth = { hashes: boolean; signal: AbortSignal }
+export type CheckOptions = { hashes: boolean; signal: AbortSignal }
 
 const unknown = {
   ...{ engine: undefined, license: undefined, credit: undefined, memoryBytes: undefined },
@@ -33,7 +33,7 @@ const unknown = {
  * Lists the models that a server with this folder could use: embedded, built in, added, installed
  * from the catalog.
  */
-export async function listPresentModels(folder: string, depth: Depth): Promise<ListedModel[]> {
+export async function listLocalModels(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
   return [
     ...(await listEmbedded(folder, depth)),
     ...(await listAdded(folder, depth)),
@@ -63,7 +63,7 @@ export function listRemoteModels({ remote }: Pick<Config['models'], 'remote'>): 
   return [{ ...base, engine: 'remote', purpose, languages, bytes: 0, state: 'configured' }]
 }
 
-async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedModel[]> {
+async function listEmbedded(folder: string, { hashes }: CheckOptions): Promise<ListedModel[]> {
   const damaged = await findDamage(folder, { hashes })
   const { record } = embeddedModels(folder)
   const isRecorded = !damaged.includes(basename(record))
@@ -86,7 +86,7 @@ async function listEmbedded(folder: string, { hashes }: Depth): Promise<ListedMo
   })
 }
 
-async function listAdded(folder: string, depth: Depth): Promise<ListedModel[]> {
+async function listAdded(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
   const listed: ListedModel[] = []
   for (const kind of speakerModelKinds) {
     const purpose = `${kind}, added`
@@ -104,7 +104,7 @@ async function listAdded(folder: string, depth: Depth): Promise<ListedModel[]> {
 
 async function checkAdded(
   added: { path: string; sha256: string; bytes: number },
-  { hashes }: Depth,
+  { hashes }: CheckOptions,
 ) {
   if (hashes) return checkFile(added)
   const found = await stat(added.path).catch(() => undefined)
@@ -120,7 +120,7 @@ function readRecord(folder: string, kind: SpeakerModelKind) {
   }
 }
 
-async function listStored(folder: string, depth: Depth): Promise<ListedModel[]> {
+async function listStored(folder: string, depth: CheckOptions): Promise<ListedModel[]> {
   const listed: ListedModel[] = []
   for (const model of readStoredModels(folder)) {
     const { id, kind, engine, languages, memoryBytes } = model
@@ -146,7 +146,7 @@ async function listStored(folder: string, depth: Depth): Promise<ListedModel[]> 
 async function checkStored(
   modelsFolder: string,
   { id, folder }: StoredModel,
-  { hashes, signal }: Depth,
+  { hashes, signal }: CheckOptions,
 ): Promise<ModelState> {
   const damaged = hashes ? await findDamagedFiles(folder, signal) : await findChangedSizes(folder)
   if (damaged.length > 0) return 'damaged'

@@ -4,7 +4,7 @@ import { readCatalog } from '../../models/catalog.ts'
 import { isInstalled } from '../../models/install/install.ts'
 import type { ModelStore } from '../../models/model-store.ts'
 import type { PullQueue } from '../../models/pull-queue.ts'
-import { listAvailableModels, listPresentModels, listRemoteModels } from './model-list.ts'
+import { listAvailableModels, listLocalModels, listRemoteModels } from './model-list.ts'
 import { removeModel } from './remove-model.ts'
 
 /** Dependencies of the model store. */
@@ -19,7 +19,7 @@ export function createModelStore({ config: { models }, pulls }: ModelStoreOption
   const { signal } = new AbortController()
   return {
     async list() {
-      const present = await listPresentModels(folder, { hashes: false, signal })
+      const present = await listLocalModels(folder, { hashes: false, signal })
       return [...present, ...listRemoteModels(models), ...listAvailableModels(folder)]
     },
     pulls: () => pulls.states(),

@@ -19,7 +19,7 @@ export type FakeLiveOptions = {
   fingerprint?: boolean
   /**
    * Called before each call is answered: a rejection fails the call, a pending promise delays it.
-   * For `voice`, which is part of a final, it fails the speaker embedding only.
+   * For `embed`, which is part of a final, it fails the speaker embedding only.
    */
   onLive?: (
     kind: 'vad' | 'final' | 'partial' | 'embed',

@@ -1,6 +1,6 @@
 import type { Word } from '../../transcript/transcript.ts'
 import { cpuSeconds } from '../../workers/cpu-time.ts'
-import { alignTokens } from '../recognition/token-alignment.ts'
+import { alignByAttention } from '../recognition/attention-alignment.ts'
 import { memoizeBias } from '../recognition/vocabulary-bias.ts'
 import { alignToEnergy, loudness } from '../recognition/word-boundaries.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
@@ -147,7 +147,7 @@ function toRecognition(
         : timedWords(
             decoding,
             audio,
-            alignTokens(attention, { heads: dimensions.alignmentHeads, frames }),
+            alignByAttention(attention, { heads: dimensions.alignmentHeads, frames }),
           ),
     language: 'en',
     logProbability: meanOf(logProbs),

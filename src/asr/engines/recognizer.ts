@@ -98,7 +98,7 @@ export type PartialRecognition = {
 /** A language that speech may be in, and how probable that is, from 0 to 1. */
 export type LanguageProbability = { language: string; probability: number }
 
-/** Processor seconds: `begin` to encode a piece of audio, `token` for each token of its text. */
+/** Processor seconds: `encode` for a piece of audio, `perToken` for each token of its text. */
 export type RecognizerCosts = { encode: number; perToken: number }
 
 /**
@@ -131,8 +131,8 @@ export type Recognizer = RecognizerInfo & {
   readonly thresholds: RecognizerThresholds
   recognize(segments: readonly Float32Array[], options: RecognizeOptions): Promise<Recognition[]>
   /**
-   * Recognizes speech that goes on; the tokens of the previous recognition as `draft` make it
-   * cheaper.
+   * Recognizes an utterance that is still in progress; the tokens of the previous recognition as
+   * `draft` make it cheaper.
    */
   recognizePartial(
     audio: Float32Array,
@@ -141,15 +141,14 @@ export type Recognizer = RecognizerInfo & {
   /**
    * Returns the languages that the speech may be in, the most probable first. Considers `languages`
    * only; an empty list stands for all that the model knows. `isRough` is for one of many windows
-   * of the same speech: it costs less. Models that cannot do it lack it.
+   * of the same speech: it costs less. Undefined for models that cannot.
    */
   identifyLanguage?(
     audio: Float32Array,
     options: { languages: readonly string[]; isRough?: boolean; signal: AbortSignal },
   ): Promise<LanguageProbability[]>
   /**
-   * Returns in English what is said in each segment, in `language`. Models that cannot do it lack
-   * it.
+   * Translates each segment, spoken in `language`, into English. Undefined for models that cannot.
    */
   translate?(
     segments: readonly Float32Array[],

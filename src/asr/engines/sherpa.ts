@@ -16,7 +16,7 @@ import { withConfidence } from './sherpa/confidence.ts'
 import { encodeHotwords } from './sherpa/hotwords.ts'
 import { readSherpaLayout, readTokens } from './sherpa/layout.ts'
 import type { SherpaText } from './sherpa/protocol.ts'
-import { type SherpaWord, spreadWords, wordsOf } from './sherpa/words.ts'
+import { interpolateWordTimes, type SherpaWord, wordsOf } from './sherpa/words.ts'
 
 /** How far these models are believed: not tuned, since their weights were not at hand. */
 const sherpaThresholds: RecognizerThresholds = {
@@ -170,7 +170,7 @@ async function decodePiece(
   }
   const text = await run(padded(audio))
   const seconds = audio.length / SAMPLE_RATE
-  const found = isTimed ? wordsOf(text, seconds) : spreadWords(text.text, seconds)
+  const found = isTimed ? wordsOf(text, seconds) : interpolateWordTimes(text.text, seconds)
   const cased = isUpperCase ? found.map(inLowerCase) : found
   if (text.logProbs.length > 0 || cased.length === 0) {
     return { words: cased, logProbability: mean(text.logProbs), text }

@@ -27,7 +27,7 @@ import {
   transcribe,
   type WhisperModel,
 } from './whisper/transcribe.ts'
-import { roughWords, timedWords } from './whisper/words.ts'
+import { approximateWords, timedWords } from './whisper/words.ts'
 
 /**
  * How far Whisper base is believed. Of 97 segments of clear speech in six languages one was below
@@ -124,7 +124,7 @@ async function recognizePartial(
   const how = { prompt, task: 'transcribe', signal } as const
   const decoding = await decodeDraft(network, encoded, request, how)
   const heads = network.config.alignmentHeads.length
-  const words = roughWords(tokenizer, { decoding, language, audio, heads })
+  const words = approximateWords(tokenizer, { decoding, language, audio, heads })
   const differs = decoding.tokens.findIndex((token, i) => token !== draft[i])
   const same = differs < 0 ? decoding.tokens.length : differs
   return {

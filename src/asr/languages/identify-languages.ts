@@ -10,7 +10,7 @@ import {
   type LanguageSpan,
   SAMPLE_RATE,
 } from '../speech-engine.ts'
-import { inParallel } from '../workers/in-parallel.ts'
+import { mapConcurrently } from '../workers/map-concurrently.ts'
 
 /** How languages are identified, in how many tasks at a time, and where the results are kept. */
 export type IdentifyOptions = EngineOptions & {
@@ -97,7 +97,7 @@ async function identifyAll(
     }
   }
   let done = 0
-  const found = await inParallel(
+  const found = await mapConcurrently(
     parts,
     async ({ located: own, channel, ...part }, signal) => {
       const task = { ...part, segments: own.map(({ segment }) => segment) }

@@ -27,7 +27,7 @@ function measureAll(all: readonly number[], mayRepeat: () => boolean) {
   )
 }
 
-test('of several measurements the lowest of each cost counts', async () => {
+test('the capacity counts the lowest of several measurements of each cost', async () => {
   const measured = await measureAll([0.1, 0.05, 0.07], () => true)
   assert.deepEqual(
     measured.map(({ finals, partials }) => [finals, partials]),

@@ -16,7 +16,7 @@ test('the load is the work of the last seconds, by core', async () => {
   assert.ok(Math.abs(meter.load - 1.5 / Math.E) < 0.01, `${meter.load}`)
 })
 
-test('a task that fails is work until then', async () => {
+test('a failed task counts as load until it fails', async () => {
   let now = 0
   const meter = createLoadMeter(1, () => now)
   await assert.rejects(meter.during(Promise.reject(new Error('lost'))))

@@ -276,7 +276,7 @@ test('what the VAD process has written survives it, and a new one continues ther
   assert.deepEqual((await readFile(path)).subarray(0, 2 * jfk.samples), await readFile(jfk.path))
 })
 
-test('it is measured how many sessions fit', async () => {
+test('the client measures how many sessions fit', async () => {
   await engine.checkReady({ signal })
   assert.ok(live.capacity! >= 1, `capacity is ${live.capacity}`)
 })

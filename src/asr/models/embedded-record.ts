@@ -58,7 +58,7 @@ export async function recipeId(): Promise<string> {
   if (isPackage) return readFile(new URL('recipe.txt', import.meta.url), 'utf8')
   const files = [
     ...['install-embedded.ts', '../onnx/onnx.ts', '../onnx/onnx-graph.ts'],
-    ...['graphs/published-decoder.ts', 'graphs/byte-products.ts', 'graphs/write-rotary.ts'],
+    ...['graphs/published-decoder.ts', 'graphs/int8-matmul.ts', 'graphs/write-rotary.ts'],
     ...['graphs/write-moonshine-encoder.ts', 'graphs/write-moonshine-decoder.ts'],
     ...['graphs/write-voice-detector.ts', '../engines/moonshine/encoder.ts'],
   ]

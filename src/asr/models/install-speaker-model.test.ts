@@ -110,7 +110,7 @@ test('a file that is no speaker-segmentation is refused with the reason', async 
   }
 })
 
-test('both kinds are tried together, and what ends its process is refused with its words', async (t) => {
+test('both kinds of models are tried together, and one that ends its process is refused with its message', async (t) => {
   const { source, add, folder } = await makeFolder(t)
   writePitchModel(source)
   await add('speaker-segmentation')

@@ -1,6 +1,6 @@
 import type { Word } from '../../transcript/transcript.ts'
 import type { RecognizeOptions } from '../engines/recognizer.ts'
-import { joinRanges, keptRanges, type Range, unjoinWords } from '../segmentation/pauses.ts'
+import { joinRanges, keptRanges, type Range, restoreWordTimes } from '../segmentation/pauses.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 import {
   type RecognitionModels,
@@ -34,7 +34,7 @@ export async function recognizeSegments(
   for (const [i, { audio, pauses }] of segments.entries()) {
     if (pauses.length === 0) continue
     const joined = recognized[i]!
-    const words = unjoinWords(joined.words, ranges[i]!)
+    const words = restoreWordTimes(joined.words, ranges[i]!)
     recognized[i] = { ...joined, words }
     if (meanConfidence(words) >= SURE_CONFIDENCE) continue
     const alone = await recognizeAlone(models, audio, { ranges: ranges[i]!, options })

@@ -11,7 +11,7 @@ import {
   joinRanges,
   keptRanges,
   omittedSamples,
-  unjoinWords,
+  restoreWordTimes,
 } from '../segmentation/pauses.ts'
 import type { Vad } from '../segmentation/vad.ts'
 import { VAD_FRAME } from '../segmentation/vad-frames.ts'
@@ -242,12 +242,15 @@ async function recognizeDense(
   const ranges = keptRanges(audio.length, pauses)
   const [found] = await recognizer.recognize([joinRanges(audio, ranges)], options)
   const isSure = found?.complete && found.logProbability >= recognizer.thresholds.minRetryLogProb
-  return isSure ? unjoinWords(found.words, ranges) : []
+  return isSure ? restoreWordTimes(found.words, ranges) : []
 }
 
 type Span = { start: number; end: number }
 
-/** A span between words; `crammed` are the words in it that are too short to have been spoken. */
+/**
+ * A span between words; `implausiblyShort` are the words in it that are too short to have been
+ * spoken.
+ */
 type Gap = Span & { implausiblyShort: Word[] }
 
 async function repairGap(

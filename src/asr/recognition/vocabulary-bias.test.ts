@@ -18,8 +18,8 @@ function logitsOf(own: string, others: Record<string, number> = {}): Float32Arra
   return logits
 }
 
-function follow(barred: number[] = []) {
-  const text = followBias(bias, new Set(barred))
+function follow(unbiasedPositions: number[] = []) {
+  const text = followBias(bias, new Set(unbiasedPositions))
   return (own: string, others: Record<string, number> = {}) => {
     const token = text.choose(logitsOf(own, others), list.indexOf(own))
     return {

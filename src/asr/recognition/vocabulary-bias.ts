@@ -151,11 +151,11 @@ export type BiasedText = {
  * Follows one text. The bonus of a piece grows with its place in the match, boost × (1 + ln place)
  * (as in tree-based shallow fusion, for example arXiv 2508.07014). A greedy decoder cannot weigh
  * two texts, so an unfinished match is taken back: the decoder writes the text again from that
- * place, which then is one of `barred`, where the model decides alone.
+ * place, which then is one of `unbiasedPositions`, where the model decides alone.
  */
 export function followBias(
   { pieces, root, boost }: VocabularyBias,
-  barred: ReadonlySet<number>,
+  unbiasedPositions: ReadonlySet<number>,
 ): BiasedText {
   let matches: Match[] = []
   let place = 0
@@ -164,7 +164,7 @@ export function followBias(
   return {
     choose(logits, own) {
       const piece = pieces.pieces[own] ?? ''
-      if (piece === '' || barred.has(place)) return own
+      if (piece === '' || unbiasedPositions.has(place)) return own
       let [best, max] = [own, logits[own]!]
       const weigh = (node: WordNode, depth: number) => {
         for (const token of stepsFrom(node, pieces).keys()) {

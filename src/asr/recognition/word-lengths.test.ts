@@ -22,7 +22,7 @@ test('a short word grows into the silence before it, then into the one after it'
   assert.deepEqual(timesOf(late)[1], [1, 1.054])
 })
 
-test('it takes what is missing from longer neighbors', () => {
+test('a word that is too short takes time from longer neighbors', () => {
   const wide = widenShortWords([word('iron', 0, 1), word('a', 1, 1.01), word('say', 1.01, 1.8)])
   assert.deepEqual(timesOf(wide), [
     [0, 0.97],

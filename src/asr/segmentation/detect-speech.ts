@@ -1,5 +1,5 @@
 import { type EngineOptions, type PcmFile, SAMPLE_RATE } from '../speech-engine.ts'
-import { inParallel } from '../workers/in-parallel.ts'
+import { mapConcurrently } from '../workers/map-concurrently.ts'
 import type { TaskRunner } from '../workers/pool.ts'
 import { timeoutFor } from '../workers/task-timeouts.ts'
 import type { DetectedSpeech } from './segments.ts'
@@ -29,6 +29,6 @@ export async function detectSpeech(
     done += end - start
     onProgress?.(done / samples)
   }
-  await inParallel(starts, detectPart, { limit: starts.length, signal })
+  await mapConcurrently(starts, detectPart, { limit: starts.length, signal })
   return { probabilities, noisy }
 }

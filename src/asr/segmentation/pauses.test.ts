@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findPauses, joinRanges, keptRanges, omittedSamples, unjoinWords } from './pauses.ts'
+import { findPauses, joinRanges, keptRanges, omittedSamples, restoreWordTimes } from './pauses.ts'
 
 const FRAME = 512
 
@@ -25,7 +25,7 @@ test('what stays is joined, and words go back to where they were spoken', () => 
   const joined = joinRanges(audio, ranges)
   assert.equal(joined.length, 20 * FRAME + 0.15 * 16_000)
   const cut = (10 * FRAME) / 16_000 + 0.1
-  const words = unjoinWords(
+  const words = restoreWordTimes(
     [
       { text: 'one', start: 0.02, end: 0.3, confidence: 1 },
       { text: 'two', start: cut - 0.02, end: cut + 0.3, confidence: 1 },

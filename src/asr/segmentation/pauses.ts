@@ -63,7 +63,7 @@ export function joinRanges(audio: Float32Array, ranges: readonly Range[]): Float
  * Moves words of joined ranges to where they were spoken: each into the range that holds its
  * middle.
  */
-export function unjoinWords(words: readonly Word[], ranges: readonly Range[]): Word[] {
+export function restoreWordTimes(words: readonly Word[], ranges: readonly Range[]): Word[] {
   let at = 0
   const places = ranges.map(({ start, end }) => {
     const place = { until: (at + end - start) / SAMPLE_RATE, offset: (start - at) / SAMPLE_RATE }

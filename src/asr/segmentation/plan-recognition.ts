@@ -1,6 +1,6 @@
 import type { RecognitionSettings, Segment } from '../engines/recognizer.ts'
 import type { Batch, ChannelPcm, CheckpointSpeech, EngineOptions } from '../speech-engine.ts'
-import { inParallel } from '../workers/in-parallel.ts'
+import { mapConcurrently } from '../workers/map-concurrently.ts'
 import { planBatches } from './batches.ts'
 
 /** How speech is found, on how many channels at a time, and where it is kept. */
@@ -20,7 +20,7 @@ export async function planRecognition(
 ): Promise<Batch[]> {
   const { checkpointSpeech = (_, find) => find() } = options
   const fractions = channels.map(() => 0)
-  const segments = await inParallel(
+  const segments = await mapConcurrently(
     [...channels.entries()],
     ([i, pcm], signal) => {
       const onChannelProgress = (fraction: number) => {

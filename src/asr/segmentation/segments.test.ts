@@ -83,7 +83,7 @@ test('fragments with pauses between them are joined, and the pauses are noted', 
   assert.equal(whole!.pauses, undefined)
 })
 
-test('neither sentences nor fragments far apart are joined', () => {
+test('sentences, and fragments that are far apart, are not joined', () => {
   const digit = '#'.repeat(12)
   for (const [speech, count] of [
     [`${SENTENCE}${'.'.repeat(30)}${digit}`, 2],

@@ -7,7 +7,7 @@ import type {
   SpeakerTask,
   SpeakerUtterance,
 } from '../speech-engine.ts'
-import { inParallel } from '../workers/in-parallel.ts'
+import { mapConcurrently } from '../workers/map-concurrently.ts'
 import { retryAfterCrash } from '../workers/retry-after-crash.ts'
 import type { EmbedTask } from './diarizer.ts'
 
@@ -38,7 +38,7 @@ export async function diarizeChannels(
   // How the speakers are spread over several channels is unknown before they are recognized.
   const ofChannel = channels.length === 1 ? counts : {}
   let done = 0
-  const embedded = await inParallel(
+  const embedded = await mapConcurrently(
     groups,
     async ({ pcm: { channel, path }, regions, part }, signal) => {
       const embed = (to: string) => {

@@ -92,7 +92,7 @@ test('microphones of one room hear the same speakers', () => {
   }
 })
 
-test('who is near one microphone of a room alone is one speaker more, and counts are of all channels', () => {
+test('a speaker near only one microphone of a room is one more speaker, and counts are of all channels', () => {
   const third = talk(`${dialogue} cccccccccccccccccccc.`, { seed: 1 })
   const speakers = (counts: SpeakerCounts) => {
     return diarizeTalks([room[0]!, third], counts).map(({ speaker }) => speaker)

@@ -5,12 +5,12 @@ import { isSameRoom } from './assignment/same-room.ts'
 import { assignWords } from './assignment/word-speakers.ts'
 import { findSpeakers } from './clustering/find-speakers.ts'
 import { chooseSpeakerCounts } from './clustering/speaker-counts.ts'
-import type { EmbeddedWindow } from './embedding/embedder.ts'
+import type { WindowEmbedding } from './embedding/embedder.ts'
 
 /** The embedded windows of one channel, by `speechRegions` and `diarizationGrid`. */
-export type ChannelWindows = { channel: number; windows: readonly EmbeddedWindow[] }
+export type ChannelWindows = { channel: number; windows: readonly WindowEmbedding[] }
 
-/** A word with its speaker; `voice` is numbered within the channel. */
+/** A word with its speaker; `speaker` is numbered within the channel. */
 type AttributedWord = { word: Word; recognized: Recognized; speaker: number; margin: number }
 /** The words of one channel, in order of time. */
 export type ChannelWords = { channel: number; words: AttributedWord[] }
@@ -45,7 +45,7 @@ type ChannelCentroids = readonly Float32Array[][]
 
 /** Finds the speakers of each channel, which are different on each. */
 function diarizeApart(
-  channels: readonly (readonly EmbeddedWindow[])[],
+  channels: readonly (readonly WindowEmbedding[])[],
   counts: SpeakerCounts,
 ): ChannelCentroids {
   const found = channels.map(findSpeakers)
@@ -57,7 +57,7 @@ function diarizeApart(
 
 /** Finds the speakers of a room, the same on each channel: in all channels together. */
 function diarizeOneRoom(
-  channels: readonly (readonly EmbeddedWindow[])[],
+  channels: readonly (readonly WindowEmbedding[])[],
   counts: SpeakerCounts,
 ): ChannelCentroids {
   const found = findSpeakers(concatenateInTime(channels))
@@ -69,7 +69,7 @@ function diarizeOneRoom(
  * Returns the windows of all channels as if they were played one after the other, so that none
  * count as neighbors.
  */
-function concatenateInTime(channels: readonly (readonly EmbeddedWindow[])[]): EmbeddedWindow[] {
+function concatenateInTime(channels: readonly (readonly WindowEmbedding[])[]): WindowEmbedding[] {
   let late = 0
   return channels.flatMap((windows) => {
     const own = windows.map((window) => {
@@ -91,7 +91,7 @@ export function splitChannels({ utterances }: Transcript): ChannelWords[] {
   return [...channels.values()].sort((a, b) => a.channel - b.channel)
 }
 
-function windowsOf(embeddings: readonly ChannelWindows[], channel: number): EmbeddedWindow[] {
+function windowsOf(embeddings: readonly ChannelWindows[], channel: number): WindowEmbedding[] {
   const own = embeddings.find((own) => own.channel === channel)?.windows ?? []
   return own.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
@@ -146,8 +146,8 @@ function confidenceIn(words: readonly Word[], margins: ReadonlyMap<Word, number>
 }
 
 /**
- * Numbers the speakers by first appearance; the same `voice` on another channel is another speaker,
- * unless `acrossChannels` is set.
+ * Numbers the speakers by first appearance; the same `speaker` on another channel is another
+ * speaker, unless `acrossChannels` is set.
  */
 export function numberSpeakers(
   turns: readonly Turn[],

@@ -95,7 +95,7 @@ test('live work has a process of its own', async (t) => {
   assert.notEqual(processes[0], processes[1])
 })
 
-test('so many processes load a model as take half of the memory', async (t) => {
+test('a model is loaded by as many processes as fit into half of the memory', async (t) => {
   const started: number[] = []
   const start: ModelPoolsOptions['start'] = (_model, _use, workers) => {
     started.push(workers)

@@ -21,7 +21,7 @@ export type ModelPoolsOptions = {
   workers: number
   /**
    * Whether a model has one process for all work, as on a device that only one can fill: see
-   * `joinTasks`. Default: no.
+   * `createBatchingRunner`. Default: no.
    */
   isJoined?: boolean
   /** Most bytes that all of them may take together. */

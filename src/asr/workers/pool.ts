@@ -3,7 +3,7 @@ import { getPriority, setPriority } from 'node:os'
 import { bareEnvironment } from '../../audio/decoder/sandbox/bare-environment.ts'
 import { AppError, fromPlain } from '../../errors.ts'
 import type { Log } from '../../observability/log.ts'
-import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { SupervisedWorker, type WorkerExit } from '../../workers/supervised-worker.ts'
 import { processStarter } from '../../workers/transports.ts'
 import type { FromWorker, Task, TaskResult, ToWorker } from './protocol.ts'
 
@@ -304,7 +304,7 @@ export class WorkerPool {
     })
   }
 
-  #lose({ pid, cause, state }: Loss): void {
+  #lose({ pid, cause, state }: WorkerExit): void {
     this.#options.onLost?.()
     this.#options.log.warn({ pid, cause, state }, 'worker ended')
     if (state !== 'loading') return

@@ -22,7 +22,7 @@ import {
   type TranslateTask,
 } from '../speech-engine.ts'
 import type { Task } from './protocol.ts'
-import type { Perform } from './serve-tasks.ts'
+import type { Perform } from './serve-recognition-tasks.ts'
 
 /** The loaded models of a process that recognizes. The first recognizers are the usual ones. */
 export type LoadedModels = {

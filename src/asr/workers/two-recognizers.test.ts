@@ -58,7 +58,7 @@ test('a recording is recognized by the model that knows its language', async (t)
   }
 })
 
-test('so are the utterances of a session, those that are open by the smaller model', async (t) => {
+test('an utterance of a session is recognized by the model that knows its language, an open one by the smaller model', async (t) => {
   const { engine, pcm } = await open(t)
   const live = engine.live!
   const utterance = { path: pcm.path, segment: second }

@@ -23,7 +23,7 @@ import {
   createPartialTasks,
   createRecordingTasks,
 } from './recognition-tasks.ts'
-import { type Perform, serveTasks } from './serve-tasks.ts'
+import { type Perform, serveRecognitionTasks } from './serve-recognition-tasks.ts'
 
 const [folder = '', role = 'batch', stored = '', device = 'cpu'] = process.argv.slice(2) as [
   string,
@@ -81,4 +81,4 @@ function createVadTasks(vad: LiveVad, detector: Vad): Perform {
   }
 }
 
-await serveTasks(load)
+await serveRecognitionTasks(load)

@@ -225,7 +225,7 @@ test('a film with music, speech and silence apart is one scene, whichever channe
   assert.deepEqual(channelsOf(groupsOf(mute, { speaking: [1], center: 1 })), [[0, 1]])
 })
 
-test('who speaks beside the center of a possible film is a party', () => {
+test('a voice beside the center of a possible film is a separate party', () => {
   const groups = groupsOf(({ voice, other }) => [other, voice], { center: 1 })
   assert.deepEqual(channelsOf(groups), [[0], [1]])
 })

@@ -7,7 +7,7 @@ import {
 } from '../../storage/accounts/audit-log.ts'
 import { parseArguments, readNumber, readSettings, UsageError } from '../arguments.ts'
 import { openDatabase } from '../server/open-database.ts'
-import { formatDateTime, readPast } from '../terminal/date-time.ts'
+import { formatDateTime, readTimeAgo } from '../terminal/date-time.ts'
 import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command } from '../terminal/terminal.ts'
@@ -50,7 +50,7 @@ export const auditCommand: Command = {
     const actions = readActions(values.action)
     const limit = readNumber(values.limit, { name: 'limit', fallback: 20, min: 1 })
     const offset = readNumber(values.offset, { name: 'offset', fallback: 0, min: 0 })
-    const from = since && readPast(since, { name: 'since', now: Date.now() })
+    const from = since && readTimeAgo(since, { name: 'since', now: Date.now() })
     const { storage } = readSettings(readConfig, terminal.env)
     await using db = await openDatabase(storage, { create: false, terminal })
     const filter = { actions, account, keyId, subject, from: from || undefined }

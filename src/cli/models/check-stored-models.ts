@@ -11,8 +11,8 @@ export async function checkStoredModels(
   { models: { folder, memory } }: Pick<Config, 'models'>,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { listPresentModels } = await import('../../app/models/model-list.ts')
-  const present = await listPresentModels(folder, { hashes: true, signal })
+  const { listLocalModels } = await import('../../app/models/model-list.ts')
+  const present = await listLocalModels(folder, { hashes: true, signal })
   const stored = present.filter(({ origin }) => origin === 'store')
   if (stored.length === 0) {
     const text = "models for more languages: none; 'steno setup' recommends some"

@@ -10,7 +10,7 @@ import {
   describeCheckpoint,
   whisperCheckpoint,
 } from '../../models/install/checkpoint.ts'
-import { type FoundModel, findModels, importModel } from '../../models/install/import.ts'
+import { findModels, type ImportCandidate, importModel } from '../../models/install/import.ts'
 import type { InstallOptions } from '../../models/install/install.ts'
 import { pullModel } from '../../models/pull.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
@@ -114,7 +114,7 @@ async function formOf(source: string): Promise<CheckpointForm> {
 
 async function importOne(
   folder: string,
-  found: FoundModel,
+  found: ImportCandidate,
   { progress, signal }: { progress: ProgressDisplay; signal: AbortSignal },
 ): Promise<void> {
   const { model } = found

@@ -1,6 +1,6 @@
 import {
   listAvailableModels,
-  listPresentModels,
+  listLocalModels,
   listRemoteModels,
 } from '../../app/models/model-list.ts'
 import { readConfig } from '../../config/config.ts'
@@ -82,7 +82,7 @@ async function list(args: string[], { env, stdout, signal }: Terminal): Promise<
   if (positionals.length > 0) throw new UsageError('list takes no names')
   const settings = readSettings(readConfig, env).models
   const { folder } = settings
-  const local = await listPresentModels(folder, { hashes: false, signal })
+  const local = await listLocalModels(folder, { hashes: false, signal })
   const present = [...local, ...listRemoteModels(settings)]
   const models = values.installed ? present : [...present, ...listAvailableModels(folder)]
   stdout.write(values.json ? asJson(models) : asTable(models))
@@ -93,7 +93,7 @@ async function check(args: string[], { env, stdout, signal }: Terminal): Promise
   const { values, positionals } = parseArguments(args, { json: { type: 'boolean' } })
   if (positionals.length > 0) throw new UsageError('check takes no names')
   const { folder } = readSettings(readConfig, env).models
-  const present = await listPresentModels(folder, { hashes: true, signal })
+  const present = await listLocalModels(folder, { hashes: true, signal })
   stdout.write(values.json ? asJson(present) : asTable(present))
   return exitCodeOf(present)
 }

@@ -3,10 +3,10 @@ import { readConfig } from '../../config/config.ts'
 import { createTransferRate } from '../../models/download/transfer-rate.ts'
 import { createLog } from '../../observability/log.ts'
 import { openDirect } from '../../storage/database/direct-access.ts'
-import { type MoveStage, moveStore } from '../../storage/move/move.ts'
 import { encryptStore } from '../../storage/objects/encryption/encrypt-store.ts'
 import { loadObjectKeys } from '../../storage/objects/encryption/object-keys.ts'
 import { openObjects } from '../../storage/storage.ts'
+import { type TransferStage, transferStore } from '../../storage/transfer/transfer-store.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { inMegabytes } from '../models/install-progress.ts'
 import { makeFilesPrivate } from '../server/private-files.ts'
@@ -33,8 +33,8 @@ stays the same. orphans/ is not copied either.
 
 encrypt encrypts all recordings and long results with the first key of STENO_OBJECT_KEY_FILE (or of
 STENO_OBJECT_KEY_COMMAND): those that are not encrypted yet, and those with another key, which must still
-be in the file. Servers may run meanwhile; restart all of them with the new key in the first line before.
-After an interruption the same command continues where it stopped. At its end the other keys may be removed.
+be in the file. Servers may keep running; first restart all of them with the new key in the first line.
+If the command is interrupted, run it again to resume. When it has finished, you can remove the other keys.
 `
 
 /** `steno store`: moves what a server stores to another place, or encrypts it. */
@@ -93,8 +93,8 @@ async function migrate(
   }
   makeFilesPrivate()
   const progress = createProgressDisplay(stderr)
-  let shown: { stage: MoveStage; rateOf: (done: number) => number | undefined } | undefined
-  function onProgress(stage: MoveStage, done: number, total: number): void {
+  let shown: { stage: TransferStage; rateOf: (done: number) => number | undefined } | undefined
+  function onProgress(stage: TransferStage, done: number, total: number): void {
     if (shown?.stage !== stage) shown = { stage, rateOf: createTransferRate() }
     const speed = shown.rateOf(done)
     progress.show(folder, {
@@ -104,7 +104,7 @@ async function migrate(
     })
   }
   try {
-    await moveStore({ folder, database, objectStore, isRestarted, signal, onProgress })
+    await transferStore({ folder, database, objectStore, isRestarted, signal, onProgress })
   } finally {
     progress.end(folder)
   }

@@ -881,9 +881,9 @@ export type ApiSignIn = {
   expires_at: string
 }
 
-/** Where words that a response quotes were spoken first */
+/** Where words that an answer quotes were spoken first */
 export type ApiSource = {
-  /** As the response has it */
+  /** As the answer has it */
   text: string
   /** Seconds */
   start: number

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { UsageError } from '../arguments.ts'
-import { formatDateTime, readPast, readSpan } from './date-time.ts'
+import { formatDateTime, readDuration, readTimeAgo } from './date-time.ts'
 
 const NOW = Date.parse('2026-05-01T10:00:00Z')
 
@@ -15,18 +15,18 @@ const past: [text: string, moment: string][] = [
 
 for (const [text, moment] of past) {
   test(`${text} is past: ${moment}`, () => {
-    assert.equal(new Date(readPast(text, { name: 'since', now: NOW })).toISOString(), moment)
+    assert.equal(new Date(readTimeAgo(text, { name: 'since', now: NOW })).toISOString(), moment)
   })
 }
 
 for (const text of ['', '24', 'h', '-1h', '1w', '2026-05-02', '2026-02-30', '123456d', 'now']) {
   test(`'${text}' is refused as a moment that is past`, () => {
-    assert.throws(() => readPast(text, { name: 'since', now: NOW }), UsageError)
+    assert.throws(() => readTimeAgo(text, { name: 'since', now: NOW }), UsageError)
   })
 }
 
 test('a span has a unit and a default', () => {
-  const read = (text?: string) => readSpan(text, { name: 'overlap', fallback: '24h' })
+  const read = (text?: string) => readDuration(text, { name: 'overlap', fallback: '24h' })
   assert.deepEqual([read(), read('30m'), read('0h')], [86_400_000, 1_800_000, 0])
   const message = "--overlap must be a time such as 30m, 24h or 7d, not '5'"
   assert.throws(() => read('5'), { name: 'UsageError', message })

@@ -23,7 +23,7 @@ function parseSpan(text: string): number {
 }
 
 /** Reads the option `name`: a time in the past, as an ISO date or a duration ago. */
-export function readPast(text: string, { name, now }: { name: string; now: number }): number {
+export function readTimeAgo(text: string, { name, now }: { name: string; now: number }): number {
   const span = parseSpan(text)
   const at = Number.isNaN(span) ? parseDate(text) : now - span
   if (at <= now) return at
@@ -33,7 +33,7 @@ export function readPast(text: string, { name, now }: { name: string; now: numbe
 }
 
 /** Reads the option `name`: a duration in milliseconds, `fallback` when absent. */
-export function readSpan(
+export function readDuration(
   text: string | undefined,
   { name, fallback }: { name: string; fallback: string },
 ): number {

@@ -3,7 +3,7 @@ import type { ApiDelivery } from '../server/api-types.ts'
 import { createClient, type DeliveryQuery } from '../server/client.ts'
 import { readServer, serverHelp, serverOptions } from '../server/server-url.ts'
 import type { RequestError } from '../server/transport.ts'
-import { readPast } from '../terminal/date-time.ts'
+import { readTimeAgo } from '../terminal/date-time.ts'
 import { sanitizeJson } from '../terminal/sanitize-terminal.ts'
 import { formatTable } from '../terminal/table.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
@@ -87,7 +87,7 @@ async function resend(args: string[], terminal: Terminal): Promise<number> {
   }
   const client = createClient(readServer(values, terminal), terminal.signal)
   if (since !== undefined) {
-    const at = readPast(since, { name: 'failed-since', now: Date.now() })
+    const at = readTimeAgo(since, { name: 'failed-since', now: Date.now() })
     const { resent } = await client.resendFailed({
       since: new Date(at).toISOString(),
       ...(endpoint !== undefined && { endpoint_id: endpoint }),

@@ -6,7 +6,7 @@ import { FIRST_ACCOUNT } from '../accounts/first-key.ts'
 import { readLabel } from '../accounts/key-options.ts'
 import { parseArguments, readSettings, UsageError } from '../arguments.ts'
 import { nameOf, openDatabase } from '../server/open-database.ts'
-import { formatDateTime, readSpan } from '../terminal/date-time.ts'
+import { formatDateTime, readDuration } from '../terminal/date-time.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { findWebhook } from './find-webhook.ts'
 import { readEvents, readWebhookUrl } from './webhook-options.ts'
@@ -51,7 +51,7 @@ export async function rotateSecrets(args: string[], terminal: Terminal): Promise
   if (positionals.length > 1 || (id === undefined) === (values.account === undefined)) {
     throw new UsageError('rotate takes one ID, or --account for the secret of an account')
   }
-  const overlapMs = readSpan(values.overlap, { name: 'overlap', fallback: '24h' })
+  const overlapMs = readDuration(values.overlap, { name: 'overlap', fallback: '24h' })
   const named =
     values.account === undefined ? undefined : readLabel(values.account, { name: 'account' })
 

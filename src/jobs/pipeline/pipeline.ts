@@ -5,7 +5,7 @@ import {
 } from '../../asr/routing/recognition-request.ts'
 import type { RecognitionRoute } from '../../asr/routing/routing.ts'
 import type { Batch, ChannelPcm, SpeechEngine } from '../../asr/speech-engine.ts'
-import { inParallel } from '../../asr/workers/in-parallel.ts'
+import { mapConcurrently } from '../../asr/workers/map-concurrently.ts'
 import type { DecodedMedia } from '../../audio/decoder/decoder-messages.ts'
 import { bytesPerSample, SAMPLE_RATE } from '../../audio/pcm.ts'
 import type { Config } from '../../config/config.ts'
@@ -350,7 +350,7 @@ async function recognize(
   let done = total - sum(left.map(length))
   const fraction = () => (total > 0 ? done / total : 1)
   progress.enter('recognize', fraction())
-  await inParallel(
+  await mapConcurrently(
     left,
     async (batch, signal) => {
       await checkpoints.saveRecognized(batch, await speech.runBatch(batch, { signal }))

@@ -1,4 +1,4 @@
-import { inParallel } from '../../asr/workers/in-parallel.ts'
+import { mapConcurrently } from '../../asr/workers/map-concurrently.ts'
 import type { Log } from '../../observability/log.ts'
 import { type AddOnError, AddOnFailure } from '../../text/result/steps/envelope.ts'
 import type {
@@ -75,7 +75,7 @@ async function responsesOf(
     if (answers.find(key) === undefined) missing.set(key, requests[i]!)
   }
   try {
-    await inParallel(
+    await mapConcurrently(
       [...missing],
       async ([key, request], signal) => {
         const response = await call(services, request, { ...options, signal, memoize })

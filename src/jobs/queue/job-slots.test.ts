@@ -139,7 +139,7 @@ test('a stop aborts what only fetches or waits, and lets the rest work on', asyn
   assert.deepEqual(aborted, ['fetching'])
 })
 
-test('who waits is sent away when the attempt is stopped', async () => {
+test('a job that waits for a slot is rejected when its attempt is stopped', async () => {
   const { running, begin, log, stop } = open()
   begin('a', { hasLocalAudio: false }).fetched()
   const late = begin('b', { hasLocalAudio: false })

@@ -14,7 +14,7 @@ const NEWEST_SHARE = 0.2
 const SHORT_SECONDS = 30
 /**
  * So many short recordings take a slot: their segments are recognized four at a time in each worker
- * (`joinTasks`), and as many wait there while others are read and written.
+ * (`createBatchingRunner`), and as many wait there while others are read and written.
  */
 const SHORT_PER_SLOT = 8
 

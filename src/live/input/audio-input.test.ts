@@ -97,7 +97,7 @@ test('an empty chunk does not decide whether those that follow repeat', async (t
   assert.equal(stored(), 1000)
 })
 
-test('who repeats slowly is waited for, but not for ever', async (t) => {
+test('a client that repeats audio slowly is waited for, but not for ever', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed } = await resumed()
   const repeat = async (from: number, count: number) => {
@@ -113,7 +113,7 @@ test('who repeats slowly is waited for, but not for ever', async (t) => {
   assert.deepEqual([acks.length, acks.at(-1)], [11, [910, 911]])
 })
 
-test('who pauses in repeating is not waited for', async (t) => {
+test('a client that stops repeating audio is not waited for', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   const { audioInput, acks, flushed } = await resumed()
   audioInput.take(audio.subarray(0, 100))

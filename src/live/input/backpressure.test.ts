@@ -20,7 +20,7 @@ test('while there is room nobody waits', () => {
   assert.deepEqual(sent, [])
 })
 
-test('who waits is let in when a tenth is free, not before', async () => {
+test('a waiting sender continues when a tenth is free, not before', async () => {
   const { space, state, sent } = open()
   state.fill = 1.1
   const waiting = space.wait()

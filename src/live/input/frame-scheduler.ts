@@ -199,7 +199,8 @@ class SocketQueue {
   }
 
   /**
-   * Resolves when all waiting frames are handled, or the line was closed; undefined when none wait.
+   * Resolves when all waiting frames are handled, or the queue was closed; undefined when none
+   * wait.
    */
   drained(): Promise<void> | undefined {
     if (this.#isClosed || this.#queue.length === 0) return undefined

@@ -64,7 +64,7 @@ test('a boundary that may still fit is waited for until no more will come', () =
   assert.deepEqual(find(lost('abc|def|ghi'), []), [109, undefined])
 })
 
-test('it tells as soon as it can', () => {
+test('the matcher decides as soon as it can', () => {
   const frames = [...'defghijkl'].map(bytes)
   assert.deepEqual(find(lost('abc|def|ghi'), frames), [103, 6])
   assert.deepEqual(find(lost('abc|def|ghi'), [...'dexx'].map(bytes)), [109, 3])

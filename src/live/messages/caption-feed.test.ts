@@ -17,7 +17,7 @@ async function readAll(captions: AsyncIterable<LiveCaption>): Promise<string[]> 
   return texts
 }
 
-test('who comes late reads the last finals, then what follows, until the end', async () => {
+test('a late viewer reads the last finals, then what follows, until the end', async () => {
   const feed = new CaptionFeed()
   for (let i = 0; i < 60; i++) publish(feed, `u${i}`, 'said')
   const watching = readAll(feed.watch(never))

@@ -42,7 +42,7 @@ export type MessageOutboxOptions = {
   earlier: EarlierMessages | undefined
 }
 
-/** `isLast`: it comes at the end, see `Outgoing`; `at`: its time, if that is not now. */
+/** `isLast`: it comes at the end, see `OutgoingMessage`; `at`: its time, if that is not now. */
 export type SendOptions = { isLast?: boolean; at?: number }
 
 /**

@@ -19,10 +19,10 @@ import type { UtteranceView } from '../../transcript/utterance-view.ts'
 /** The response of an add-on, with what language models took for it. */
 export type ServiceEnvelope = Envelope & { usage?: Usage }
 
-/** Makes a part of a response, or returns what an equal request was answered before. */
+/** Computes a part of a response, or returns the stored response to an identical request. */
 export type Memoize = ServiceCallOptions['memoize']
 
-/** How services are called: until the session is left, and for nothing that was answered before. */
+/** Options of a call: `signal` aborts when the session is left, `memoize` stores responses. */
 export type CallOptions = { signal: AbortSignal; memoize: Memoize }
 
 /** The add-ons of one session that services answer. They reject only when aborted. */

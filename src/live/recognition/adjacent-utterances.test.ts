@@ -16,7 +16,7 @@ test('the words of an utterance that touches another begin where those ended', (
   assert.equal(startAfter(adjacent, null).start, 32_000)
 })
 
-test('they begin no earlier than what is heard with them, and not behind their end', () => {
+test('utterances begin no earlier than the text recognized with them, and not after their end', () => {
   assert.equal(behind(0), 0)
   assert.equal(behind(9), 64_000)
 })

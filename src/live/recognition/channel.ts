@@ -96,7 +96,7 @@ const MAX_ENDED = 8
  */
 const EMBEDDING_ATTEMPTS = 2
 
-type EarlyFinal = { span: UtteranceSpan; final: Promise<FinalResult>; stop: AbortController }
+type SpeculativeFinal = { span: UtteranceSpan; final: Promise<FinalResult>; stop: AbortController }
 type LastPartial = { number: number; text: string; draft: DraftText; lastSpeech: number }
 
 /**
@@ -118,7 +118,7 @@ export class Channel {
   #sentLanguage: string | null
   /** The first language that was clear; it stays unless languages may change. */
   #clearLanguage: Promise<string | null> = Promise.resolve(null)
-  #early: EarlyFinal | undefined
+  #early: SpeculativeFinal | undefined
   #partial: AbortController | undefined
   #last: LastPartial | undefined
   #nextPartialAt = 0

@@ -5,7 +5,7 @@ export type ChannelSpan = { channel: number; start: number; end: number }
 
 /**
  * Creates a function that returns the speaker of a span: that of the overlapping utterance with
- * the longest overlap. Returns undefined where no speaker is known. `spoken` ascend by start.
+ * the longest overlap. Returns undefined where no speaker is known. The utterances ascend by start.
  */
 export function createSpeakerLookup(
   utterances: readonly SessionUtterance[],

@@ -91,7 +91,7 @@ export function speechKey(
 
 const closingTypes = new Set<string>(['end_recording', 'post_summarization', 'post_audio_to_llm'])
 
-/** A client that reads these slowly does no harm, see `Outgoing`. */
+/** A client that reads these slowly does no harm, see `OutgoingMessage`. */
 function isLast(head: MessageHead): boolean {
   const { type } = head
   return closingTypes.has(type) || isWhole(head) || isSentAtEnd(head)

@@ -112,7 +112,7 @@ test('an answer that lacks utterances has a warning, one that failed on all has 
   assert.deepEqual(await warningsOf(success, success), [])
 })
 
-test('who felt something is who spoke then in the end, not who was told', async () => {
+test('the speaker of a sentiment is the final one, not the one that was sent', async () => {
   const sent = [
     { start: 1, end: 2, speaker: 0 },
     { start: 3, end: 4, speaker: 0 },

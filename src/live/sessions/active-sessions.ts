@@ -171,7 +171,7 @@ export class ActiveSessions {
     return this.#meanSeconds
   }
 
-  /** Runs a session, unless it is already running; see `Opened`. */
+  /** Runs a session, unless it is already running; see `OpenResult`. */
   open(job: LiveJob, options: OpenSessionOptions = {}): Promise<OpenResult> {
     if (!this.#opened.has(job.id)) void this.#runUntilEnded(job, options)
     return this.#opened.get(job.id)!

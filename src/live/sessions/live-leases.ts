@@ -10,9 +10,9 @@ const BATCH = 50
 
 /**
  * A lease that is renewed until it is released; `lost` is aborted when another server has it, which
- * `lose` reports if that shows elsewhere first. After `end` a loss is not reported any more: the
- * statement that ends the job finds it, and until that succeeds, which a slow store may delay for
- * longer than a lease lasts, nobody else is to take the session.
+ * `lose` reports if that shows elsewhere first. After `end` a loss is no longer reported: the
+ * statement that ends the job detects it. Renewals continue until then, because a slow store can
+ * take longer than one lease.
  */
 export type HeldLease = { lost: AbortSignal; end(): void; release(): void; lose(): void }
 

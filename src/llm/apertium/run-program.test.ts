@@ -24,7 +24,7 @@ test('a program that ends before it reads its input is no error of ours', async 
   await assert.rejects(runProgram('false', [], usual), fails(/ended with 1/))
 })
 
-test('who writes too much is stopped', async () => {
+test('a program that writes too much is stopped', async () => {
   await assert.rejects(runProgram('yes', [], usual), fails(/wrote too much/))
 })
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { type Loss, SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { SupervisedWorker, type WorkerExit } from '../../workers/supervised-worker.ts'
 import { processStarter } from '../../workers/transports.ts'
 import { type ChatModel, type ChatRequest, type ChatResponse, LlmFailure } from '../chat-client.ts'
 import type { LlamaCancel, LlamaProgress, LlamaResponse, LlamaTask } from './protocol.ts'
@@ -131,7 +131,7 @@ function toCompletion({
 }
 
 function describeLoss(
-  { how, cause }: Loss,
+  { how, cause }: WorkerExit,
   {
     timeout,
     answerTimeout,

@@ -9,7 +9,7 @@ import {
   readCatalog,
 } from '../catalog.ts'
 import { hashFile } from '../files/hash-file.ts'
-import type { FoundModel } from './import.ts'
+import type { ImportCandidate } from './import.ts'
 
 /** Files of a checkpoint: weights, and what describes them. */
 const CHECKPOINT_FILE = /^[\w-][\w.-]*\.(bin|safetensors|json|txt)$/
@@ -41,7 +41,7 @@ export async function describeCheckpoint(
   folder: string,
   form: CheckpointForm,
   { id, languages, signal }: { id: string; languages: readonly string[]; signal: AbortSignal },
-): Promise<FoundModel> {
+): Promise<ImportCandidate> {
   const { engine, kind, memoryFactor } = form
   if (readCatalog().some((model) => model.id === id)) {
     throw new Error(`Cannot import ${folder} as ${id}: the catalog has a model of this name`)

@@ -8,7 +8,7 @@ import { type InstallOptions, installModel, isInstalled } from './install.ts'
 import { requireSpace } from './require-space.ts'
 
 /** What a folder holds of a model; `missing` are the names of the files that it lacks. */
-export type FoundModel = {
+export type ImportCandidate = {
   model: CatalogModel
   /** Paths by SHA-256. */
   found: ReadonlyMap<string, string>
@@ -23,7 +23,7 @@ export type FoundModel = {
 export async function findModels(
   folder: string,
   { catalog, signal }: { catalog: readonly CatalogModel[]; signal: AbortSignal },
-): Promise<FoundModel[]> {
+): Promise<ImportCandidate[]> {
   const files = catalog.flatMap((model) => model.files)
   const sizes = new Set(files.map(({ bytes }) => bytes))
   const hashes = new Set(files.map(({ sha256 }) => sha256))
@@ -49,7 +49,7 @@ export async function findModels(
 /** Installs a model from files that `findModels` found: see `installModel`. */
 export async function importModel(
   modelsFolder: string,
-  { model, found }: FoundModel,
+  { model, found }: ImportCandidate,
   options: InstallOptions,
 ): Promise<boolean> {
   if (isInstalled(modelsFolder, model)) return false
@@ -59,7 +59,7 @@ export async function importModel(
 
 async function copyFiles(
   downloads: string,
-  { model, found }: Pick<FoundModel, 'model' | 'found'>,
+  { model, found }: Pick<ImportCandidate, 'model' | 'found'>,
   { signal, onStep }: InstallOptions,
 ): Promise<void> {
   await requireSpace(downloads, model)

@@ -34,7 +34,7 @@ test('an account has a share, and the others theirs beside it', async () => {
   assert.equal(turns.size, 0)
 })
 
-test('who waits too long, or after too many, is refused', async () => {
+test('a lookup that waits too long, or behind too many, is refused', async () => {
   const turns = new LookupScheduler()
   const attacker = hold(turns, 'attacker', 16 + 200 + 5)
   await turn()

@@ -8,7 +8,7 @@ export type SearchDialect = {
   readonly columns: RawBuilder<unknown>
   values(owner: string, terms: readonly string[]): RawBuilder<unknown>
   /** The utterances of an owner that a query finds: all, or those of some jobs. */
-  find(owner: string, query: TermQuery, jobIds?: readonly string[]): FoundUtterances
+  find(owner: string, query: TermQuery, jobIds?: readonly string[]): UtteranceMatchSql
   /** About how many a query finds; may stop counting where there are many. */
   estimate(db: Transaction, owner: string, query: TermQuery): Promise<number>
   /**
@@ -19,7 +19,7 @@ export type SearchDialect = {
 }
 
 /** Parts of a `select` in which `u` is the utterance. */
-export type FoundUtterances = { from: RawBuilder<unknown>; where: RawBuilder<SqlBool> }
+export type UtteranceMatchSql = { from: RawBuilder<unknown>; where: RawBuilder<SqlBool> }
 
 type Transaction = { readonly sql: Kysely<Tables> }
 
@@ -35,7 +35,7 @@ export type Dialect = {
   /** The JSON text of an object with these fields of the JSON text in `column`. */
   jsonFields(column: string, fields: readonly string[]): RawBuilder<string>
   /**
-   * Follows a table whose rows are to be found by an index, where the planner would take another.
+   * An index hint, which follows the name of a table where the planner would take another index.
    */
   byIndex(name: string): RawBuilder<unknown>
   /** A column whose own index is not to be used, because another finds fewer rows. */
@@ -53,8 +53,8 @@ export type Dialect = {
    */
   lock?(tx: Transaction, name: string): Promise<void>
   /**
-   * Locks rows that the transaction is going to delete unless others refer to them: who refers to
-   * one right now ends first, and a later statement sees it.
+   * Locks rows that the transaction may delete. Waits for transactions that add references to them,
+   * so that a later statement sees those references.
    */
   lockRows?(tx: Transaction, table: keyof Tables, which: RawBuilder<SqlBool>): Promise<void>
   /** Ends a `select` of rows that the transaction refers to: they stay until it ends. */

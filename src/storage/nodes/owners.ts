@@ -15,7 +15,7 @@ export type OwnerInfo = {
   registered(db: Db): void
 }
 
-/** How an owner begins, and what it does about others. */
+/** Options of an owner: how it registers, and how it treats dead owners. */
 export type OwnerOptions = {
   log: Log
   /** Nothing else can have the database open, so every earlier owner is dead. */
@@ -104,10 +104,10 @@ async function removeOwners(db: Db, which: ReturnType<typeof sql<SqlBool>>): Pro
 }
 
 /** The owners that are alive: their ids, and when the first of them started. */
-export type ActiveOwners = { ids: string[]; since: number }
+export type OwnerSnapshot = { ids: string[]; since: number }
 
 /** Returns the owners whose heartbeat goes on, this process among them. */
-export async function findOwners(db: Db): Promise<ActiveOwners> {
+export async function findOwners(db: Db): Promise<OwnerSnapshot> {
   const rows = await db.sql.selectFrom('owners').select(['id', 'started_at']).execute()
   const started = rows.map(({ started_at }) => started_at)
   return { ids: rows.map(({ id }) => id), since: Math.min(...started) }

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/db.ts'
-import type { FoundUtterances } from '../database/dialect.ts'
+import type { UtteranceMatchSql } from '../database/dialect.ts'
 import { hasMetadata, type JobFilter, type ListCursor, listJobs } from '../jobs/job-lists.ts'
 import type { JobKind } from '../jobs/jobs.ts'
 import type { TermQuery } from './term-query.ts'
@@ -109,7 +109,7 @@ async function selectMatchingJobs(
   return rows.map(({ id }) => id)
 }
 
-type SearchMatches = { found: FoundUtterances }
+type SearchMatches = { found: UtteranceMatchSql }
 
 async function selectIds(
   db: Db,
@@ -125,7 +125,7 @@ async function selectIds(
   return rows.map(({ id }) => id)
 }
 
-function countFound(db: Db, filter: SearchFilter, found: FoundUtterances): Promise<number> {
+function countFound(db: Db, filter: SearchFilter, found: UtteranceMatchSql): Promise<number> {
   return withPlan(db, async (database) => {
     const { rows } = await sql<{ count: number }>`select count(*) as count
       from ${matching(filter, found)}`.execute(database)
@@ -136,7 +136,7 @@ function countFound(db: Db, filter: SearchFilter, found: FoundUtterances): Promi
 /** Returns what follows `from` for the utterances that a filter allows among those found. */
 function matching(
   { account, language, speaker, kinds, from, before, metadata }: SearchFilter,
-  found: FoundUtterances,
+  found: UtteranceMatchSql,
 ): RawBuilder<unknown> {
   const conditions: RawBuilder<unknown>[] = [
     found.where,

@@ -3,18 +3,18 @@ import type { Db } from '../database/db.ts'
 import { statement } from '../database/statement.ts'
 
 /** The bytes stored by one account, by all, and by the one that stores the most. */
-export type HeldBytes = { own: number; total: number; largest: number }
+export type StoredBytes = { own: number; total: number; largest: number }
 
 /**
  * Counts the bytes that accounts store: files, results, and data that came with their jobs. Work in
  * progress does not count.
  */
-export async function countHeldBytes(db: Db, account: string): Promise<HeldBytes> {
+export async function countHeldBytes(db: Db, account: string): Promise<StoredBytes> {
   const [held] = await selectHeldBytes(db, { account })
   return held!
 }
 
-const selectHeldBytes = statement<{ account: string }, HeldBytes>(
+const selectHeldBytes = statement<{ account: string }, StoredBytes>(
   ({ account }) => sql`
     select coalesce(sum(bytes), 0) as total, coalesce(max(bytes), 0) as largest,
       coalesce((select bytes from account_bytes where account = ${account}), 0) as own

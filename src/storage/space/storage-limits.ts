@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Db } from '../database/db.ts'
-import { countHeldBytes, type HeldBytes, listKeyAccounts } from './account-bytes.ts'
+import { countHeldBytes, listKeyAccounts, type StoredBytes } from './account-bytes.ts'
 import { type MeasureDisk, reserveOf } from './disk.ts'
 
 /** The operator's settings for disk space, in bytes. */
@@ -13,7 +13,7 @@ export type SpaceSettings = {
   accounts?: readonly string[]
 }
 
-/** The dependencies of `Space`. */
+/** The dependencies of `StorageLimits`. */
 export type StorageLimitsOptions = SpaceSettings & { db: Db; disk: MeasureDisk }
 
 /** New work is refused early; accepted work may use all but the last part of the reserve. */
@@ -29,7 +29,7 @@ export type SpaceIntake = Disposable & {
 }
 
 /** The state of the disk space, in bytes. */
-export type SpaceState = Pick<HeldBytes, 'total' | 'largest'> & {
+export type SpaceState = Pick<StoredBytes, 'total' | 'largest'> & {
   free: number
   reserve: number
   /** Whether new work is refused. */

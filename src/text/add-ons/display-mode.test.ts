@@ -3,13 +3,13 @@ import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { displayMode } from './display-mode.ts'
 
-type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>>
+type SpeakerRef = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>>
 
 /**
  * Returns the paragraphs of utterances in turn, each word half a second long; `_` is half a second
  * of silence.
  */
-function paragraphs(...turns: [text: string, whose?: Whose][]): unknown {
+function paragraphs(...turns: [text: string, whose?: SpeakerRef][]): unknown {
   let tick = 0
   const utterances = turns.map(([text, whose]) => {
     const words: Utterance['words'] = []

@@ -2,8 +2,8 @@ import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { type EditState, type Replacement, speakerAt } from './edit-state.ts'
+import { interpolateTimes, timeFor } from './interpolate-times.ts'
 import { bareWords } from './machine-words.ts'
-import { spreadTimes, timeFor } from './spread-times.ts'
 
 type WordView = UtteranceView['words'][number]
 
@@ -87,7 +87,7 @@ function itemsOf(own: UtteranceView, utterance: number, state: EditState): Item[
 function newWords(own: UtteranceView, replacement: Replacement): EditedWord[] {
   const { from, words } = replacement
   if (words.length === 0) return []
-  const spans = spreadTimes(words, timeFor(own.words, replacement))
+  const spans = interpolateTimes(words, timeFor(own.words, replacement))
   return words.map((word, i) => {
     const { start, end } = spans[i]!
     const times = { start: start / 1000, end: end / 1000 }

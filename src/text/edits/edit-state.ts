@@ -24,7 +24,7 @@ export type EditState = {
   /** By utterance: ranges in order that do not overlap. */
   words: Map<number, Replacement[]>
   speakers: Map<number, Assignment[]>
-  /** Who the speakers that the machine found are now. */
+  /** The speaker that each detected speaker was merged into. */
   joined: Map<number, number>
   speakerNames: Map<number, string>
   channelNames: Map<number, string>
@@ -58,7 +58,7 @@ export function applyChange(state: EditState, change: Change): void {
 
 type Range = { from: number; to: number }
 
-/** Returns what of the ranges lies outside of one. */
+/** Returns the parts of the ranges outside the given one. */
 function outside<T extends Range>(ranges: readonly T[], { from, to }: Range): T[] {
   return ranges.flatMap((one) => {
     if (one.to <= from || one.from >= to) return [one]

@@ -7,7 +7,7 @@ import { EditError, type EditOperation, planEdits } from './plan-edits.ts'
 /** The JSON text of a result, the stored corrections of its transcript, and what is to be added. */
 export type EditTask = {
   result: string
-  /** As `edited` returned them, oldest first. */
+  /** Earlier operations, as an edit returned them, oldest first. */
   stored: readonly string[]
   operations?: readonly EditOperation[]
 }

@@ -1,9 +1,9 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import type { Replacement } from './edit-state.ts'
+import { timeFor } from './interpolate-times.ts'
 import { bareWords, cleanText } from './machine-words.ts'
 import { matchWords } from './match-words.ts'
-import { timeFor } from './spread-times.ts'
 
 type Range = { from: number; to: number }
 type ChangedRange = Range & { words: string[] }

@@ -2,7 +2,7 @@
  * Articles, prepositions, possessives and conjunctions, by language: they belong with the next
  * word.
  */
-const LEANING: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+const NO_BREAK_AFTER: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
     'en',
     new Set(
@@ -15,8 +15,8 @@ const LEANING: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ])
 
 /** Returns whether a word should not be the last of its row: `the`, `of`. */
-export function leansOnNext(word: string, language: string): boolean {
-  return LEANING.get(language)?.has(word.toLowerCase()) ?? false
+export function isNoBreakWord(word: string, language: string): boolean {
+  return NO_BREAK_AFTER.get(language)?.has(word.toLowerCase()) ?? false
 }
 
 /**

@@ -1,7 +1,7 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
 import { localeOf } from '../words/locale.ts'
-import { type Chunk, leansOnNext } from './breaks.ts'
+import { type Chunk, isNoBreakWord } from './breaks.ts'
 import { countColumns, splitCharacters } from './width.ts'
 
 /** The place of a word in the text of its utterance. */
@@ -27,7 +27,7 @@ export function splitChunks(utterance: Utterance, splitAt = Number.POSITIVE_INFI
     while (spans[i]!.to < to) i++
     const end = timeAt(spans[i]!, to)
     const blank = from > 0 && text[from - 1] === ' ' ? ' ' : ''
-    const leans = leansOnNext(part, utterance.language)
+    const leans = isNoBreakWord(part, utterance.language)
     chunks.push({ text: part, blank, columns: countColumns(part), leans, start, end })
   }
   return chunks

@@ -1,5 +1,5 @@
 /** The fields that say whose words an utterance holds. */
-type Whose = { channel: number; speaker?: number | undefined }
+type SpeakerRef = { channel: number; speaker?: number | undefined }
 
 /** Names that people gave to speakers and channels, by their number. */
 export type VoiceNames = {
@@ -13,9 +13,9 @@ export type VoiceNames = {
  * where there are several channels.
  */
 export function speakerLabelsOf(
-  all: readonly Whose[],
+  all: readonly SpeakerRef[],
   names?: VoiceNames,
-): (one: Whose) => string | undefined {
+): (one: SpeakerRef) => string | undefined {
   const speakers = new Set(all.flatMap(({ speaker }) => (speaker === undefined ? [] : [speaker])))
   const channels = new Set(all.map(({ channel }) => channel))
   return ({ speaker, channel }) => {

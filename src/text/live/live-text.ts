@@ -72,7 +72,7 @@ export class LiveText {
     else this.#prepared.add(id)
     // Without vocabularies: those belong to the session.
     const switches = Object.fromEntries(wanted.map((name) => [name, true]))
-    const session = { id, account: PREPARATIONS, params: switches, language }
+    const session = { id, account: WARMUP_ACCOUNT, params: switches, language }
     const text = this.#openText(session, { finals: () => thread })
     this.#preparations.set(text, thread)
     void text.prepared.then(() => {
@@ -149,4 +149,4 @@ export class LiveText {
 }
 
 /** The account whose turn it is when only word lists are loaded. No real account has this name. */
-const PREPARATIONS = ''
+const WARMUP_ACCOUNT = ''

@@ -197,5 +197,5 @@ export type SessionText = {
 /** A session: its account, its switches with their configurations, and its most likely language. */
 export type TextSession = { id: string; account: string; params: Params; language: string }
 
-/** Options of `change`. The words of a partial wait until those of finals are done. */
+/** Options of `applyTransforms`. The words of a partial wait until those of finals are done. */
 export type TransformOptions = { signal: AbortSignal; isPartial?: boolean }

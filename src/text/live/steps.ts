@@ -5,7 +5,7 @@ import { type Envelope, runInEnvelope } from '../result/steps/envelope.ts'
 import { type CustomSpellingConfig, createSpelling } from '../transforms/spelling.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
-import type { SessionReplacer } from '../words/text-growth.ts'
+import type { SessionReplacer } from '../words/growth-budget.ts'
 import type { AddOnStep, TransformStep, UtteranceWords } from './step-names.ts'
 
 /** A transform ready to run: it prepares its configuration once, and per language of the words. */

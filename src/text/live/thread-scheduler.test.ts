@@ -37,7 +37,7 @@ test('the lowest rank goes first, among accounts and within one', () => {
   assert.equal(takeAll(), 'a0 b0 a1 b1 a2')
 })
 
-test('who used more than its share comes after the others, until that is forgotten', () => {
+test('an account that used more than its share comes after the others, until that is forgotten', () => {
   const { add, turns, clock, takeAll } = openTurns()
   turns.charge('a', 300)
   add('a', 0)

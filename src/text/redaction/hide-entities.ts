@@ -47,7 +47,7 @@ export function hideEntities(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = hidden.length
     const known = knownWordsOf(hidden, wanted)
-    // A pause does not make a number another one; but the words around it may be an entity with it.
+    // A filled pause does not split a number; but the words around it may form an entity with it.
     const fluent = hasPauses ? [renderUtterances(masked, { style, pauses: false })] : []
     const drawn = [...fluent, renderUtterances(masked, { style, pauses: true })]
     const claims: Claim[] = []

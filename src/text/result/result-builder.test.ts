@@ -231,7 +231,7 @@ test('a second thread is started for who waits, and ends with the last of them',
   await long.done
 })
 
-test('who does not wait for long has no thread started', async (t) => {
+test('a task that waits only briefly starts no thread', async (t) => {
   const { begin } = openShared(t, { secondAfter: 1000 })
   const all = ['a', 'b', 'c'].map((account) => begin(account, 'tell thread').done)
   assert.equal(new Set(await Promise.all(all)).size, 1)

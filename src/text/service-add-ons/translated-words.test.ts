@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { followWords, spreadWords } from './translated-words.ts'
+import { followWords, interpolateWordTimes } from './translated-words.ts'
 
 const original = ['Hello', 'Lena'].map((text, i) => ({ text, start: i, end: i + 1, confidence: 1 }))
 
 function piecesOf(text: string, language: string): string[] {
-  const { words } = spreadWords(text, original, language)
+  const { words } = interpolateWordTimes(text, original, language)
   assert.deepEqual(
     followWords(text, original, language).words.map((word) => word.text),
     words.map((word) => word.text),

@@ -8,7 +8,11 @@ import type { Word } from '../../transcript/transcript.ts'
 export type TimedWords = { words: Word[]; shown: Word[] }
 
 /** Spreads the words of a translation over the time of its utterance, by their length. */
-export function spreadWords(text: string, original: readonly Word[], language: string): TimedWords {
+export function interpolateWordTimes(
+  text: string,
+  original: readonly Word[],
+  language: string,
+): TimedWords {
   const [first, last] = [original[0], original.at(-1)]
   if (!first || !last) return { words: [], shown: [] }
   const span = { start: first.start, end: last.end, confidence: meanConfidence(original) }

@@ -13,7 +13,7 @@ import { joinUtterances } from './join-utterances.ts'
 import { plainText } from './plain-transcript.ts'
 import { errorOf, type LlmResponse, readResponse } from './responses.ts'
 import type { ServiceAddOn, ServiceRequest } from './service-add-on.ts'
-import { followWords, spreadWords, type TimedWords } from './translated-words.ts'
+import { followWords, interpolateWordTimes, type TimedWords } from './translated-words.ts'
 
 /** `translation_config`. */
 type TranslationConfig = {
@@ -208,7 +208,7 @@ function translated(
     for (const [i] of own.entries()) texts.set(from + i, spell(given[i] ?? ''))
   }
   const { lipsync = true } = configOf(params)
-  const time = lipsync ? followWords : spreadWords
+  const time = lipsync ? followWords : interpolateWordTimes
   const timed = utterances.map(({ words, ...utterance }, i): TimedUtterance => {
     const text = texts.get(i)
     if (text === undefined) return { ...utterance, words, shown: words }

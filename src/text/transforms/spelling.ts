@@ -1,6 +1,11 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, MAX_REPLACEMENT, type SessionReplacer, warningsOf } from '../words/text-growth.ts'
+import {
+  GrowthBudget,
+  MAX_REPLACEMENT,
+  type SessionReplacer,
+  warningsOf,
+} from '../words/growth-budget.ts'
 import { trailingFrom } from '../words/trailing.ts'
 import { foldWord, partsOf, replaceWords, withPunctuation } from '../words/word-parts.ts'
 
@@ -41,7 +46,7 @@ export function applySpelling(transcript: Transcript, config: CustomSpellingConf
  */
 export function createSpelling(config: CustomSpellingConfig): SessionReplacer {
   const dictionaries = new Map<string, Dictionary>()
-  const growth = new Growth()
+  const growth = new GrowthBudget()
   const tooLong = Object.entries(config.spelling_dictionary).filter(isTooLong).length
   return {
     apply(transcript) {
@@ -108,7 +113,11 @@ function stepsOf(text: string, separator: string): string[] {
   return separator === '' ? [...text] : [text]
 }
 
-function spell({ words, language }: Utterance, dictionary: Dictionary, growth: Growth): Word[] {
+function spell(
+  { words, language }: Utterance,
+  dictionary: Dictionary,
+  growth: GrowthBudget,
+): Word[] {
   const separator = separatorOf(language)
   const spelled: Word[] = []
   growth.begin(words)
@@ -127,7 +136,7 @@ function spell({ words, language }: Utterance, dictionary: Dictionary, growth: G
 function replace(
   spelled: Word[],
   replaced: readonly Word[],
-  { match, growth }: { match: Match; growth: Growth },
+  { match, growth }: { match: Match; growth: GrowthBudget },
 ): boolean {
   const previous = /[\p{L}\p{N}]/u.test(match.key) ? undefined : spelled.at(-1)
   const before = previous ? [previous, ...replaced] : replaced

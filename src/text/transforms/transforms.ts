@@ -3,13 +3,13 @@ import { type PiiRedactionConfig, redact } from '../redaction/redaction.ts'
 import { nameConsistency } from '../service-add-ons/name-consistency.ts'
 import type { CustomVocabularyConfig } from '../vocabulary/entries.ts'
 import { createVocabulary } from '../vocabulary/vocabulary.ts'
+import type { SessionReplacer } from '../words/growth-budget.ts'
 import {
   formatNumbers,
   type NumberFormattingConfig,
   languages as numberLanguages,
 } from '../words/numbers/number-style.ts'
 import { enhancePunctuation } from '../words/sentences/punctuation.ts'
-import type { SessionReplacer } from '../words/text-growth.ts'
 import { languages as fillerLanguages, removeFillers } from './fillers.ts'
 import { maskProfanity, languages as profanityLanguages } from './profanity.ts'
 import { type CustomSpellingConfig, createSpelling } from './spelling.ts'

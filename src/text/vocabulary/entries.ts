@@ -1,4 +1,4 @@
-import { MAX_REPLACEMENT } from '../words/text-growth.ts'
+import { MAX_REPLACEMENT } from '../words/growth-budget.ts'
 import { foldCase } from '../words/word-parts.ts'
 import { isVowel, PHONES, phoneDistance } from './phone-distance.ts'
 import { hasSounds, phonesOf } from './phones.ts'

@@ -1,5 +1,5 @@
 import type { Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { Growth, type SessionReplacer, warningsOf } from '../words/text-growth.ts'
+import { GrowthBudget, type SessionReplacer, warningsOf } from '../words/growth-budget.ts'
 import {
   foldWord,
   partsOf,
@@ -54,7 +54,7 @@ export function applyVocabulary(
  */
 export function createVocabulary(config: CustomVocabularyConfig): SessionReplacer {
   const indexes = new Map<string, Index>()
-  const growth = new Growth()
+  const growth = new GrowthBudget()
   const tooLong = countTooLong(config)
   function indexFor(language: string): Index {
     const name = hasSounds(language) ? language : 'by letters'
@@ -172,7 +172,7 @@ function chooseBest(found: Candidate[]): Candidate[] {
 function replace(
   words: readonly Word[],
   recognized: readonly PreparedWord[],
-  { chosen, growth }: { chosen: readonly Candidate[]; growth: Growth },
+  { chosen, growth }: { chosen: readonly Candidate[]; growth: GrowthBudget },
 ): Word[] {
   const replaced: Word[] = []
   let at = 0

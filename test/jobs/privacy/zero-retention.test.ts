@@ -127,7 +127,7 @@ test('a result that was read leaves no byte, and its recording goes before', asy
   assert.deepEqual(await findTraces(), [])
 })
 
-test('who reads a job that still runs has not read its result', async () => {
+test('a read of a running job does not count as a read of its result', async () => {
   const { id, go } = await createHeld()
   assert.equal(await statusOf(`/v2/pre-recorded/${id}`), 200)
   go()

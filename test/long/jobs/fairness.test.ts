@@ -115,7 +115,7 @@ test('a full queue answers 429 to every key of its account and to no other', asy
   assert.equal((await create(server, own)).status, 201)
 })
 
-test('who waits as long as Retry-After says finds room, as far as the past tells', async (t) => {
+test('a client that waits as long as Retry-After says finds room, as far as the past tells', async (t) => {
   const { server, held, untilHeld, own, other } = await startHeld(t, {
     STENO_MAX_QUEUED_JOBS: '1',
     STENO_MAX_CONCURRENT_JOBS: '1',

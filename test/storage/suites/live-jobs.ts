@@ -258,7 +258,7 @@ test('a session is only given up while nobody has connected', async ({ db }) => 
   assert.equal((await findJob(db, { id: begun, account }))?.status, 'processing')
 })
 
-test('who lost the lease of a session cannot fail it', async ({ db }) => {
+test('an owner that lost the lease of a session cannot fail it', async ({ db }) => {
   const { id, lease } = await beginNewLiveJob(db)
   const next = await beginLiveJob(db, id, { owner: 'next', at: Date.now() })
   const fail = (only: typeof lease) => failLiveJob(db, id, { failure, ...end, only })

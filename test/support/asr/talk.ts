@@ -1,4 +1,4 @@
-import type { EmbeddedWindow } from '../../../src/asr/speakers/embedding/embedder.ts'
+import type { WindowEmbedding } from '../../../src/asr/speakers/embedding/embedder.ts'
 import { diarizationGrid, speechRegions } from '../../../src/asr/speakers/embedding/regions.ts'
 import { slidingWindows } from '../../../src/asr/speakers/embedding/windows.ts'
 import { SAMPLE_RATE } from '../../../src/asr/speech-engine.ts'
@@ -46,7 +46,7 @@ export function embeddingOf(shares: Record<string, number>, seed: number): Float
 }
 
 /** Words of one channel, their speakers, and their windows. */
-export type Talk = { words: Word[]; speakers: string; windows: EmbeddedWindow[] }
+export type Talk = { words: Word[]; speakers: string; windows: WindowEmbedding[] }
 
 /**
  * A talk in letters: each is a word of 0.3 s by the speaker of that name, followed by 0.1 s; a

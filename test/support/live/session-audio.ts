@@ -13,7 +13,7 @@ export function audioAt(from: number, to: number): Buffer {
 }
 
 /**
- * Returns the n-th line of a log, of random length; `sound` bytes of audio were written before it.
+ * Returns the n-th line of a log, of random length; `audio` bytes of audio were written before it.
  */
 export function lineOf(n: number, audio: number, length = 0): string {
   return JSON.stringify({ n, audio, text: 'é'.repeat(length) })

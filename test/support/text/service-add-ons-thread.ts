@@ -4,7 +4,7 @@
  */
 
 import { AddOnFailure } from '../../../src/text/result/steps/envelope.ts'
-import { serveTasks } from '../../../src/text/result/threads/serve-tasks.ts'
+import { serveResultTasks } from '../../../src/text/result/threads/serve-result-tasks.ts'
 import type { ServiceAddOn } from '../../../src/text/service-add-ons/service-add-on.ts'
 import { blockThread } from '../workers/block-thread.ts'
 
@@ -39,4 +39,4 @@ const audioToLlm: ServiceAddOn = {
   prepare: () => [{ service: 'language model', model: 'tiny', prompt: 'Who called?' }],
 }
 
-serveTasks({ serviceAddOns: [translation, audioToLlm] })
+serveResultTasks({ serviceAddOns: [translation, audioToLlm] })

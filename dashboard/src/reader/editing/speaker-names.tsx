@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { texts } from '../../texts.ts'
-import { type Speakers, titleOf, type Voice } from '../speakers.ts'
+import { type NamedSpeaker, type Speakers, titleOf } from '../speakers.ts'
 import type { Edits } from './edits.ts'
 
 const t = texts.reader
@@ -27,10 +27,14 @@ export function SpeakerNames({ speakers, apply, canEdit }: SpeakerNamesProps): J
   )
 }
 
-type VoiceProps = Pick<SpeakerNamesProps, 'apply'> & { voice: Voice }
+type NamedSpeakerProps = Pick<SpeakerNamesProps, 'apply'> & { voice: NamedSpeaker }
 
 /** Stored when the field is left, or by Enter. */
-function NameField({ voice, apply, canEdit }: VoiceProps & { canEdit: boolean }): JSX.Element {
+function NameField({
+  voice,
+  apply,
+  canEdit,
+}: NamedSpeakerProps & { canEdit: boolean }): JSX.Element {
   const { kind, number, label, name } = voice
   const input = useRef<HTMLInputElement>(null)
   const sent = useRef(name)
@@ -70,7 +74,7 @@ function JoinField({
   voice,
   voices,
   apply,
-}: VoiceProps & { voices: readonly Voice[] }): JSX.Element | null {
+}: NamedSpeakerProps & { voices: readonly NamedSpeaker[] }): JSX.Element | null {
   const others = voices.filter((one) => one.kind === 'speaker' && one !== voice)
   if (others.length === 0) return null
   return (

@@ -1,14 +1,14 @@
 import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../../texts.ts'
-import { newSpeaker, titleOf, type Voice } from '../speakers.ts'
+import { type NamedSpeaker, newSpeaker, titleOf } from '../speakers.ts'
 import type { Edits, ShownUtterance } from './edits.ts'
 
 const t = texts.corrections
 
 type EditorProps = Pick<Edits, 'apply' | 'at'> & {
   utterance: ShownUtterance
-  voices: readonly Voice[]
+  voices: readonly NamedSpeaker[]
   /** The word at whose begin the cursor stands first. */
   word: number
   /** Names the place for those who do not see it. */
@@ -111,7 +111,7 @@ export function SpeakerOptions({
   voices,
   without,
 }: {
-  voices: readonly Voice[]
+  voices: readonly NamedSpeaker[]
   without?: number | undefined
 }): JSX.Element {
   const speakers = voices.filter(({ kind, number }) => kind === 'speaker' && number !== without)

@@ -14,7 +14,7 @@ const MIN_BYTES_PER_SECOND = 2000
 /** How long a client with a key may send nothing: a tunnel, a change of network. */
 const TIMEOUT = 120
 /** The same without a key: such bodies are discarded, whatever they are. */
-const STRANGER_TIMEOUT = 10
+const UNAUTHENTICATED_TIMEOUT = 10
 const TICK_MS = 1000
 
 /** Watches the bodies of requests, a second at a time. */
@@ -40,7 +40,7 @@ export function createBodyWatch<T extends SlowBody>(giveUp: (body: T) => void): 
     const earned = (bytesRead - state.bytes) / MIN_BYTES_PER_SECOND
     state.bytes = bytesRead
     if (body.readableLength >= body.readableHighWaterMark) return true
-    const timeout = state.isKnown() ? TIMEOUT : STRANGER_TIMEOUT
+    const timeout = state.isKnown() ? TIMEOUT : UNAUTHENTICATED_TIMEOUT
     // A fast start does not earn a longer wait afterwards.
     state.waited = Math.max(0, state.waited + 1 - earned)
     return state.waited <= timeout

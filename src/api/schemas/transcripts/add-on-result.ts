@@ -25,7 +25,7 @@ const Source = Type.Object(
 
 /**
  * Defines the envelope of an add-on result that quotes the recording; it becomes the component
- * `nameResult`.
+ * NAME + `Result`.
  */
 export function quotingResult<T extends TSchema>(name: string, results: T) {
   return Type.Object(
@@ -39,7 +39,7 @@ export function quotingResult<T extends TSchema>(name: string, results: T) {
 
 /**
  * Defines the envelope of every add-on result; it becomes the component
- * `nameResult`.
+ * NAME + `Result`.
  */
 export function addOnResult<T extends TSchema>(name: string, results: T) {
   return Type.Object(envelope(results), { title: `${name}Result` })

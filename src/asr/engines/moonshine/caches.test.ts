@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { floats, floatsOf } from '../../onnx/onnx-runtime.ts'
-import { asPast, encoderMask, keepRows, keepTokens, paddedWidth, rowOf } from './caches.ts'
+import { asPast, encoderMask, paddedWidth, rowOf, selectRows, truncateCache } from './caches.ts'
 import { DecoderMemory } from './decoder-memory.ts'
 
 /** Two rows of two heads with three tokens of two numbers; each number tells its place. */
@@ -25,12 +25,12 @@ test('frames are padded to the blocks in which kernels add, and the padding is m
 })
 
 test('a row and the first tokens are kept in place, without the numbers of others', () => {
-  const { keys } = keepTokens(caches(), 2)
+  const { keys } = truncateCache(caches(), 2)
   assert.deepEqual(keys!.dims, [2, 2, 2, 2])
   const places = [0, 1].flatMap((row) => [0, 1].flatMap((head) => cache(row, head).slice(0, 4)))
   assert.deepEqual([...floatsOf(keys)], places)
   const second = [...cache(1, 0), ...cache(1, 1)]
-  const kept = keepRows(caches(), [1])
+  const kept = selectRows(caches(), [1])
   assert.deepEqual([kept.keys!.dims, ...floatsOf(kept.keys)], [[1, 2, 3, 2], ...second])
   const own = rowOf(caches(), 1)
   assert.deepEqual([own.keys!.dims, ...floatsOf(own.keys)], [[1, 2, 3, 2], ...second])

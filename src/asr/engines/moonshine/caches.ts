@@ -37,7 +37,7 @@ export function rowOf(tensors: Tensors, row: number): Tensors {
 }
 
 /** Keeps some rows of every tensor, in place; `rows` ascends. */
-export function keepRows(tensors: Tensors, rows: readonly number[]): Tensors {
+export function selectRows(tensors: Tensors, rows: readonly number[]): Tensors {
   return mapTensors(tensors, (data, [all = 1, ...rest]) => {
     const size = data.length / all
     for (const [to, from] of rows.entries()) {
@@ -48,7 +48,7 @@ export function keepRows(tensors: Tensors, rows: readonly number[]): Tensors {
 }
 
 /** Keeps the keys and values of the first `tokens` tokens, in place. */
-export function keepTokens(caches: Tensors, tokens: number): Tensors {
+export function truncateCache(caches: Tensors, tokens: number): Tensors {
   return mapTensors(caches, (data, [rows = 1, heads = 1, all = 0, size = 0]) => {
     const [from, to] = [all * size, tokens * size]
     for (let head = 1; head < rows * heads; head++) {

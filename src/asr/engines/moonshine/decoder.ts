@@ -13,10 +13,10 @@ import {
   followBias,
   type VocabularyBias,
 } from '../../recognition/vocabulary-bias.ts'
-import { asPast, encoderMask, keepRows, keepTokens, paddedWidth, rowOf } from './caches.ts'
+import { asPast, encoderMask, paddedWidth, rowOf, selectRows, truncateCache } from './caches.ts'
 import { DecoderMemory, emptyDecoderCaches, VOCABULARY } from './decoder-memory.ts'
 import type { MoonshineDimensions } from './dimensions.ts'
-import { resumeDraft } from './draft.ts'
+import { realignDraft } from './draft.ts'
 import { loadEncoder } from './encoder.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
@@ -116,13 +116,13 @@ async function decodeAll(
     const rows = pieces.map((piece) => openRow(graphs, piece))
     if (rows.length > 0) await decodeRows(rows)
     for (const [i, piece] of pieces.entries()) {
-      const barred = new Set<number>()
+      const unbiasedPositions = new Set<number>()
       for (let at = rows[i]!.rewindTo; at !== undefined; at = rows[i]!.rewindTo) {
-        barred.add(at)
+        unbiasedPositions.add(at)
         const { bias: _, ...alone } = piece.bounds
-        const bounds = barred.size > MAX_REWINDS ? alone : piece.bounds
+        const bounds = unbiasedPositions.size > MAX_REWINDS ? alone : piece.bounds
         const draft = rows[i]!.decoding.tokens.slice(0, at)
-        rows[i] = openRow(graphs, { ...piece, bounds, draft }, barred)
+        rows[i] = openRow(graphs, { ...piece, bounds, draft }, unbiasedPositions)
         await decodeRows([rows[i]])
       }
     }
@@ -153,12 +153,12 @@ type Row = EncodedChunk & {
 function openRow(
   { dimensions }: Graphs,
   piece: EncodedChunk,
-  barred: ReadonlySet<number> = new Set(),
+  unbiasedPositions: ReadonlySet<number> = new Set(),
 ): Row {
   const { states, bounds } = piece
   const frames = states.length / dimensions.hidden
   const decoding: Decoding = { tokens: [], logProbs: [], attention: [], frames, stopped: 'end' }
-  const biased = bounds.bias && followBias(bounds.bias, barred)
+  const biased = bounds.bias && followBias(bounds.bias, unbiasedPositions)
   return { ...piece, decoding, open: true, biased, rewindTo: undefined }
 }
 
@@ -221,7 +221,7 @@ async function readDraft(batch: Batch, row: Row): Promise<void> {
     // After the accepted tokens, the model has written one of its own.
     const own = decoding.tokens.at(-1) ?? END_TOKEN
     const isRight = own === draft[at + right]
-    at = resumeDraft(draft, at + right, own)
+    at = realignDraft(draft, at + right, own)
     size = isRight ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, right)
   } while (row.open && at < draft.length)
 }
@@ -241,7 +241,7 @@ async function verifyDraft(batch: Batch, row: Row, drafted: readonly number[]): 
   // What was read after a wrong token is forgotten.
   if (row.open && tokens.length < batch.read) {
     batch.read = tokens.length
-    batch.caches = keepTokens(batch.caches, batch.read)
+    batch.caches = truncateCache(batch.caches, batch.read)
   }
   return right
 }
@@ -258,8 +258,8 @@ async function decodeTogether(batch: Batch, signal: AbortSignal): Promise<void> 
     const open = rows.filter(isOpen)
     if (open.length <= rows.length / 2) {
       const kept = rows.flatMap((row, i) => (row.open ? [i] : []))
-      batch.encoded = keepRows(batch.encoded, kept)
-      batch.caches = keepRows(batch.caches, kept)
+      batch.encoded = selectRows(batch.encoded, kept)
+      batch.caches = selectRows(batch.caches, kept)
       batch.rows = open
     }
   }

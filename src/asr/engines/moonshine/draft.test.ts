@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { resumeDraft } from './draft.ts'
+import { realignDraft } from './draft.ts'
 import { tokenPieces } from './tokens.ts'
 
 const pieces = tokenPieces()
@@ -15,7 +15,7 @@ const tokensOf = (text: string) => {
 
 test('after a word that the draft lacks, says otherwise or adds, it goes on', () => {
   const draft = tokensOf(' the| north| and| with|in| reach')
-  const resume = (at: number, written: string) => resumeDraft(draft, at, tokensOf(written)[0]!)
+  const resume = (at: number, written: string) => realignDraft(draft, at, tokensOf(written)[0]!)
   assert.equal(resume(2, ' and'), 3)
   assert.equal(resume(1, ' and'), 3)
   assert.equal(resume(2, ','), 2)
@@ -29,5 +29,5 @@ test('after a word that the draft lacks, says otherwise or adds, it goes on', ()
 
 test('a draft that is read has nothing more', () => {
   const draft = tokensOf(' the| north')
-  assert.equal(resumeDraft(draft, 2, tokensOf(' and')[0]!), 2)
+  assert.equal(realignDraft(draft, 2, tokensOf(' and')[0]!), 2)
 })

@@ -11,7 +11,7 @@ const OFFSETS = [0, 1, -1, 2, -2, 3]
  * after the same token where it is near; at the same place where the model only adds to the word
  * before; or else at the next word.
  */
-export function resumeDraft(draft: readonly number[], at: number, token: number): number {
+export function realignDraft(draft: readonly number[], at: number, token: number): number {
   if (at >= draft.length) return draft.length
   const offset = OFFSETS.find((offset) => draft[at + offset] === token)
   if (offset !== undefined) return at + offset + 1

@@ -57,7 +57,7 @@ async function decode(layout: string, sounds: readonly Float32Array[]) {
 describe('Parakeet with random weights', () => {
   const sounds = [audioOf(0, 4), audioOf(1, 2.5), audioOf(2, 7)]
 
-  test('both layouts give the same, together and alone', async () => {
+  test('both layouts of the model give the same text, in a batch and alone', async () => {
     const together = await decode('sherpa', sounds)
     assert.deepEqual(await decode('onnx-asr', sounds), together)
     for (const [i, sound] of sounds.entries()) {

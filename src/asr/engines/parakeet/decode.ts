@@ -34,7 +34,7 @@ type Row = Place & {
   tokens: TimedToken[]
   before: Place[]
   own: number[]
-  barred: Set<number>
+  unbiasedPositions: Set<number>
   biased: BiasedText | undefined
 }
 
@@ -49,10 +49,10 @@ export async function decodePieces(
   { bias, signal }: { bias: VocabularyBias | undefined; signal: AbortSignal },
 ): Promise<TimedToken[][]> {
   const rows = chunks.map((chunk): Row => {
-    const barred = new Set<number>()
+    const unbiasedPositions = new Set<number>()
     const start = { frame: 0, inFrame: 0, last: network.blank, state: network.initialState }
-    const biased = bias && followBias(bias, barred)
-    return { ...start, chunk, tokens: [], before: [], own: [], barred, biased }
+    const biased = bias && followBias(bias, unbiasedPositions)
+    return { ...start, chunk, tokens: [], before: [], own: [], unbiasedPositions, biased }
   })
   const isOpen = (row: Row) => {
     if (row.frame < row.chunk.frames) return true
@@ -111,12 +111,12 @@ function advance(row: Row, { scores, state, blank, bias }: Output): void {
 function rewind(row: Row, rewindTo: number, bias: VocabularyBias): void {
   Object.assign(row, row.before[rewindTo])
   for (const list of [row.before, row.tokens, row.own]) list.length = rewindTo
-  row.barred.add(rewindTo)
-  if (row.barred.size > MAX_TAKEN_BACK) {
+  row.unbiasedPositions.add(rewindTo)
+  if (row.unbiasedPositions.size > MAX_TAKEN_BACK) {
     row.biased = undefined
     return
   }
-  row.biased = followBias(bias, row.barred)
+  row.biased = followBias(bias, row.unbiasedPositions)
   for (const [i, { token }] of row.tokens.entries()) row.biased.write(token, row.own[i])
 }
 

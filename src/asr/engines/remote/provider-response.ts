@@ -1,6 +1,6 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { dropRepeatedPhrases } from '../../recognition/word-lengths.ts'
-import { placeWords, spreadWords, type TimedText } from './word-times.ts'
+import { interpolateWordTimes, locateWords, type TimedText } from './word-times.ts'
 
 /** What a server recognized in one segment of audio. */
 export type ProviderResponse = {
@@ -60,15 +60,15 @@ function placeAll(
   const whole = { text, start: 0, end: seconds }
   const segments = spoken.length > 0 ? spoken : [whole]
   const spread =
-    timed.length > 0 ? [] : segments.flatMap((segment) => spreadWords(segment, seconds))
+    timed.length > 0 ? [] : segments.flatMap((segment) => interpolateWordTimes(segment, seconds))
   // Segments that overlap, as those without times do, are placed like words out of order.
   const isInOrder = spread.every(({ start }, i) => start >= (spread[i - 1]?.end ?? 0))
   const rough =
     timed.length > 0
-      ? placeWords(timed, { text, seconds })
+      ? locateWords(timed, { text, seconds })
       : isInOrder
         ? spread
-        : placeWords(spread, { text: '', seconds })
+        : locateWords(spread, { text: '', seconds })
   const words = rough.map((word, i) => {
     const segment = spoken.find((one) => isInside(word, one))
     const confidence = timed[i]?.confidence ?? segment?.confidence ?? DEFAULT_CONFIDENCE

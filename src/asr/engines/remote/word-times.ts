@@ -10,7 +10,7 @@ type TimedWordConfidence = TimedText & { confidence: number }
  * are missing or out of order get times between their neighbors. Punctuation that only `text` has
  * goes to its words.
  */
-export function placeWords(
+export function locateWords(
   words: readonly TimedText[],
   { text, seconds }: { text: string; seconds: number },
 ): TimedText[] {
@@ -38,7 +38,10 @@ export function placeWords(
 }
 
 /** Spreads the words of a text over its time, by their lengths. */
-export function spreadWords({ text, start, end }: TimedText, seconds: number): TimedText[] {
+export function interpolateWordTimes(
+  { text, start, end }: TimedText,
+  seconds: number,
+): TimedText[] {
   const texts = text.split(/\s+/).filter((word) => word !== '')
   return clampTimes(spread(texts, start, end), seconds)
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withConfidence } from './confidence.ts'
 import { divisionOf, encodeHotwords } from './hotwords.ts'
-import { spreadWords, wordsOf } from './words.ts'
+import { interpolateWordTimes, wordsOf } from './words.ts'
 
 /** Tokens one tenth of a second apart, from 0.1 s on. */
 function words(tokens: string[], more: { text?: string; durations?: number[] } = {}) {
@@ -54,8 +54,11 @@ test('durations of the model end its words', () => {
 })
 
 test('words without times are spread over the audio', () => {
-  assert.deepEqual(shown(spreadWords(' Hello, you !', 4.5)), ['Hello, 0.0-2.7', 'you! 2.7-4.5'])
-  assert.deepEqual(spreadWords('', 2), [])
+  assert.deepEqual(shown(interpolateWordTimes(' Hello, you !', 4.5)), [
+    'Hello, 0.0-2.7',
+    'you! 2.7-4.5',
+  ])
+  assert.deepEqual(interpolateWordTimes('', 2), [])
 })
 
 test('a word is as sure as its letters come back in a second text', () => {

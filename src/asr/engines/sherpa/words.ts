@@ -55,7 +55,7 @@ export function wordsOf(
  * Spreads the words of a text without times over the audio, by their lengths. Their confidence is
  * 0, since it is not known either.
  */
-export function spreadWords(text: string, seconds: number): SherpaWord[] {
+export function interpolateWordTimes(text: string, seconds: number): SherpaWord[] {
   const letters = [...text.normalize('NFC')].map((letter) => ({ letter, token: 0 }))
   const groups = group(letters).map((own) => own.map(({ letter }) => letter).join(''))
   const total = groups.reduce((sum, one) => sum + one.length, 0)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { wordConfidence } from './confidence.ts'
 import type { Decoding } from './decode.ts'
 import { createTokenizer } from './tokenizer.ts'
-import { roughWords, timedWords } from './words.ts'
+import { approximateWords, timedWords } from './words.ts'
 
 const pieces = ['Ġone', 'Ġtwo', ',', 'Ġthree', 'Ġ-', '<|endoftext|>']
 const tokenizer = createTokenizer(pieces, { tokens: { end: 5 } } as never)
@@ -38,7 +38,7 @@ test('words are where their tokens attend; a pause after a comma belongs to no w
     line(60, 80),
     line(80, 100),
   )
-  const rough = roughWords(tokenizer, { ...text, decoding })
+  const rough = approximateWords(tokenizer, { ...text, decoding })
   assert.deepEqual(timesOf(rough), [
     ['one', 0, 0.4],
     ['two,', 0.4, 0.8],

@@ -1,5 +1,5 @@
 import type { Word } from '../../../transcript/transcript.ts'
-import { alignTokens } from '../../recognition/token-alignment.ts'
+import { alignByAttention } from '../../recognition/attention-alignment.ts'
 import { alignToEnergy, loudness } from '../../recognition/word-boundaries.ts'
 import { MIN_WORD_SECONDS } from '../../recognition/word-lengths.ts'
 import { wordConfidence } from './confidence.ts'
@@ -29,7 +29,7 @@ export type TimedText = {
 export function timedWords(tokenizer: WhisperTokenizer, text: TimedText): Word[] {
   const { decoding, audio, heads } = text
   if (decoding.tokens.length === 0) return []
-  const frames = alignTokens(decoding.attention, {
+  const frames = alignByAttention(decoding.attention, {
     heads,
     frames: decoding.frames,
     smoothed: SMOOTHING_FRAMES,
@@ -43,7 +43,7 @@ export function timedWords(tokenizer: WhisperTokenizer, text: TimedText): Word[]
  * Returns words with rough times: the frame that each token attends to most. Cheaper than
  * `timedWords`, and accurate to a syllable.
  */
-export function roughWords(
+export function approximateWords(
   tokenizer: WhisperTokenizer,
   text: TimedText,
 ): (Word & { tokens: { first: number; last: number } })[] {

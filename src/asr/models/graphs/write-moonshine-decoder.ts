@@ -2,11 +2,11 @@ import type { OnnxGraph, OnnxModel, OnnxTensor, OnnxValue } from '../../onnx/onn
 import { describeValue, finish, type Graph, newGraph, normalize } from '../../onnx/onnx-graph.ts'
 import {
   joinColumns,
-  multiplyRows,
+  matMulPerRow,
+  quantizeRows,
   readByteMatrix,
-  roundRows,
   scaleMatrix,
-} from './byte-products.ts'
+} from './int8-matmul.ts'
 import { type Rotate, writeRotary } from './write-rotary.ts'
 
 /** Attention heads whose rows follow the audio, by [layer, head]: they give the word times. */
@@ -77,7 +77,7 @@ function readWeights(graph: OnnxGraph) {
 function writeCross(weights: Weights): OnnxModel {
   const graph = newGraph('cross')
   const outputs: OnnxValue[] = []
-  const rows = roundRows(graph, 'encoder_hidden_states')
+  const rows = quantizeRows(graph, 'encoder_hidden_states')
   // The keys are scaled here: the runtime multiplies a single row faster if it need not scale it.
   const parts = [
     { part: 'k_proj', name: 'key', scale: (weights.hidden / HEADS) ** -0.5 },
@@ -86,7 +86,7 @@ function writeCross(weights: Weights): OnnxModel {
   for (let layer = 0; layer < weights.layers; layer++) {
     for (const { part, name, scale } of parts) {
       const product = scaleMatrix(weights.product(layer, `encoder_attn/${part}`), scale)
-      const flat = multiplyRows(graph, rows, product)
+      const flat = matMulPerRow(graph, rows, product)
       const output = `present.${layer}.encoder.${name}`
       splitHeads(graph, flat, { hidden: weights.hidden, output })
       outputs.push(describeValue(output, [1, HEADS, 'frames', weights.hidden / HEADS]))
@@ -118,7 +118,7 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
     addAndNormalize(heard.output, weights.gain(layer, 'final_layernorm'))
     const multiply = (rows: string, part: string) => {
       const bias = weights.bias(layer, `mlp.${part}`)
-      return multiplyRows(graph, roundRows(graph, rows), weights.product(layer, `mlp/${part}`), {
+      return matMulPerRow(graph, quantizeRows(graph, rows), weights.product(layer, `mlp/${part}`), {
         bias,
       })
     }
@@ -129,7 +129,7 @@ function writeSteps(weights: Weights, heads: AlignmentHeads): OnnxModel {
     const next = layer + 1 < layers ? weights.gain(layer + 1, 'input_layernorm') : weights.lastGain
     addAndNormalize(down, next)
   }
-  multiplyRows(graph, roundRows(graph, normal), head, { output: 'logits' })
+  matMulPerRow(graph, quantizeRows(graph, normal), head, { output: 'logits' })
   writeLargest(graph)
   const aligned = heads.map(([layer, one]) => {
     return graph.add('Gather', [scores[layer]!, graph.integers(one)], { axis: 1 })
@@ -192,7 +192,7 @@ function attendToText(
 ): string {
   const parts = ['q', 'k', 'v'].map((part) => weights.product(layer, `self_attn/${part}_proj`))
   const joined = joinColumns(parts, `layers.${layer}.self`)
-  const all = multiplyRows(graph, roundRows(graph, input), joined)
+  const all = matMulPerRow(graph, quantizeRows(graph, input), joined)
   const [query, key, own] = graph.addAll('Split', [all], [true, true, true], { axis: -1 })
   const past = ['key', 'value'].map((part) => `past_key_values.${layer}.decoder.${part}`)
   const present = ['key', 'value'].map((part) => `present.${layer}.decoder.${part}`)
@@ -203,13 +203,17 @@ function attendToText(
     [rotate(query!, 'position'), rotate(key!, 'position'), own!, '', '', '', ...past],
     { num_heads: HEADS, unidirectional: 1 },
   )
-  return multiplyRows(graph, roundRows(graph, attended), weights.product(layer, 'self_attn/dense'))
+  return matMulPerRow(
+    graph,
+    quantizeRows(graph, attended),
+    weights.product(layer, 'self_attn/dense'),
+  )
 }
 
 function attendToAudio(graph: Graph, input: string, { weights, layer }: Layer) {
   const { hidden } = weights
   const product = (part: string) => weights.product(layer, `encoder_attn/${part}`)
-  const flat = multiplyRows(graph, roundRows(graph, input), product('q_proj'))
+  const flat = matMulPerRow(graph, quantizeRows(graph, input), product('q_proj'))
   const query = splitHeads(graph, flat, { hidden })
   const [key, own] = ['key', 'value'].map((part) => `past_key_values.${layer}.encoder.${part}`)
   const similarity = graph.add('FusedMatMul', [query, key!], { transB: 1 })
@@ -219,7 +223,7 @@ function attendToAudio(graph: Graph, input: string, { weights, layer }: Layer) {
   const attended = graph.add('MatMul', [scores, own!])
   const turned = graph.add('Transpose', [attended], { perm: [0, 2, 1, 3] })
   const joined = graph.add('Reshape', [turned, graph.integers(0, 0, hidden)])
-  const output = multiplyRows(graph, roundRows(graph, joined), product('dense'))
+  const output = matMulPerRow(graph, quantizeRows(graph, joined), product('dense'))
   return { scores, output }
 }
 

@@ -10,12 +10,12 @@ import {
   normalize,
 } from '../../onnx/onnx-graph.ts'
 import {
-  type ByteMatrix,
   constantsOf,
   floatOf,
-  multiplyAll,
+  type Int8Matrix,
+  matMulPerTensor,
   readByteMatrix,
-} from './byte-products.ts'
+} from './int8-matmul.ts'
 import { type Rotate, writeRotary } from './write-rotary.ts'
 
 const HEADS = 8
@@ -47,7 +47,7 @@ export function writeMoonshineEncoder(published: OnnxModel): OnnxModel {
     const attended = attend(graph, normal, { product, rotate })
     addAndNormalize(attended, weights.gain(`${name}.post_attention_layernorm`))
     const multiply = (input: string, part: string) => {
-      return multiplyAll(
+      return matMulPerTensor(
         graph,
         input,
         product(`mlp/${part}`),
@@ -154,7 +154,7 @@ function kernel(weights: Weights, name: string, rows?: number): OnnxTensor {
   return floatTensor(`${name}.weight`, floats, [rows ?? inner, outer])
 }
 
-type Layer = { product: (part: string) => ByteMatrix; rotate: Rotate }
+type Layer = { product: (part: string) => Int8Matrix; rotate: Rotate }
 
 function attend(graph: Graph, input: string, { product, rotate }: Layer): string {
   const rounded = graph.addAll('DynamicQuantizeLinear', [input], [true, true, true])
@@ -166,5 +166,5 @@ function attend(graph: Graph, input: string, { product, rotate }: Layer): string
   const start = graph.integers(0)
   const inputs = [rotate(query, start), rotate(key, start), value]
   const attended = graph.add('MultiHeadAttention', inputs, { num_heads: HEADS })
-  return multiplyAll(graph, attended, product('self_attn/dense'))
+  return matMulPerTensor(graph, attended, product('self_attn/dense'))
 }

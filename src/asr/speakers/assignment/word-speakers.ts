@@ -1,7 +1,7 @@
 import type { Word } from '../../../transcript/transcript.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { dot, meanVector } from '../clustering/vectors.ts'
-import type { EmbeddedWindow } from '../embedding/embedder.ts'
+import type { WindowEmbedding } from '../embedding/embedder.ts'
 
 /**
  * The speakers of the words of one channel: `voices[i]` is that of word i. `margins[i]` is how much
@@ -44,7 +44,7 @@ export function assignWords(
   {
     windows,
     centroids,
-  }: { windows: readonly EmbeddedWindow[]; centroids: readonly Float32Array[] },
+  }: { windows: readonly WindowEmbedding[]; centroids: readonly Float32Array[] },
 ): WordSpeakers {
   if (centroids.length === 0) {
     return { speakerOf: words.map(() => 0), margins: words.map(() => -UNKNOWN_SPEAKER_SCORE) }
@@ -67,7 +67,7 @@ export function assignWords(
  */
 type Weight = { window: number; weight: number; frames: number }
 
-function weightsIn(windows: readonly EmbeddedWindow[]): (word: Word) => Weight[] {
+function weightsIn(windows: readonly WindowEmbedding[]): (word: Word) => Weight[] {
   const longest = windows.reduce((max, { start, end }) => Math.max(max, end - start), 0)
   let first = 0
   return (word) => {
@@ -91,7 +91,7 @@ function weightsIn(windows: readonly EmbeddedWindow[]): (word: Word) => Weight[]
   }
 }
 
-type Observations = { windows: readonly EmbeddedWindow[]; speakers: readonly Float32Array[] }
+type Observations = { windows: readonly WindowEmbedding[]; speakers: readonly Float32Array[] }
 
 /** Returns the cosine of each word with each speaker; 0 for all where no window lies. */
 function scoreWords(

@@ -8,9 +8,9 @@ import type { WordSpeakers } from './word-speakers.ts'
 export type ChannelTurns = { channel: number; turns: readonly SpeakerTurn[] }
 
 /**
- * The margin of a word that lies in one turn alone, in the scale of `SpokenWord`: that of a clear
- * speaker. A word that two turns share equally has 0; a word outside all turns, which goes to the
- * nearest, has less.
+ * The margin of a word that lies in one turn alone, in the scale of `AttributedWord`: that of a
+ * clear speaker. A word that two turns share equally has 0; a word outside all turns, which goes to
+ * the nearest, has less.
  */
 const CLEAR_MARGIN = 0.3
 const OUTSIDE_MARGIN = -0.1

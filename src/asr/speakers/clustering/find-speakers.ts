@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../speech-engine.ts'
-import type { EmbeddedWindow } from '../embedding/embedder.ts'
+import type { WindowEmbedding } from '../embedding/embedder.ts'
 import { type Cluster, clusterEmbeddings, mergeClusters } from './agglomerative-clustering.ts'
 import { inferSpeakers } from './vbx.ts'
 import { dot, meanVector } from './vectors.ts'
@@ -47,7 +47,7 @@ type Speaker = { centroid: Float32Array; weight: number }
  * speakers are merged. For a higher one, speakers get a lower penalty, and finally the model learns
  * as many as requested from groups of some size, if there are any. `windows` are in order of time.
  */
-export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeakers {
+export function findSpeakers(windows: readonly WindowEmbedding[]): ChannelSpeakers {
   const long = windows.filter((window) => seconds(window) >= MIN_WINDOW_SECONDS)
   const embeddings = (long.length > 0 ? long : windows).map(({ embedding }) => embedding)
   const sparse = subsampleWindows(windows).map(({ embedding }) => embedding)
@@ -88,7 +88,7 @@ export function findSpeakers(windows: readonly EmbeddedWindow[]): ChannelSpeaker
  * Returns the windows that are long enough to be reliable, and far enough apart not to resemble
  * their neighbors by overlap.
  */
-function subsampleWindows(windows: readonly EmbeddedWindow[]): EmbeddedWindow[] {
+function subsampleWindows(windows: readonly WindowEmbedding[]): WindowEmbedding[] {
   let last = Number.NEGATIVE_INFINITY
   return windows.filter((window) => {
     if (seconds(window) < SURE_WINDOW || window.start - last < STEP * SAMPLE_RATE) return false
@@ -97,7 +97,7 @@ function subsampleWindows(windows: readonly EmbeddedWindow[]): EmbeddedWindow[] 
   })
 }
 
-function seconds({ start, end }: EmbeddedWindow): number {
+function seconds({ start, end }: WindowEmbedding): number {
   return (end - start) / SAMPLE_RATE
 }
 

@@ -8,7 +8,7 @@ export type Region = { start: number; end: number }
 export type WindowGrid = { length: number; hop: number }
 
 /** The speaker embedding of one window; `embedding` has length 1, so a dot product is a cosine. */
-export type EmbeddedWindow = Region & { embedding: Float32Array }
+export type WindowEmbedding = Region & { embedding: Float32Array }
 
 /** `grids` are the requested windows, each in all regions; by default `defaultGrid` alone. */
 export type EmbedOptions = { signal: AbortSignal; grids?: readonly WindowGrid[] }
@@ -31,7 +31,7 @@ export type SpeakerEmbedder = {
     samples: Float32Array,
     regions: readonly Region[],
     options: EmbedOptions,
-  ): Promise<EmbeddedWindow[]>
+  ): Promise<WindowEmbedding[]>
   close(): Promise<void>
 }
 

@@ -2,11 +2,11 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { deserialize, serialize } from 'node:v8'
 import { AppError } from '../../../errors.ts'
 import type { SpeakerTurn } from './diarization-pipeline.ts'
-import type { EmbeddedWindow } from './embedder.ts'
+import type { WindowEmbedding } from './embedder.ts'
 
 /** The result of the speaker model of this id: embeddings, or speaker turns. */
 export type SpeakerModelOutput = { model: string } & (
-  | { windows: EmbeddedWindow[] }
+  | { windows: WindowEmbedding[] }
   | { turns: SpeakerTurn[] }
 )
 

@@ -1,7 +1,7 @@
 import { floats, floatsOf, loadModel, type Session } from '../../onnx/onnx-runtime.ts'
 import { SAMPLE_RATE } from '../../speech-engine.ts'
 import { createLogMel, frameSizes, framesIn } from '../features/log-mel.ts'
-import { defaultGrid, type EmbeddedWindow, type SpeakerEmbedder } from './embedder.ts'
+import { defaultGrid, type SpeakerEmbedder, type WindowEmbedding } from './embedder.ts'
 import { checkRegions, normalize, slidingWindows } from './windows.ts'
 
 const BINS = 80
@@ -29,7 +29,7 @@ export async function openFbankEmbedder(options: { modelPath: string }): Promise
     dimension,
     async embed(samples, regions, { signal, grids = [defaultGrid] }) {
       checkRegions(samples.length, { regions, grids })
-      const embedded: EmbeddedWindow[] = []
+      const embedded: WindowEmbedding[] = []
       for (const region of regions) {
         const { frames, mel } = logMel(samples.subarray(region.start, region.end))
         for (const window of grids.flatMap((grid) => slidingWindows(region, grid))) {

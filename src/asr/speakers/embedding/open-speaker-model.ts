@@ -4,7 +4,7 @@ import type { Segment } from '../../engines/recognizer.ts'
 import { readSamples } from '../../segmentation/read-samples.ts'
 import type { SpeakerCounts } from '../../speech-engine.ts'
 import { type DiarizationPipeline, openDiarizationPipeline } from './diarization-pipeline.ts'
-import type { EmbeddedWindow, SpeakerEmbedder } from './embedder.ts'
+import type { SpeakerEmbedder, WindowEmbedding } from './embedder.ts'
 import type { SpeakerModelOutput } from './embedding-files.ts'
 import { openFbankEmbedder } from './fbank-embedder.ts'
 import { diarizationGrid } from './regions.ts'
@@ -80,7 +80,7 @@ function embedWindows(embedder: SpeakerEmbedder, model: string): SpeakerModel {
     const samples = readSamples(path, first.start, last.end)
     const inside = regions.map((region) => shift(region, -first.start))
     const embedded = await embedder.embed(samples, inside, { signal, grids: [diarizationGrid] })
-    const windows: EmbeddedWindow[] = embedded.map((window) => shift(window, first.start))
+    const windows: WindowEmbedding[] = embedded.map((window) => shift(window, first.start))
     return { model, windows }
   }
 }

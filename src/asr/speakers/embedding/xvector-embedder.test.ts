@@ -8,7 +8,7 @@ import { writeMeanFrameModel } from '../../../../test/support/asr/models/stand-i
 import { createResampler } from '../../../audio/resample.ts'
 import { mfcc } from '../features/mfcc.ts'
 import { subtractSlidingMean } from '../features/sliding-mean.ts'
-import type { EmbeddedWindow, Region } from './embedder.ts'
+import type { Region, WindowEmbedding } from './embedder.ts'
 import { openXvectorEmbedder } from './xvector-embedder.ts'
 import { xvectorModelPath } from './xvector-model.ts'
 
@@ -42,7 +42,7 @@ function peak(hz: number, formant: number): number {
   return Math.exp(-(((hz - formant) / 150) ** 2))
 }
 
-function cosine(a: EmbeddedWindow | undefined, b: EmbeddedWindow | undefined): number {
+function cosine(a: WindowEmbedding | undefined, b: WindowEmbedding | undefined): number {
   return a!.embedding.reduce((sum, value, i) => sum + value * b!.embedding[i]!, 0)
 }
 
@@ -187,7 +187,7 @@ test('samples that are no numbers are an error, not an embedding', async () => {
   await assert.rejects(embedder.embed(broken, [region], { signal }), RangeError)
 })
 
-test('it stops on request', async () => {
+test('embedding stops when it is aborted', async () => {
   const reason = new Error('enough')
   const stopped = embedder.embed(man, [whole], { signal: AbortSignal.abort(reason) })
   await assert.rejects(stopped, reason)

@@ -6,9 +6,9 @@ import { CEPSTRA, mfcc, TELEPHONE_RATE } from '../features/mfcc.ts'
 import { subtractSlidingMean } from '../features/sliding-mean.ts'
 import {
   defaultGrid,
-  type EmbeddedWindow,
   type Region,
   type SpeakerEmbedder,
+  type WindowEmbedding,
   type WindowGrid,
 } from './embedder.ts'
 import { checkRegions, normalize, slidingWindows } from './windows.ts'
@@ -37,7 +37,7 @@ export async function openXvectorEmbedder(options: {
     dimension: DIMENSION,
     async embed(samples, regions, { signal, grids = [defaultGrid] }) {
       checkRegions(samples.length, { regions, grids })
-      const embedded: EmbeddedWindow[] = []
+      const embedded: WindowEmbedding[] = []
       for (const features of extractFeatures(samples, regions)) {
         embedded.push(...(await embedRegion(session, features, { grids, signal })))
       }
@@ -85,11 +85,11 @@ async function embedRegion(
   session: Session,
   { region, frames }: RegionFeatures,
   { grids, signal }: { grids: readonly WindowGrid[]; signal: AbortSignal },
-): Promise<EmbeddedWindow[]> {
+): Promise<WindowEmbedding[]> {
   const windows = grids.flatMap((grid) => slidingWindows(region, grid))
   const count = frames.length / CEPSTRA
   const spans = windows.map((window) => spanOf(window, region, count))
-  const embedded: EmbeddedWindow[] = []
+  const embedded: WindowEmbedding[] = []
   for (const group of groupSpans(spans)) {
     signal.throwIfAborted()
     const embeddings = await embedGroup(

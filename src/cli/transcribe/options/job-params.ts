@@ -46,8 +46,8 @@ Add-ons:
   --sentiment         sentiment and emotion of each sentence
   --punctuation       improved punctuation and capitalization
   --speakers[=N]      label speakers: detect their number, or state it as N or N-M
-  --channels MODE     mix treats all channels as one scene, separate each as one party; auto (default) decides by
-                      whether channels hold the same speech
+  --channels MODE     mix: one transcript of all channels; separate: one per channel; auto (default): mix if the
+                      channels contain the same speech
   --vocabulary FILE   custom vocabulary: JSON, a list of words or of entries as in the API
   --spelling FILE     custom spelling: JSON, such as {"ACME": ["acme", "ack me"]}
   --redact LIST       redact personal data everywhere: all, or a list of names, cards, phones, emails,

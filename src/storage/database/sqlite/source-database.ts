@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { MovedTable, Row, Value } from '../../move/moved-tables.ts'
+import type { Row, TransferredTable, Value } from '../../transfer/transferred-tables.ts'
 import { SQLITE_VERSION } from './migrate.ts'
 
 /** The database of a data folder, for reading only. */
 export type SourceDatabase = Disposable & {
   /** Counts the rows of a table, or those after a key. */
-  count(table: MovedTable, after?: readonly Value[]): number
+  count(table: TransferredTable, after?: readonly Value[]): number
   /** Yields the rows of a table after a key, in the order of the keys. */
-  rows(table: MovedTable, after?: readonly Value[]): IterableIterator<Row>
+  rows(table: TransferredTable, after?: readonly Value[]): IterableIterator<Row>
 }
 
 /** Opens a database file for reading; throws unless it has the version of this program. */
@@ -38,7 +38,7 @@ export function openSource(file: string): SourceDatabase {
   }
 }
 
-function from({ name, key }: MovedTable, after: readonly Value[] | undefined): string {
+function from({ name, key }: TransferredTable, after: readonly Value[] | undefined): string {
   if (!after) return `from ${name}`
   return `from ${name} where (${key.join()}) > (${key.map(() => '?').join()})`
 }

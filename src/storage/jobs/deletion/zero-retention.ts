@@ -16,7 +16,7 @@ const RESULT_EVENTS = [
 ] as const
 
 /** Which jobs to look at, and since when results wait that are deleted though nobody read them. */
-export type ReadJobOptions = {
+export type ConsumedJobOptions = {
   /** One job; all when absent. */
   id?: string | undefined
   /** What ended at this time or earlier has waited long enough; default: nothing. */
@@ -29,10 +29,13 @@ export type ReadJobOptions = {
  * under way. Returns their ids. Objects go before the row that names them, so what a crash cuts off
  * is found and deleted again.
  */
-export async function deleteReadJobs(db: Db, options: ReadJobOptions = {}): Promise<string[]> {
+export async function deleteConsumedJobs(
+  db: Db,
+  options: ConsumedJobOptions = {},
+): Promise<string[]> {
   const deleted: string[] = []
   for (;;) {
-    const jobs = await findDelivered(db, options)
+    const jobs = await findConsumed(db, options)
     for (const job of jobs) {
       for (const object of await listObjects(db, job.id)) await db.objects.delete(object)
       const gone = await inTransaction(db, (tx) => deleteEndedJob(tx, job))
@@ -47,7 +50,10 @@ export async function deleteReadJobs(db: Db, options: ReadJobOptions = {}): Prom
 
 type EndedJob = { id: string; account: string }
 
-async function findDelivered(db: Db, { id, waitedSince = 0 }: ReadJobOptions): Promise<EndedJob[]> {
+async function findConsumed(
+  db: Db,
+  { id, waitedSince = 0 }: ConsumedJobOptions,
+): Promise<EndedJob[]> {
   const { rows } = await sql<EndedJob>`
     select id, account from jobs where ${isEnded(id)}
       and not exists (select 1 from deliveries
@@ -82,7 +88,7 @@ async function listObjects(db: Db, id: string): Promise<string[]> {
  */
 export async function deleteEndedRecordings(
   db: Db,
-  { id }: Pick<ReadJobOptions, 'id'> = {},
+  { id }: Pick<ConsumedJobOptions, 'id'> = {},
 ): Promise<number> {
   const { rows } = await sql<{ file: string }>`
     select distinct file_id as file from jobs where ${isEnded(id)}

@@ -99,7 +99,7 @@ const cues: Cue[] = [
 const fillers =
   /^(?:[\s,.:;?!#’'"-]|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i|yeah|yep|well|right|of course|you|me|can|could|may|would|to|we|front|a|as|a moment|great|thanks|thank|star|pound|hash|at)\b)*$/i
 
-type FoundCue = {
+type CueMatch = {
   type: EntityType
   weak: boolean
   /** The text of the cue. */
@@ -145,7 +145,7 @@ const numbersOnly =
  * Returns whether digits with commas as in an amount are a personal number: recognizers print both
  * so.
  */
-function isNumberOf(digits: string, cue: FoundCue | undefined): boolean {
+function isNumberOf(digits: string, cue: CueMatch | undefined): boolean {
   if (digits.length >= MIN_GROUPED_DIGITS && !isRound(digits)) return true
   if (!cue?.beside || cue.weak) return false
   return digits.length >= 7 || numbersOnly.test(cue.phrase)
@@ -211,8 +211,8 @@ function partialType(left: string, digits: string): EntityType | undefined {
   return /phone|cell/i.test(owner) ? 'PHONE_NUMBER' : 'CREDIT_CARD'
 }
 
-function nearestCue(left: string, length: number): FoundCue | undefined {
-  let best: (FoundCue & { end: number }) | undefined
+function nearestCue(left: string, length: number): CueMatch | undefined {
+  let best: (CueMatch & { end: number }) | undefined
   for (const { type, words, digits, close = false, weak = false } of cues) {
     const cue = [...left.matchAll(words)].at(-1)
     if (!cue || length < digits[0] || length > digits[1]) continue

@@ -77,7 +77,7 @@ function addPhrase({ phrases, codes, numbers }: KnownWords, { type, words }: Phr
   const code = words.map(toCode).join('')
   if (code.length >= MIN_CODE && /\d/.test(code) && /[a-z]/.test(code)) codes.set(code, type)
   const [first, ...others] = words
-  if (first === undefined || (others.length === 0 && !isTelling(first, type))) return
+  if (first === undefined || (others.length === 0 && !isDistinctive(first, type))) return
   const lower = words.map((word) => word.toLowerCase())
   const begun = phrases.get(lower[0]!)
   if (begun) begun.push({ type, words: lower })
@@ -110,7 +110,7 @@ export function wordsOf(text: string): Lexeme[] {
 }
 
 /** Returns whether a word identifies something by itself. Common and lower-case words hardly do. */
-function isTelling(word: string, type: EntityType): boolean {
+function isDistinctive(word: string, type: EntityType): boolean {
   if (word.length < 3 || isCommon(word.toLowerCase())) return false
   return secrets.test(type) || /[\p{Lu}\d]/u.test(word)
 }

@@ -91,7 +91,7 @@ export function applyTransform(
 
 /**
  * Runs a required transform. A refusal is final. Any other error breaks the step down, and comes
- * back in `given` as the reason not to retry it.
+ * back in the result as the reason not to retry it.
  */
 function applyRequired(apply: () => TransformResult): TransformResult {
   try {

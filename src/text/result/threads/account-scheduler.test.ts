@@ -30,7 +30,7 @@ test('an account has one piece under way at a time', () => {
   assert.deepEqual(turns.take(), { account: 'a', work: 'a2' })
 })
 
-test('who comes while another account is at work comes before its next work', () => {
+test('an account that arrives while another one works comes before its next task', () => {
   const turns = queue('a1 a2')
   turns.take()
   turns.add('c', 'c1')

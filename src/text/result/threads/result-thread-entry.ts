@@ -3,6 +3,6 @@
  * spans to silence and the requests to services. It also merges their responses, retries add-ons,
  * and describes which there are. Started by `result-thread.ts`.
  */
-import { serveTasks } from './serve-tasks.ts'
+import { serveResultTasks } from './serve-result-tasks.ts'
 
-serveTasks()
+serveResultTasks()

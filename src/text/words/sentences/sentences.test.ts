@@ -5,7 +5,7 @@ import { heldOut, heldOutElsewhere, tuned } from '../../../../test/support/text/
 import type { Utterance } from '../../../transcript/transcript.ts'
 import { cutSentences } from './sentences.ts'
 
-type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at?: number }
+type SpeakerRef = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at?: number }
 
 /**
  * Returns an utterance in which each word takes half a second, and `_` is half a second of silence;
@@ -13,7 +13,7 @@ type Whose = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at
  */
 function say(
   text: string,
-  { at = 0, channel = 0, language = 'en', ...whose }: Whose = {},
+  { at = 0, channel = 0, language = 'en', ...whose }: SpeakerRef = {},
 ): Utterance {
   const words: Utterance['words'] = []
   let tick = at
@@ -86,7 +86,7 @@ test('a change of speaker or language ends a sentence', () => {
   assert.deepEqual(texts(say('one'), say('deux', { at: 1, language: 'fr' })), ['one', 'deux'])
 })
 
-test('who speaks on another channel does not end a sentence', () => {
+test('speech on another channel does not end a sentence', () => {
   const other = say('yes.', { at: 1, channel: 1 })
   assert.deepEqual(texts(say('one'), other, say('two.', { at: 2 })), ['one two.', 'yes.'])
 })

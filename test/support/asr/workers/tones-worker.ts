@@ -9,7 +9,7 @@ import {
   createPartialTasks,
   createRecordingTasks,
 } from '../../../../src/asr/workers/recognition-tasks.ts'
-import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
+import { serveRecognitionTasks } from '../../../../src/asr/workers/serve-recognition-tasks.ts'
 import type { StoredModel } from '../../../../src/models/install/installed-models.ts'
 import { embeddedTones, loadTones } from '../tones.ts'
 
@@ -28,7 +28,7 @@ const detector = {
   stream: () => async (inputs: readonly Float32Array[]) => Float32Array.from(inputs, isLoud),
 }
 
-await serveTasks(async () => {
+await serveRecognitionTasks(async () => {
   if (role === 'vad') {
     const vad = createLiveVad(detector)
     return async (task) => (task.kind === 'vad' ? vad.detect(task.audio, task.request) : null)

@@ -5,7 +5,7 @@ import {
   createPartialTasks,
   createRecordingTasks,
 } from '../../../../src/asr/workers/recognition-tasks.ts'
-import { serveTasks } from '../../../../src/asr/workers/serve-tasks.ts'
+import { serveRecognitionTasks } from '../../../../src/asr/workers/serve-recognition-tasks.ts'
 import { echoes } from '../two-recognizers.ts'
 
 const detector = {
@@ -13,7 +13,7 @@ const detector = {
   stream: () => async (inputs: readonly Float32Array[]) => new Float32Array(inputs.length).fill(1),
 }
 
-await serveTasks(async () => {
+await serveRecognitionTasks(async () => {
   const models = { detector, recognizers: echoes.finals }
   if (process.argv[3] === 'batch') return createRecordingTasks(models, createDiarizer())
   if (process.argv[3] === 'partials') return createPartialTasks(echoes.partials)

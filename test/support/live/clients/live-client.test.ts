@@ -94,7 +94,7 @@ test('a client that sends one frame sends all it keeps as one base64 frame after
   await client.ended
 })
 
-test('who waits for a message learns when the connection ends without it', async (t) => {
+test('waiting for a message rejects when the connection ends without it', async (t) => {
   const toy = await startToy(t)
   const [{ socket }, client] = await Promise.all([toy.next(), connect(toy.url)])
   ack(socket, [0, 5])

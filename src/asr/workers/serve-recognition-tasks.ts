@@ -9,7 +9,7 @@ export type Perform = (task: Task, signal: AbortSignal) => Promise<TaskResult[Ta
  * Makes this process a worker: loads its models, then runs the tasks that its parent sends. It
  * holds nothing but memory, so it may be killed at any time, and it ends with its parent.
  */
-export async function serveTasks(load: () => Promise<Perform>): Promise<void> {
+export async function serveRecognitionTasks(load: () => Promise<Perform>): Promise<void> {
   process.on('disconnect', () => process.exit())
   // Ctrl-C reaches all processes of a terminal; the server alone decides when work ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})

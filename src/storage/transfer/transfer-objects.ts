@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { listDiskObjects, objectPath } from '../objects/disk/disk-objects.ts'
 import type { Objects } from '../objects/objects.ts'
-import type { OnCount } from './move-rows.ts'
+import type { OnCount } from './transfer-rows.ts'
 
 /** Where objects are copied from and to; counts are bytes. */
-export type ObjectMove = {
+export type ObjectTransfer = {
   /** The folder of the objects. */
   source: string
   target: Objects
@@ -24,7 +24,7 @@ const AT_ONCE = 4
  * Copies the objects that are not in the target with the same size, which has all of an object or
  * nothing.
  */
-export async function copyObjects(move: ObjectMove): Promise<void> {
+export async function copyObjects(move: ObjectTransfer): Promise<void> {
   const { source, target, signal, onCount } = move
   const present = new Set((await Array.fromAsync(target.list())).flat())
   const found = await listFound(source)
@@ -37,7 +37,7 @@ export async function copyObjects(move: ObjectMove): Promise<void> {
 }
 
 /** Reads every object from both; returns how many differ, are missing, or are too many. */
-export async function countDifferences(move: ObjectMove): Promise<number> {
+export async function countDifferences(move: ObjectTransfer): Promise<number> {
   const { source, target } = move
   const found = await listFound(source)
   const known = new Set(found.map(({ id }) => id))
@@ -76,7 +76,7 @@ function sizeOf(found: readonly FoundObject[]): number {
 /** Works on some objects at a time, and counts their bytes. */
 async function eachInTurn(
   found: readonly FoundObject[],
-  { signal, onCount }: ObjectMove,
+  { signal, onCount }: ObjectTransfer,
   work: (object: FoundObject) => Promise<void>,
 ): Promise<void> {
   const total = sizeOf(found)

@@ -14,14 +14,14 @@ import {
 } from '../../onnx/onnx-graph.ts'
 import { floats, floatsOf, loadOptimizedModel } from '../../onnx/onnx-runtime.ts'
 import {
-  type ByteMatrix,
+  type Int8Matrix,
   joinColumns,
-  multiplyAll,
-  multiplyRows,
+  matMulPerRow,
+  matMulPerTensor,
+  quantizeRows,
   readByteMatrix,
-  roundRows,
   scaleMatrix,
-} from './byte-products.ts'
+} from './int8-matmul.ts'
 
 const ROWS = 64
 const COLUMNS = 8
@@ -30,7 +30,7 @@ const byte = (name: string, value: number): OnnxTensor => {
   return { name, dims: [], data_type: elementType.uint8, raw_data: new Uint8Array([value]) }
 }
 
-function matrixOf(name: string, { scale, zero }: { scale: number; zero: number }): ByteMatrix {
+function matrixOf(name: string, { scale, zero }: { scale: number; zero: number }): Int8Matrix {
   const raw_data = Uint8Array.from({ length: ROWS * COLUMNS }, (_, i) => (i * 37) % 256)
   return {
     bytes: { name, dims: [ROWS, COLUMNS], data_type: elementType.uint8, raw_data },
@@ -79,13 +79,13 @@ const distance = (found: ArrayLike<number>, exact: readonly number[]) => {
 
 test('products of rows and of all values are near to the exact ones', async () => {
   const matrix = matrixOf('m', first)
-  const rows = await run((graph) => multiplyRows(graph, roundRows(graph, 'x'), matrix), quiet)
+  const rows = await run((graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), matrix), quiet)
   assert.ok(distance(rows, exactProduct(quiet, first)) < 0.02)
-  const all = await run((graph) => multiplyAll(graph, 'x', matrix), quiet)
+  const all = await run((graph) => matMulPerTensor(graph, 'x', matrix), quiet)
   assert.ok(distance(all, exactProduct(quiet, first)) < 0.02)
   const bias = floatTensor('bias', [1, 2, 3, 4, 5, 6, 7, 8])
   const biased = await run(
-    (graph) => multiplyRows(graph, roundRows(graph, 'x'), matrix, { bias }),
+    (graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), matrix, { bias }),
     quiet,
   )
   assert.ok(
@@ -94,7 +94,7 @@ test('products of rows and of all values are near to the exact ones', async () =
       Array.from(rows, (value, i) => value + i + 1),
     ) < 1e-5,
   )
-  const biasedAll = await run((graph) => multiplyAll(graph, 'x', matrix, bias), quiet)
+  const biasedAll = await run((graph) => matMulPerTensor(graph, 'x', matrix, bias), quiet)
   assert.ok(
     distance(
       biasedAll,
@@ -106,29 +106,32 @@ test('products of rows and of all values are near to the exact ones', async () =
 test('a row does not depend on its neighbors in the batch', async () => {
   const together = Float32Array.from([...quiet, ...loud])
   const matrix = matrixOf('m', first)
-  const rows = (graph: Graph) => multiplyRows(graph, roundRows(graph, 'x'), matrix)
+  const rows = (graph: Graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), matrix)
   const alone = await run(rows, quiet)
   assert.deepEqual((await run(rows, together)).subarray(0, COLUMNS), alone)
-  const all = (await run((graph) => multiplyAll(graph, 'x', matrix), together)).subarray(0, COLUMNS)
+  const all = (await run((graph) => matMulPerTensor(graph, 'x', matrix), together)).subarray(
+    0,
+    COLUMNS,
+  )
   assert.ok(distance(all, exactProduct(quiet, first)) > 0.1, 'with one scale for all, it does')
 })
 
 test('a row of zeros stays one', async () => {
-  const rows = (graph: Graph) => multiplyRows(graph, roundRows(graph, 'x'), matrixOf('m', first))
+  const rows = (graph: Graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), matrixOf('m', first))
   const zeros = new Float32Array(COLUMNS)
   assert.deepEqual((await run(rows, new Float32Array(ROWS))).map(Math.abs), zeros)
 })
 
 test('joined matrices keep their scales and zero points', async () => {
   const joined = joinColumns([matrixOf('a', first), matrixOf('b', second)], 'both')
-  const found = await run((graph) => multiplyRows(graph, roundRows(graph, 'x'), joined), quiet)
+  const found = await run((graph) => matMulPerRow(graph, quantizeRows(graph, 'x'), joined), quiet)
   assert.ok(distance(found.subarray(0, COLUMNS), exactProduct(quiet, first)) < 0.02)
   assert.ok(distance(found.subarray(COLUMNS), exactProduct(quiet, second)) < 0.02)
 })
 
 test('a scaled matrix makes scaled products', async () => {
-  const product = (matrix: ByteMatrix) => (graph: Graph) => {
-    return multiplyRows(graph, roundRows(graph, 'x'), matrix)
+  const product = (matrix: Int8Matrix) => (graph: Graph) => {
+    return matMulPerRow(graph, quantizeRows(graph, 'x'), matrix)
   }
   const plain = await run(product(matrixOf('m', first)), quiet)
   const scaled = await run(product(scaleMatrix(matrixOf('m', first), 0.25)), quiet)

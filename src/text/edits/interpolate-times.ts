@@ -29,7 +29,7 @@ export function timeFor(
  * Spreads words over a time in proportion to their characters. Each lasts at least a millisecond if
  * the time has as many; they follow each other without pauses.
  */
-export function spreadTimes(words: readonly string[], { start, end }: Span): Span[] {
+export function interpolateTimes(words: readonly string[], { start, end }: Span): Span[] {
   const lengths = words.map((word) => Math.max(1, [...word].length))
   const total = lengths.reduce((sum, length) => sum + length, 0)
   let characters = 0

@@ -5,7 +5,7 @@ export type ParallelOptions = { limit: number; signal: AbortSignal }
  * Runs `work` for each item, `limit` at a time, and returns the results in the order of the items.
  * The first failure aborts the signal of the others and is thrown once all of them have ended.
  */
-export async function inParallel<T, R>(
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   work: (item: T, signal: AbortSignal) => Promise<R>,
   { limit, signal }: ParallelOptions,

@@ -4,18 +4,18 @@ import type { Tables } from '../database/tables.ts'
 import { metadataTokens } from '../jobs/metadata-tokens.ts'
 import { addRow, type TableDigest } from './digest.ts'
 import {
-  type MovedTable,
   metadataIndex,
-  movedTables,
   type Row,
+  type TransferredTable,
+  transferredTables,
   type Value,
-} from './moved-tables.ts'
+} from './transferred-tables.ts'
 
 /** A number of steps done of all. */
 export type OnCount = (done: number, total: number) => void
 
 /** Where rows are copied from and to. */
-export type RowMove = {
+export type RowTransfer = {
   source: SourceDatabase
   target: Kysely<Tables>
   signal: AbortSignal
@@ -34,14 +34,14 @@ export type Position = { table: string; after: Value[] } | null
 
 /** Copies all rows behind a position. Each batch and its position are one transaction. */
 export async function copyRows(
-  { source, target, signal, onCount }: RowMove,
+  { source, target, signal, onCount }: RowTransfer,
   position: Position,
   savePosition: (tx: Kysely<Tables>, position: Position) => Promise<void>,
 ): Promise<void> {
-  const total = movedTables.reduce((sum, table) => sum + source.count(table), 0)
-  const begun = movedTables.findIndex(({ name }) => name === position?.table)
+  const total = transferredTables.reduce((sum, table) => sum + source.count(table), 0)
+  const begun = transferredTables.findIndex(({ name }) => name === position?.table)
   let done = 0
-  for (const [at, table] of movedTables.entries()) {
+  for (const [at, table] of transferredTables.entries()) {
     if (at < begun) {
       done += source.count(table)
       continue
@@ -100,8 +100,8 @@ export async function findDifferences({
   target,
   signal,
   onCount,
-}: RowMove): Promise<string[]> {
-  const tables = [...movedTables, metadataIndex]
+}: RowTransfer): Promise<string[]> {
+  const tables = [...transferredTables, metadataIndex]
   const total = 2 * tables.reduce((sum, table) => sum + source.count(table), 0)
   let done = 0
   const step = (rows: number) => {
@@ -130,7 +130,10 @@ export async function findDifferences({
   return differing
 }
 
-async function* pages(target: Kysely<Tables>, { name, key }: MovedTable): AsyncGenerator<Row[]> {
+async function* pages(
+  target: Kysely<Tables>,
+  { name, key }: TransferredTable,
+): AsyncGenerator<Row[]> {
   const columns = sql.join(key.map((column) => sql.ref(column)))
   for (let after: Value[] | undefined; ; ) {
     const where = after ? sql`where (${columns}) > (${sql.join(after)})` : sql``

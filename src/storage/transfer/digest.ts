@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Row } from './moved-tables.ts'
+import type { Row } from './transferred-tables.ts'
 
 /** The content of a table: how many rows, and the sum of their hashes, in any order. */
 export type TableDigest = { count: number; sum: bigint }

@@ -5,9 +5,13 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { sql } from 'kysely'
 import { createLog } from '../../../../src/observability/log.ts'
-import { type MoveOptions, type MoveStage, moveStore } from '../../../../src/storage/move/move.ts'
 import { listDiskObjects, objectPath } from '../../../../src/storage/objects/disk/disk-objects.ts'
 import { openStorage } from '../../../../src/storage/storage.ts'
+import {
+  type TransferOptions,
+  type TransferStage,
+  transferStore,
+} from '../../../../src/storage/transfer/transfer-store.ts'
 import { noS3, s3Settings } from '../../../support/storage/objects/test-s3.ts'
 import { createDatabase, noPostgres } from '../../../support/storage/test-postgres.ts'
 import { makeFolder } from '../../../support/storage/test-storage.ts'
@@ -18,13 +22,16 @@ const skip = noPostgres || noS3
 const FILLING = { jobs: 700, objects: 12 }
 const { signal } = new AbortController()
 
-function move(folder: string, given: Partial<MoveOptions> = {}): Promise<void> {
+function move(folder: string, given: Partial<TransferOptions> = {}): Promise<void> {
   const usual = { isRestarted: false, database: undefined, objectStore: undefined, signal }
-  return moveStore({ folder, onProgress() {}, ...usual, ...given })
+  return transferStore({ folder, onProgress() {}, ...usual, ...given })
 }
 
 /** Aborts a move when it has come so far in a stage. */
-function abortAt(stage: MoveStage, part: number): Pick<MoveOptions, 'signal' | 'onProgress'> {
+function abortAt(
+  stage: TransferStage,
+  part: number,
+): Pick<TransferOptions, 'signal' | 'onProgress'> {
   const abort = new AbortController()
   return {
     signal: abort.signal,
@@ -34,7 +41,7 @@ function abortAt(stage: MoveStage, part: number): Pick<MoveOptions, 'signal' | '
   }
 }
 
-const stops: [MoveStage, number][] = [
+const stops: [TransferStage, number][] = [
   ['copying objects', 0.1],
   ['comparing objects', 0.1],
   ['copying rows', 0.5],

@@ -40,7 +40,7 @@ async function readFolderId(file: string): Promise<string> {
  * Throws if another server on the database keeps its objects elsewhere: each would miss the
  * recordings and results of the other.
  */
-export async function refuseOtherObjects(db: Db, place: string): Promise<void> {
+export async function requireSameObjectStore(db: Db, place: string): Promise<void> {
   const others = (await listNodes(db)).filter(({ id }) => id !== db.owner)
   const other = others.find(({ objects }) => objects !== undefined && objects !== place)
   if (!other) return

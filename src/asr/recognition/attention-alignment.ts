@@ -6,7 +6,7 @@
  * `rows` holds one row per token, each `heads` × `frames` long; `smoothed` frames, an odd number,
  * make one median. Returns the first frame of each token; the numbers ascend.
  */
-export function alignTokens(
+export function alignByAttention(
   rows: readonly Float32Array[],
   { heads, frames, smoothed = 3 }: { heads: number; frames: number; smoothed?: number },
 ): number[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { alignTokens } from './token-alignment.ts'
+import { alignByAttention } from './attention-alignment.ts'
 
 /** Rows of one head from a drawing: `#` is where a token attends. */
 function rowsOf(...drawing: string[]): Float32Array[] {
@@ -10,14 +10,14 @@ function rowsOf(...drawing: string[]): Float32Array[] {
 
 test('tokens start where their attention begins', () => {
   const rows = rowsOf('###.......', '...###....', '......####')
-  assert.deepEqual(alignTokens(rows, { heads: 1, frames: 10 }), [0, 3, 6])
+  assert.deepEqual(alignByAttention(rows, { heads: 1, frames: 10 }), [0, 3, 6])
 })
 
 test('a stray look of another head does not move a token', () => {
   const sure = rowsOf('####........', '....####....', '........####')
   const stray = rowsOf('####........', '....####...#', '........####')
   const rows = sure.map((row, i) => Float32Array.from([...row, ...stray[i]!]))
-  assert.deepEqual(alignTokens(rows, { heads: 2, frames: 12 }), [0, 4, 8])
+  assert.deepEqual(alignByAttention(rows, { heads: 2, frames: 12 }), [0, 4, 8])
 })
 
 test('starts ascend and stay in the audio for any attention', () => {
@@ -30,7 +30,7 @@ test('starts ascend and stay in the audio for any attention', () => {
         const rows = Array.from({ length: tokens }, () =>
           Float32Array.from({ length: frames }, () => noise.next().value as number),
         )
-        const starts = alignTokens(rows, { heads: 1, frames })
+        const starts = alignByAttention(rows, { heads: 1, frames })
         assert.equal(starts.length, tokens)
         assert.equal(starts[0], 0)
         for (const [i, start] of starts.entries()) {

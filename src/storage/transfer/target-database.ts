@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { DatabaseConfig } from '../../config/database.ts'
 import type { Tables } from '../database/tables.ts'
-import type { Position } from './move-rows.ts'
-import { filledTables } from './moved-tables.ts'
+import type { Position } from './transfer-rows.ts'
+import { filledTables } from './transferred-tables.ts'
 
 /** A PostgreSQL database that rows move into. */
 export type TargetDatabase = {
@@ -13,7 +13,7 @@ export type TargetDatabase = {
 }
 
 /** What tells one move from another, and whether what it copied before is removed first. */
-export type MoveIdentity = { source: string; isRestarted: boolean }
+export type TransferIdentity = { source: string; isRestarted: boolean }
 
 /**
  * Opens the target of a move: an empty database, or one into which the same folder was being
@@ -21,7 +21,7 @@ export type MoveIdentity = { source: string; isRestarted: boolean }
  */
 export async function openTarget(
   settings: DatabaseConfig,
-  { source, isRestarted }: MoveIdentity,
+  { source, isRestarted }: TransferIdentity,
 ): Promise<TargetDatabase> {
   const { openPostgres } = await import('../database/postgres/postgres.ts')
   const opened = await openPostgres({ ...settings, connections: 2 }, { version: 'move' })
@@ -52,7 +52,7 @@ export async function closeTarget(settings: DatabaseConfig): Promise<void> {
 
 async function begin(
   target: Kysely<Tables>,
-  { source, isRestarted }: MoveIdentity,
+  { source, isRestarted }: TransferIdentity,
 ): Promise<Position> {
   return target.transaction().execute(async (tx) => {
     // Two moves at a time would both begin.

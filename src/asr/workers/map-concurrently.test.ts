@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { inParallel } from './in-parallel.ts'
+import { mapConcurrently } from './map-concurrently.ts'
 
 const { signal } = new AbortController()
 
 test('inParallel answers in order, whichever ends first, and never exceeds its limit', async () => {
   const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
   const begun: number[] = []
-  const responses = inParallel(
+  const responses = mapConcurrently(
     [0, 1, 2, 3],
     async (i) => {
       begun.push(i)
@@ -29,7 +29,7 @@ test('inParallel answers in order, whichever ends first, and never exceeds its l
 test('inParallel begins nothing after a failure, and throws it when the others have ended', async () => {
   const begun: number[] = []
   let endedOther = false
-  const responses = inParallel(
+  const responses = mapConcurrently(
     [0, 1, 2],
     async (i, signal) => {
       begun.push(i)
@@ -48,10 +48,10 @@ test('inParallel begins nothing after a failure, and throws it when the others h
 test('inParallel ends with the reason of the signal it was given', async () => {
   const abort = new AbortController()
   abort.abort(new Error('stopped'))
-  const responses = inParallel([1], async () => 1, { limit: 1, signal: abort.signal })
+  const responses = mapConcurrently([1], async () => 1, { limit: 1, signal: abort.signal })
   await assert.rejects(responses, /stopped/)
 })
 
 test('inParallel has nothing to do for no items', async () => {
-  assert.deepEqual(await inParallel([], async () => 1, { limit: 3, signal }), [])
+  assert.deepEqual(await mapConcurrently([], async () => 1, { limit: 3, signal }), [])
 })

@@ -27,7 +27,7 @@ export type SessionReplacer = {
  * a result, and everything derived from it, must not grow far beyond the speech. Lengths are
  * characters (UTF-16 code units).
  */
-export class Growth {
+export class GrowthBudget {
   #utterance = { originalLength: 0, added: 0 }
   #all = { originalLength: 0, added: 0 }
   #leftOut = 0

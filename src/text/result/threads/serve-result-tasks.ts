@@ -28,7 +28,7 @@ type Watch = {
  * Performs the tasks that arrive in this thread, and reports the name of each step before the step
  * begins. Tests pass their own `serviceAddOns`.
  */
-export function serveTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
+export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn[] } = {}): void {
   parentPort!.on('message', async ({ id, task, failedSteps, step }: ResultTask) => {
     const post = (message: FromThread) => parentPort!.postMessage(message)
     try {

@@ -1,11 +1,11 @@
 /** A table that is moved, and what its rows are ordered by. */
-export type MovedTable = { name: string; key: readonly string[] }
+export type TransferredTable = { name: string; key: readonly string[] }
 
 /**
  * The tables that are moved, in this order. Not: owners, who are all gone; bytes per account, which
  * triggers of the new database count; the index of metadata, which is made anew.
  */
-export const movedTables: readonly MovedTable[] = [
+export const transferredTables: readonly TransferredTable[] = [
   { name: 'keys', key: ['hash'] },
   { name: 'endpoints', key: ['id'] },
   { name: 'signing_secrets', key: ['id'] },
@@ -23,10 +23,10 @@ export const movedTables: readonly MovedTable[] = [
 ]
 
 /** The index of metadata: it is compared, though not copied. */
-export const metadataIndex: MovedTable = { name: 'job_metadata', key: ['token', 'id'] }
+export const metadataIndex: TransferredTable = { name: 'job_metadata', key: ['token', 'id'] }
 
 /** Every table that a database must not have rows in. */
-export const filledTables = [...movedTables, metadataIndex, { name: 'owners', key: ['id'] }]
+export const filledTables = [...transferredTables, metadataIndex, { name: 'owners', key: ['id'] }]
 
 /** A value as both databases return it. */
 export type Value = string | number | null | Uint8Array

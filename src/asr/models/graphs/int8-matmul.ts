@@ -5,10 +5,10 @@ import { floatTensor, type Graph } from '../../onnx/onnx-graph.ts'
  * A matrix [inner, outer] of bytes: `scale * (byte - zeroPoint)`, with one scale and zero point for
  * all or for each column.
  */
-export type ByteMatrix = { bytes: OnnxTensor; scale: OnnxTensor; zeroPoint: OnnxTensor }
+export type Int8Matrix = { bytes: OnnxTensor; scale: OnnxTensor; zeroPoint: OnnxTensor }
 
 /** Rows of bytes, and the largest magnitude of each row, by their names. */
-export type ByteRows = { bytes: string; magnitude: string }
+export type Int8Rows = { bytes: string; magnitude: string }
 
 /** The byte that stands for 0, and the steps up to the largest magnitude of a row. */
 const ZERO = 128
@@ -19,7 +19,7 @@ const STEPS = 127
  * quantization: DynamicQuantizeLinear → MatMulInteger → Cast → Mul by both scales. Throws
  * `TypeError` where the graph has another form.
  */
-export function readByteMatrix(graph: OnnxGraph, part: string): ByteMatrix {
+export function readByteMatrix(graph: OnnxGraph, part: string): Int8Matrix {
   const need = <T>(found: T | undefined): T => {
     if (found === undefined) throw new TypeError(`a product has another form: ${part}`)
     return found
@@ -41,7 +41,7 @@ export function readByteMatrix(graph: OnnxGraph, part: string): ByteMatrix {
 }
 
 /** Joins matrices with the same rows side by side. */
-export function joinColumns(matrices: readonly ByteMatrix[], name: string): ByteMatrix {
+export function joinColumns(matrices: readonly Int8Matrix[], name: string): Int8Matrix {
   const [inner = 0] = matrices[0]!.bytes.dims
   const widths = matrices.map(({ bytes }) => bytes.dims[1]!)
   const outer = widths.reduce((sum, width) => sum + width, 0)
@@ -57,7 +57,7 @@ export function joinColumns(matrices: readonly ByteMatrix[], name: string): Byte
   }
   const scales = matrices.flatMap(({ scale }, i) => Array(widths[i]!).fill(floatOf(scale)))
   const zeros = matrices.flatMap(({ zeroPoint }, i) => Array(widths[i]!).fill(byteOf(zeroPoint)))
-  const [{ bytes, zeroPoint }] = matrices as [ByteMatrix]
+  const [{ bytes, zeroPoint }] = matrices as [Int8Matrix]
   return {
     bytes: { ...bytes, name: `${name}.bytes`, dims: [inner, outer], raw_data },
     scale: floatTensor(`${name}.scale`, scales),
@@ -69,7 +69,7 @@ export function joinColumns(matrices: readonly ByteMatrix[], name: string): Byte
 }
 
 /** Multiplies a matrix that has one scale by a number, at no cost for the products. */
-export function scaleMatrix(matrix: ByteMatrix, factor: number): ByteMatrix {
+export function scaleMatrix(matrix: Int8Matrix, factor: number): Int8Matrix {
   const { name } = matrix.scale
   const scale = floatTensor(`${name}.by.${factor}`, [floatOf(matrix.scale) * factor], [])
   return { ...matrix, scale }
@@ -79,7 +79,7 @@ export function scaleMatrix(matrix: ByteMatrix, factor: number): ByteMatrix {
  * Rounds each row to bytes by its own largest magnitude: the result of a row does not depend on the
  * rows beside it. A row of zeros stays one.
  */
-export function roundRows(graph: Graph, input: string): ByteRows {
+export function quantizeRows(graph: Graph, input: string): Int8Rows {
   const size = graph.add('Abs', [input])
   const magnitude = graph.add('ReduceMax', [size], { axes: [-1], keepdims: 1 })
   const relative = graph.add('Div', [input, magnitude])
@@ -89,10 +89,10 @@ export function roundRows(graph: Graph, input: string): ByteRows {
 }
 
 /** Multiplies rows from `roundRows` by a matrix, and adds `bias`. */
-export function multiplyRows(
+export function matMulPerRow(
   graph: Graph,
-  { bytes, magnitude }: ByteRows,
-  matrix: ByteMatrix,
+  { bytes, magnitude }: Int8Rows,
+  matrix: Int8Matrix,
   { bias, output }: { bias?: OnnxTensor; output?: string } = {},
 ): string {
   const [weights, scale, zero] = constantsOf(graph, matrix)
@@ -105,10 +105,10 @@ export function multiplyRows(
 }
 
 /** Multiplies values, all rounded to bytes by one scale, by a matrix, and adds `bias`. */
-export function multiplyAll(
+export function matMulPerTensor(
   graph: Graph,
   input: string,
-  matrix: ByteMatrix,
+  matrix: Int8Matrix,
   bias?: OnnxTensor,
 ): string {
   const last = bias ? [graph.constant(bias)] : []
@@ -118,7 +118,7 @@ export function multiplyAll(
 /** The names of a matrix's bytes, scale and zero point as constants of a graph. */
 export function constantsOf(
   graph: Graph,
-  { bytes, scale, zeroPoint }: ByteMatrix,
+  { bytes, scale, zeroPoint }: Int8Matrix,
 ): [string, string, string] {
   return [graph.constant(bytes), graph.constant(scale), graph.constant(zeroPoint)]
 }

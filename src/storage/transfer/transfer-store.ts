@@ -7,21 +7,25 @@ import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { databaseFile } from '../data-folder.ts'
 import { lockFolder } from '../database/sqlite/folder-lock.ts'
 import { openSource, type SourceDatabase } from '../database/sqlite/source-database.ts'
-import { copyObjects, countDifferences, type ObjectMove } from './move-objects.ts'
-import { copyRows, findDifferences, type RowMove } from './move-rows.ts'
 import {
   closeTarget,
-  type MoveIdentity,
   openTarget,
   savePosition,
   type TargetDatabase,
+  type TransferIdentity,
 } from './target-database.ts'
+import { copyObjects, countDifferences, type ObjectTransfer } from './transfer-objects.ts'
+import { copyRows, findDifferences, type RowTransfer } from './transfer-rows.ts'
 
 /** What a move does right now. */
-export type MoveStage = 'copying rows' | 'copying objects' | 'comparing rows' | 'comparing objects'
+export type TransferStage =
+  | 'copying rows'
+  | 'copying objects'
+  | 'comparing rows'
+  | 'comparing objects'
 
 /** A data folder, where it moves to, and who watches. */
-export type MoveOptions = {
+export type TransferOptions = {
   folder: string
   database: DatabaseConfig | undefined
   objectStore: ObjectStoreConfig | undefined
@@ -29,7 +33,7 @@ export type MoveOptions = {
   isRestarted: boolean
   signal: AbortSignal
   /** Rows, or bytes of objects. */
-  onProgress(stage: MoveStage, done: number, total: number): void
+  onProgress(stage: TransferStage, done: number, total: number): void
 }
 
 /** What `--restart` is for. */
@@ -38,10 +42,10 @@ const CHANGED =
 
 /**
  * Copies the rows of a data folder into PostgreSQL, its objects into S3-compatible storage, or
- * both, then compares all of it. The folder, on which no server may run, stays as it was. What was
- * killed goes on where it was. Until the end no server uses the targets.
+ * both, then compares all of it. The folder, on which no server may run, stays as it was. An
+ * interrupted run resumes where it stopped. No server uses the targets before the end.
  */
-export async function moveStore(options: MoveOptions): Promise<void> {
+export async function transferStore(options: TransferOptions): Promise<void> {
   const { folder, database, objectStore, isRestarted } = options
   const lock = lockFolder(folder)
   await using opened = new AsyncDisposableStack()
@@ -54,8 +58,8 @@ export async function moveStore(options: MoveOptions): Promise<void> {
   if (!bucket?.isCompared) {
     const target = database && (await openTarget(database, identity))
     if (target) opened.defer(() => target.close())
-    if (bucket) await moveObjects(options, bucket)
-    if (target) await moveRows(options, { source, target })
+    if (bucket) await transferObjects(options, bucket)
+    if (target) await transferRows(options, { source, target })
   }
   // Each step can be repeated: a kill between them leaves a move that only has to be closed.
   await bucket?.noteCompared()
@@ -72,7 +76,7 @@ async function identityOf(folder: string): Promise<string> {
 type Bucket = Awaited<ReturnType<typeof openBucket>>
 
 /** Opens the place that objects move to; throws if it is in use. */
-async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: MoveIdentity) {
+async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: TransferIdentity) {
   const { openS3Objects } = await import('../objects/s3/s3-objects.ts')
   const { openMoveMark } = await import('../objects/s3/s3-move-mark.ts')
   const mark = await openMoveMark(settings)
@@ -105,31 +109,31 @@ async function openBucket(settings: ObjectStoreConfig, { source, isRestarted }: 
   }
 }
 
-async function moveObjects(
-  { folder, signal, onProgress }: MoveOptions,
+async function transferObjects(
+  { folder, signal, onProgress }: TransferOptions,
   { objects }: Bucket,
 ): Promise<void> {
   const source = join(folder, 'objects')
-  const move = (stage: MoveStage): ObjectMove => {
+  const transferOf = (stage: TransferStage): ObjectTransfer => {
     const onCount = (done: number, total: number) => onProgress(stage, done, total)
     return { source, target: objects, signal, onCount }
   }
-  await copyObjects(move('copying objects'))
-  const differing = await countDifferences(move('comparing objects'))
+  await copyObjects(transferOf('copying objects'))
+  const differing = await countDifferences(transferOf('comparing objects'))
   if (differing > 0) throw new Error(`${differing} objects ${CHANGED}`)
 }
 
 type Databases = { source: SourceDatabase; target: TargetDatabase }
 
-async function moveRows(
-  { signal, onProgress }: MoveOptions,
+async function transferRows(
+  { signal, onProgress }: TransferOptions,
   { source, target }: Databases,
 ): Promise<void> {
-  const move = (stage: MoveStage): RowMove => {
+  const transferOf = (stage: TransferStage): RowTransfer => {
     const onCount = (done: number, total: number) => onProgress(stage, done, total)
     return { source, target: target.sql, signal, onCount }
   }
-  await copyRows(move('copying rows'), target.position, savePosition)
-  const differing = await findDifferences(move('comparing rows'))
+  await copyRows(transferOf('copying rows'), target.position, savePosition)
+  const differing = await findDifferences(transferOf('comparing rows'))
   if (differing.length > 0) throw new Error(`The rows of ${differing.join(', ')} ${CHANGED}`)
 }

@@ -15,16 +15,16 @@ import type { ObjectStoreConfig } from '../../config/object-store.ts'
 import { createLog } from '../../observability/log.ts'
 import { createS3 } from '../objects/s3/s3-client.ts'
 import { openStorage } from '../storage.ts'
-import { type MoveOptions, type MoveStage, moveStore } from './move.ts'
+import { type TransferOptions, type TransferStage, transferStore } from './transfer-store.ts'
 
 const log = createLog('silent')
 const skip = noPostgres || noS3
 const FILLING = { jobs: 700, objects: 12 }
 const { signal } = new AbortController()
 
-function move(folder: string, given: Partial<MoveOptions> = {}): Promise<void> {
+function move(folder: string, given: Partial<TransferOptions> = {}): Promise<void> {
   const usual = { isRestarted: false, database: undefined, objectStore: undefined, signal }
-  return moveStore({ folder, onProgress() {}, ...usual, ...given })
+  return transferStore({ folder, onProgress() {}, ...usual, ...given })
 }
 
 test('a data folder moves to PostgreSQL and S3, and stays as it was', { skip }, async (t) => {
@@ -32,7 +32,7 @@ test('a data folder moves to PostgreSQL and S3, and stays as it was', { skip }, 
   const before = await hashFolder(folder)
   const [database, objectStore] = [await createDatabase(), await s3Settings()]
   const stages = new Set<string>()
-  const onProgress = (stage: MoveStage) => stages.add(stage)
+  const onProgress = (stage: TransferStage) => stages.add(stage)
   await move(folder, { database, objectStore, onProgress })
   assert.deepEqual([...stages].map((stage) => stage.split(' ')[1]).sort(), [
     ...['objects', 'objects', 'rows', 'rows'],
