@@ -12,9 +12,9 @@ import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { alignByAttention } from '../../src/asr/recognition/attention-alignment.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
-  cutSegments,
   detectSpeechInRange,
   fileSegments,
+  splitSegments,
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -72,7 +72,7 @@ report({ bench: 'calibration', corpus: name, fittedOn: 'all', ...fit([...fitted,
 
 async function recognize(audio: Float32Array): Promise<Sample[]> {
   const signal = new AbortController().signal
-  const segments = cutSegments(await detectSpeechInRange(detector, audio), audio.length, {
+  const segments = splitSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: 15,
   })

@@ -12,9 +12,9 @@ import { joinRecognitions } from '../../src/asr/recognition/fusion.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
-  cutSegments,
   detectSpeechInRange,
   fileSegments,
+  splitSegments,
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -62,7 +62,7 @@ for (const [{ group, transcript }, { path, samples }] of decoded) {
   if (samples > LONGEST * 16_000) continue
   const audio = readSamples(path, 0, samples)
   const speech = await detectSpeechInRange(detector, audio)
-  const segments = cutSegments(speech, audio.length, { ...fileSegments, maxSeconds })
+  const segments = splitSegments(speech, audio.length, { ...fileSegments, maxSeconds })
   const pieces = segments.map(({ start, end, pauses = [] }) => ({
     audio: audio.subarray(start, end),
     pauses: pauses.map((pause) => ({ start: pause.start - start, end: pause.end - start })),

@@ -14,9 +14,9 @@ import { embeddedModels } from '../../src/asr/models/embedded-packages.ts'
 import { recognizeSegments } from '../../src/asr/recognition/recognize-segments.ts'
 import { readSamples } from '../../src/asr/segmentation/read-samples.ts'
 import {
-  cutSegments,
   detectSpeechInRange,
   fileSegments,
+  splitSegments,
 } from '../../src/asr/segmentation/segments.ts'
 import { loadVad } from '../../src/asr/segmentation/vad.ts'
 import type { PcmFile } from '../../src/asr/speech-engine.ts'
@@ -85,7 +85,7 @@ function sample(all: readonly Recording[]): Recording[] {
 async function hear({ path, samples }: PcmFile, language: string | undefined): Promise<Heard> {
   const audio = readSamples(path, 0, samples)
   const from = cpuSeconds()
-  const segments = cutSegments(await detectSpeechInRange(detector, audio), audio.length, {
+  const segments = splitSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds: recognizer.capabilities.maxSeconds,
   })

@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises'
 import type { LiveEngine } from '../../src/asr/live-engine.ts'
 import { type PcmFile, SAMPLE_RATE } from '../../src/asr/speech-engine.ts'
 import {
-  isAlone,
   type LastWord,
-  startAfter,
+  startsAfterPause,
+  trimToPrevious,
   withoutRepeat,
 } from '../../src/live/recognition/adjacent-utterances.ts'
 import {
@@ -46,9 +46,9 @@ export async function transcribeLive(
   for (const found of await findUtterances(live, pcm, { path, isEnhanced, endpointing })) {
     const { start, end } = found.segment
     const started = performance.now()
-    const utterance = { ...found, segment: startAfter(found, last) }
+    const utterance = { ...found, segment: trimToPrevious(found, last) }
     const recognized = await live.recognizeFinal(utterance, settings)
-    const words: readonly Word[] = isAlone(found)
+    const words: readonly Word[] = startsAfterPause(found)
       ? recognized.words
       : withoutRepeat(recognized.words, last)
     last = words.at(-1) ?? last

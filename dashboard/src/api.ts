@@ -105,7 +105,7 @@ export async function signOut({ everywhere }: { everywhere: boolean }): Promise<
 }
 
 /** Returns whether the key may do something. */
-export function may(scope: 'read' | 'write' | 'live' | 'keys' | 'admin'): boolean {
+export function hasScope(scope: 'read' | 'write' | 'live' | 'keys' | 'admin'): boolean {
   return signedIn.value?.scopes.includes(scope) ?? false
 }
 

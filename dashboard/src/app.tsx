@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { KeysPage } from './account/keys-page.tsx'
 import { SignInPage } from './account/sign-in-page.tsx'
 import { UsagePage } from './account/usage-page.tsx'
-import { loadSignIn, may, signedIn, signOut } from './api.ts'
+import { loadSignIn, hasScope, signedIn, signOut } from './api.ts'
 import { Notices, report } from './components/notices.tsx'
 import { DeliveriesPage } from './deliveries/deliveries-page.tsx'
 import { LivePage } from './live/live-page.tsx'
@@ -104,7 +104,7 @@ function Navigation(): JSX.Element {
     ['live', '#/live', texts.nav.live],
     ['deliveries', '#/deliveries', texts.nav.deliveries],
     ['usage', '#/usage', texts.nav.usage],
-    ...(may('keys') || may('admin') ? [['keys', '#/keys', texts.nav.keys] as const] : []),
+    ...(hasScope('keys') || hasScope('admin') ? [['keys', '#/keys', texts.nav.keys] as const] : []),
     ['server', '#/server', texts.nav.server],
   ] as const
   return (

@@ -16,7 +16,7 @@ import {
 import { ARRANGE_TIMEOUT_PER_SECOND } from './segmentation/arrange-channels.ts'
 import { detectSpeech } from './segmentation/detect-speech.ts'
 import { planRecognition } from './segmentation/plan-recognition.ts'
-import { cutSegments, fileSegments } from './segmentation/segments.ts'
+import { fileSegments, splitSegments } from './segmentation/segments.ts'
 import { diarizeChannels, type SpeakerWork } from './speakers/diarize-channels.ts'
 import { createEmbeddingWorkers } from './speakers/embedding/embedding-workers.ts'
 import { planEmbeddings } from './speakers/embedding/plan-embeddings.ts'
@@ -147,7 +147,7 @@ async function findSegments(
   }: EngineOptions & { maxSeconds: number; detectSeconds: number },
 ) {
   const speech = await detectSpeech(pool, pcm, { ...detecting, seconds })
-  return cutSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
+  return splitSegments(speech, pcm.samples, { ...fileSegments, maxSeconds })
 }
 
 /** Recognizes a batch with its model, or with two whose words are then fused. */

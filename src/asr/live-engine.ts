@@ -38,7 +38,7 @@ export type DetectRequest = {
 /**
  * Ranks a task: live work of a session that is behind runs after the work of sessions that are not.
  */
-export type LiveTaskOptions = { signal: AbortSignal; isBehind?: boolean }
+export type LiveTaskOptions = { signal: AbortSignal; isLowPriority?: boolean }
 
 /** Text of an utterance that is still open. Times are seconds from the start of the session. */
 export type PartialResult = {

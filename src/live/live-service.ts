@@ -42,7 +42,7 @@ import { ForwardedClients } from './sessions/forwarded-clients.ts'
 import {
   findFreeNode,
   findOwningNode,
-  type OtherNode,
+  type PeerNode,
   type SessionNode,
 } from './sessions/placement.ts'
 import { ReconnectLimit } from './sessions/reconnect-limit.ts'
@@ -219,7 +219,7 @@ export class LiveService {
   async #findNodeOf(
     { job, owner }: TokenHolder,
     { isForwarded = false, avoid }: ConnectOptions,
-  ): Promise<OtherNode | undefined> {
+  ): Promise<PeerNode | undefined> {
     const { db } = this.#options.storage
     if (!this.admission.isShared || isForwarded || this.#active.has(job!.id)) return undefined
     const nodes = await listNodes(db)

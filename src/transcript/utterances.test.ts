@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Word } from './transcript.ts'
-import { cutUtterances } from './utterances.ts'
+import { splitUtterances } from './utterances.ts'
 
 /** Words of 0.3 s with 0.1 s between them; `|` is a pause of one second, `'` one of 0.5 s. */
 function cut(text: string): string[] {
@@ -14,7 +14,7 @@ function cut(text: string): string[] {
     else words.push({ text: token, start: at, end: at + 0.3, confidence: 1 })
     if (!"|'".includes(token)) at += 0.4
   }
-  return cutUtterances(words, { channel: 0, language: 'en' }).map((utterance) => {
+  return splitUtterances(words, { channel: 0, language: 'en' }).map((utterance) => {
     return utterance.words.map((word) => word.text).join(' ')
   })
 }
@@ -33,7 +33,7 @@ test('a long utterance is cut after a sentence near its middle', () => {
 })
 
 test('no words give no utterance', () => {
-  assert.deepEqual(cutUtterances([], { channel: 0, language: 'en' }), [])
+  assert.deepEqual(splitUtterances([], { channel: 0, language: 'en' }), [])
 })
 
 test('every word stays, in order, and no utterance is longer than 15 s or 40 words', () => {
@@ -49,7 +49,7 @@ test('every word stays, in order, and no utterance is longer than 15 s or 40 wor
         at = start + 0.3
         return { text, start, end: at, confidence: 1 }
       })
-      const utterances = cutUtterances(words, { channel: 1, language: 'en' })
+      const utterances = splitUtterances(words, { channel: 1, language: 'en' })
       assert.deepEqual(
         utterances.flatMap((utterance) => utterance.words),
         words,

@@ -14,7 +14,7 @@ const MAX_WORDS = 40
  * Cuts the words of one channel into utterances at pauses, and again where one would be longer than
  * a reader wants. Words must ascend; none is lost or changed.
  */
-export function cutUtterances(
+export function splitUtterances(
   words: readonly Word[],
   whose: Pick<Utterance, 'channel' | keyof Recognized>,
 ): Utterance[] {

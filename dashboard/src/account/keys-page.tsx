@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCreatedKey, ApiKey, ApiKeyList } from '../../../src/cli/server/api-types.ts'
-import { may, request, signedIn } from '../api.ts'
+import { hasScope, request, signedIn } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { OneTimeSecret } from '../components/one-time-secret.tsx'
@@ -52,7 +52,7 @@ export function KeysPage(): JSX.Element {
 /** The scopes that the signed-in key may give, those of usual work first. */
 function givenScopes(): ApiKey['scopes'] {
   const all = Object.keys(t.scopes) as ApiKey['scopes']
-  return may('admin') ? all : all.filter((scope) => may(scope))
+  return hasScope('admin') ? all : all.filter((scope) => hasScope(scope))
 }
 
 function NewKey({ make }: { make: (json: object) => Promise<void> }): JSX.Element {
@@ -85,7 +85,7 @@ function NewKey({ make }: { make: (json: object) => Promise<void> }): JSX.Elemen
           {t.name}
           <input type="text" name="name" maxLength={100} placeholder={t.nameHint} />
         </label>
-        {may('admin') && (
+        {hasScope('admin') && (
           <label>
             {t.account}
             <input type="text" name="account" maxLength={100} value={signedIn.value?.account} />
@@ -138,7 +138,7 @@ function KeyTable({ keys, revoke }: TableProps): JSX.Element {
     <section class="card">
       <h2>{t.list}</h2>
       <table class="stacked">
-        <TableHeads heads={may('admin') ? { name, account, ...rest } : others} />
+        <TableHeads heads={hasScope('admin') ? { name, account, ...rest } : others} />
         <tbody>
           {keys.map((key) => (
             <tr key={key.id}>
@@ -147,7 +147,7 @@ function KeyTable({ keys, revoke }: TableProps): JSX.Element {
                 {key.is_own && ` (${t.own})`}
                 {key.name !== null && <code class="block hint">{key.id}…</code>}
               </th>
-              {may('admin') && (
+              {hasScope('admin') && (
                 <td data-label={account}>
                   <bdi>{key.account}</bdi>
                 </td>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiQuotas, ApiUsageItem, ApiUsageReport } from '../../../src/cli/server/api-types.ts'
-import { may, request } from '../api.ts'
+import { hasScope, request } from '../api.ts'
 import { formatBytes, formatDateTime, formatDay, formatTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
@@ -63,7 +63,7 @@ function daysOf(period: Period, now: Date): { from: string; to: string } {
 
 function allowedGroups(): Partial<typeof t.groups> {
   const { account: _, ...groups } = t.groups
-  return may('admin') ? t.groups : groups
+  return hasScope('admin') ? t.groups : groups
 }
 
 type ChoiceProps<Name extends string> = {

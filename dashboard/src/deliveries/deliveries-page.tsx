@@ -6,7 +6,7 @@ import type {
   ApiEndpoint,
   ApiEndpointList,
 } from '../../../src/cli/server/api-types.ts'
-import { may, request } from '../api.ts'
+import { hasScope, request } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
@@ -27,7 +27,7 @@ export function DeliveriesPage(): JSX.Element {
   const load = useCallback(async () => {
     const [endpoints, events] = await Promise.all([
       request<ApiEndpointList>(
-        `v2/endpoints?limit=${RECEIVERS}${may('admin') ? '&account=*' : ''}`,
+        `v2/endpoints?limit=${RECEIVERS}${hasScope('admin') ? '&account=*' : ''}`,
       ),
       request<ApiDeliveryList>(`v2/deliveries?limit=${LIMIT}`),
     ])
@@ -49,7 +49,7 @@ export function DeliveriesPage(): JSX.Element {
         <p>{texts.loading}</p>
       ) : (
         <>
-          {may('write') && may('read') && <NewWebhook onMade={load} />}
+          {hasScope('write') && hasScope('read') && <NewWebhook onMade={load} />}
           <Receivers {...{ receivers, change }} reload={() => load().catch(report)} />
           <Deliveries deliveries={deliveries} change={change} />
         </>
@@ -104,7 +104,7 @@ function DeliveryRow({ delivery, change }: RowProps): JSX.Element {
         {formatDateTime(created_at)}
       </td>
       <td class="actions">
-        {may('write') && status !== 'pending' && (
+        {hasScope('write') && status !== 'pending' && (
           <button
             type="button"
             aria-label={t.resendTo(event, url)}

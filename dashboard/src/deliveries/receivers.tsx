@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiEndpoint, ApiWebhookTest } from '../../../src/cli/server/api-types.ts'
-import { may, request } from '../api.ts'
+import { hasScope, request } from '../api.ts'
 import { notify, report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
 import { texts } from '../texts.ts'
@@ -54,7 +54,7 @@ function Receiver({ receiver, change, reload }: ReceiverProps): JSX.Element {
             <bdi>{url}</bdi>
           </span>
         )}
-        {may('admin') && (
+        {hasScope('admin') && (
           <span class="hint block">
             {t.account} <bdi>{account}</bdi>
           </span>
@@ -77,7 +77,7 @@ function Receiver({ receiver, change, reload }: ReceiverProps): JSX.Element {
         </span>
       </td>
       <td class="actions">
-        {may('write') && (
+        {hasScope('write') && (
           <>
             {kind === 'webhook' && <Test id={id} url={url} onDone={reload} />}
             <button

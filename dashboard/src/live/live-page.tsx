@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { may, request } from '../api.ts'
+import { hasScope, request } from '../api.ts'
 import { languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { Share } from '../reader/share.tsx'
@@ -24,9 +24,9 @@ export function LivePage(): JSX.Element {
   return (
     <>
       <h1>{t.title}</h1>
-      {may('live') ? <Controls languages={languages} /> : <p>{t.notAllowed}</p>}
+      {hasScope('live') ? <Controls languages={languages} /> : <p>{t.notAllowed}</p>}
       <Captions shown={captions.value} waiting={t.waiting} />
-      {sessionId.value && may('write') && (
+      {sessionId.value && hasScope('write') && (
         <Share
           key={sessionId.value}
           kind="live"

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { type Job, type JobPage, may, request } from '../api.ts'
+import { type Job, type JobPage, hasScope, request } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
@@ -31,7 +31,7 @@ export function RunningSessions({ without }: { without: string }): JSX.Element |
           <li key={id} class="version">
             <a href={`#/live/${id}`}>{t.join(formatDateTime(created_at))}</a>
             {custom_metadata && <bdi class="hint">{JSON.stringify(custom_metadata)}</bdi>}
-            {may('live') && (
+            {hasScope('live') && (
               <button
                 type="button"
                 aria-label={t.cancelSession(formatDateTime(created_at))}

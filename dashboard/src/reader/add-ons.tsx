@@ -7,7 +7,7 @@ import type {
   ApiSentenceSentiment,
   ApiTranslation,
 } from '../../../src/cli/server/api-types.ts'
-import { type Job, may, request } from '../api.ts'
+import { type Job, hasScope, request } from '../api.ts'
 import { formatTime, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'
@@ -154,7 +154,7 @@ function AddOnFailure({
       <p dir="auto">
         {t.addOnFailed(title)}: {error.message}
       </p>
-      {job.kind === 'pre-recorded' && may('write') && (
+      {job.kind === 'pre-recorded' && hasScope('write') && (
         <button type="button" onClick={() => void retry()}>
           {texts.retry}
         </button>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { type Job, may } from '../api.ts'
+import { type Job, hasScope } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { TryAgain } from '../components/try-again.tsx'
 import { adviceOf, failureOf } from '../recordings/failures-page.tsx'
@@ -19,7 +19,7 @@ export function Failure({ job }: { job: Job }): JSX.Element {
       </p>
       <h3>{t.whatToDo}</h3>
       <p>{adviceOf(error_code ?? 500)}</p>
-      {job.kind === 'pre-recorded' && may('write') && <TryAgain job={job} isMain />}
+      {job.kind === 'pre-recorded' && hasScope('write') && <TryAgain job={job} isMain />}
       <p class="hint">
         {completed_at && `${t.failedAt(formatDateTime(completed_at))} · `}
         {t.jobId}: <code>{id}</code> · <a href="#/failures">{texts.failures.title}</a> ·{' '}

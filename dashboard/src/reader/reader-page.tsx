@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type Job, may, RequestError, request } from '../api.ts'
+import { type Job, hasScope, RequestError, request } from '../api.ts'
 import { formatDateTime, formatTime, isolate, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
@@ -74,7 +74,7 @@ function Reader({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
       {hasActiveJobs(job) && job.kind === 'live' && (
         <>
           <WatchedCaptions path={`v2/live/${job.id}/captions`} onEnd={() => void reload()} />
-          {may('write') && <Share kind="live" id={job.id} isLive />}
+          {hasScope('write') && <Share kind="live" id={job.id} isLive />}
         </>
       )}
       {hasActiveJobs(job) && job.kind === 'pre-recorded' && (
@@ -92,7 +92,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
   const edits = useEdits(job)
   const { state, apply } = edits
   const speakers = useSpeakers(edits.utterances, state)
-  const canEdit = may('write') && state !== undefined
+  const canEdit = hasScope('write') && state !== undefined
   const text = useRef<HTMLDivElement>(null)
   const details = useRef<HTMLElement>(null)
   useJump(edits.utterances, { audio, text })
@@ -122,7 +122,7 @@ function Result({ job, reload }: { job: Job; reload: () => Promise<void> }): JSX
         <Exports job={job} isEdited={state !== undefined && state.version > 0} />
         <SpeakerNames {...{ speakers, apply, canEdit }} />
         <History {...{ state, apply, canEdit }} />
-        {may('write') && <Share kind={job.kind} id={job.id} />}
+        {hasScope('write') && <Share kind={job.kind} id={job.id} />}
         <AddOns job={job} play={play} reload={reload} />
       </aside>
     </div>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { type Job, type JobPage, may, request } from '../api.ts'
+import { type Job, type JobPage, hasScope, request } from '../api.ts'
 import { formatDateTime } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TryAgain } from '../components/try-again.tsx'
@@ -60,7 +60,7 @@ function Reason({ code, jobs }: { code: number; jobs: readonly Job[] }): JSX.Ele
                 {failureOf(job)}
               </span>
             </span>
-            {job.kind === 'pre-recorded' && may('write') && (
+            {job.kind === 'pre-recorded' && hasScope('write') && (
               <TryAgain job={job} label={texts.recordings.retryJob(nameOf(job))} />
             )}
           </li>

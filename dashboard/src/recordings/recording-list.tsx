@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Job, may } from '../api.ts'
+import { type Job, hasScope } from '../api.ts'
 import { formatDateTime, formatTime } from '../components/format.ts'
 import { TryAgain } from '../components/try-again.tsx'
 import { texts } from '../texts.ts'
@@ -103,15 +103,15 @@ function JobRow({ job }: { job: Job }): JSX.Element {
         {formatDateTime(created_at)}
       </td>
       <td class="actions">
-        {may('write') && status === 'error' && kind === 'pre-recorded' && (
+        {hasScope('write') && status === 'error' && kind === 'pre-recorded' && (
           <TryAgain job={job} label={t.retryJob(name)} />
         )}
-        {may(scope) && hasEnded && (
+        {hasScope(scope) && hasEnded && (
           <button type="button" aria-label={t.deleteJob(name)} onClick={() => deleteJob(job)}>
             {texts.delete}
           </button>
         )}
-        {may('write') && !hasEnded && kind === 'pre-recorded' && (
+        {hasScope('write') && !hasEnded && kind === 'pre-recorded' && (
           <button type="button" aria-label={t.cancelJob(name)} onClick={() => void cancelJob(id)}>
             {texts.cancel}
           </button>

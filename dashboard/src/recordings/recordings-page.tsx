@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { may, request } from '../api.ts'
+import { hasScope, request } from '../api.ts'
 import { JobFilterFields } from '../components/job-filter.tsx'
 import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
@@ -33,7 +33,7 @@ export function RecordingsPage(): JSX.Element {
   return (
     <>
       <h1>{t.title}</h1>
-      {may('write') ? <AddRecordings capabilities={capabilities} /> : <p>{t.readOnly}</p>}
+      {hasScope('write') ? <AddRecordings capabilities={capabilities} /> : <p>{t.readOnly}</p>}
       {(isFiltered() || (page.value?.items.length ?? 0) > 0) && <Filters />}
       {filter.value.status === 'error' && (
         <p>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiCapabilities } from '../../../src/cli/server/api-types.ts'
-import { may, request, signedIn, signOut } from '../api.ts'
+import { hasScope, request, signedIn, signOut } from '../api.ts'
 import { formatTime, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { TableHeads } from '../components/table-heads.tsx'
@@ -28,11 +28,11 @@ export function ServerPage(): JSX.Element {
     <>
       <h1>{texts.server.title}</h1>
       <p role="status">{readiness || texts.loading}</p>
-      {may('admin') && <LoadCharts />}
+      {hasScope('admin') && <LoadCharts />}
       {/* All at once: what comes later would move the rest. */}
       {isLoaded && (
         <>
-          {may('admin') && <Nodes />}
+          {hasScope('admin') && <Nodes />}
           {capabilities && <Capabilities capabilities={capabilities} />}
           <Account />
         </>
@@ -69,7 +69,7 @@ function Capabilities({ capabilities }: { capabilities: ApiCapabilities }): JSX.
         <p>{recognition.languages.map(languageName).sort().join(', ')}</p>
         <p class="hint">{texts.server.limits(formatTime(limits.max_audio_seconds))}</p>
       </section>
-      {may('admin') ? (
+      {hasScope('admin') ? (
         <StoredModels />
       ) : (
         <>

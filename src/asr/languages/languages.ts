@@ -16,7 +16,10 @@ export function chooseLanguage(
     const wanted = listed.join(', ') || 'any language'
     const remedy = remedyFor(listed, suggest(listed))
     const detail = `no installed model knows ${wanted}; installed: ${installed.join(', ')}; ${remedy}`
-    throw new AppError('language_not_installed', detail)
+    const line = `language_config.languages must name a language of an installed model: ${detail}`
+    throw new AppError('language_not_installed', detail, {
+      ...(listed.length > 0 && { validationErrors: [line] }),
+    })
   }
   return usable.length === 1 ? usable[0] : undefined
 }

@@ -78,7 +78,7 @@ test('first partials pass finals, further ones wait; work that yields delays non
     await turn()
     return tasks.map(({ kind }) => kind).join(' ')
   }
-  const behind = engine.recognizeFinal(utterance, { ...settings, isBehind: true })
+  const behind = engine.recognizeFinal(utterance, { ...settings, isLowPriority: true })
   const further = engine.recognizePartial(utterance, settings)
   assert.equal(await kinds(), 'final partial')
   tasks[1]!.end()

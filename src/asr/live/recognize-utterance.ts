@@ -12,7 +12,7 @@ import type { RecognitionModels } from '../recognition/recognize-with-repair.ts'
 import { normalizeLevel } from '../segmentation/gain.ts'
 import { pausesOf } from '../segmentation/pauses.ts'
 import { readSamples } from '../segmentation/read-samples.ts'
-import { cutSegments, detectSpeechInRange, fileSegments } from '../segmentation/segments.ts'
+import { detectSpeechInRange, fileSegments, splitSegments } from '../segmentation/segments.ts'
 import { SAMPLE_RATE } from '../speech-engine.ts'
 
 /**
@@ -61,7 +61,7 @@ async function cutLong(
 ): Promise<Segment[]> {
   const { maxSeconds } = recognizer.capabilities
   if (audio.length <= maxSeconds * SAMPLE_RATE) return [{ start: 0, end: audio.length }]
-  return cutSegments(await detectSpeechInRange(detector, audio), audio.length, {
+  return splitSegments(await detectSpeechInRange(detector, audio), audio.length, {
     ...fileSegments,
     maxSeconds,
   })

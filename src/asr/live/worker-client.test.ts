@@ -81,14 +81,15 @@ test('an utterance becomes its words, at their times in the session', async () =
 test('work that yields to others counts as no load', async () => {
   const utterance = { path: jfk.path, segment: seconds(3, 6) }
   const recognize = {
-    final: (how: { isBehind?: boolean }) => live.recognizeFinal(utterance, { ...finals, ...how }),
-    partial: (how: { isBehind?: boolean }) => {
+    final: (how: { isLowPriority?: boolean }) =>
+      live.recognizeFinal(utterance, { ...finals, ...how }),
+    partial: (how: { isLowPriority?: boolean }) => {
       return live.recognizePartial(utterance, { ...partials, ...how })
     },
   }
   for (const [kind, run] of Object.entries(recognize)) {
     const before = live.load
-    await run({ isBehind: true })
+    await run({ isLowPriority: true })
     assert.ok(live.load <= before, kind)
     const between = live.load
     await run({})
@@ -101,7 +102,7 @@ test('a partial of a session that is behind lets one of another session pass', a
   const undisturbed = await live.recognizePartial(utterance, partials)
   const order: string[] = []
   signalWorkers('partials', 'SIGSTOP')
-  const behind = live.recognizePartial(utterance, { ...partials, isBehind: true })
+  const behind = live.recognizePartial(utterance, { ...partials, isLowPriority: true })
   const urgent = live.recognizePartial({ path: jfk.path, segment: seconds(0, 3) }, partials)
   signalWorkers('partials', 'SIGCONT')
   const late = behind.finally(() => order.push('behind'))
@@ -115,7 +116,7 @@ test('a final of a session that is behind lets another one pass, and comes whole
   const undisturbed = await live.recognizeFinal(utterance, finals)
   const order: string[] = []
   signalWorkers('live', 'SIGSTOP')
-  const behind = live.recognizeFinal(utterance, { ...finals, isBehind: true })
+  const behind = live.recognizeFinal(utterance, { ...finals, isLowPriority: true })
   const urgent = live.recognizeFinal({ path: jfk.path, segment: seconds(0, 3) }, finals)
   signalWorkers('live', 'SIGCONT')
   const late = behind.finally(() => order.push('behind'))

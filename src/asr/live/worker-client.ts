@@ -78,8 +78,8 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
   let isUsed = false
 
   /** Counts a task as load, unless it yields to others: they do not wait for it. */
-  function counted<T>(task: Promise<T>, { isBehind }: { isBehind: boolean }): Promise<T> {
-    return isBehind ? task : meter.during(task)
+  function counted<T>(task: Promise<T>, { isLowPriority }: { isLowPriority: boolean }): Promise<T> {
+    return isLowPriority ? task : meter.during(task)
   }
 
   const measuring = startMeasuring([finals, partials], {
@@ -99,16 +99,16 @@ export function createLiveEngine(options: LiveEngineOptions): LiveEngineClient {
     get load() {
       return meter.load
     },
-    detectSpeech(audio, request, { signal, isBehind = false }) {
+    detectSpeech(audio, request, { signal, isLowPriority = false }) {
       if (!isUsed) options.onUsed()
       isUsed = true
-      const how = { signal, timeout: DETECT_TIMEOUT, priority: isBehind ? 1 : 0 }
-      return counted(vadPool.run({ kind: 'vad', audio, request }, how), { isBehind })
+      const how = { signal, timeout: DETECT_TIMEOUT, priority: isLowPriority ? 1 : 0 }
+      return counted(vadPool.run({ kind: 'vad', audio, request }, how), { isLowPriority })
     },
     recognizeFinal(utterance, requested) {
       const processesOf = (model: string) => options.processesOf(model, finals)
       const final = recognizeFinal(utterance, requested, { processesOf, counted })
-      return requested.isBehind ? final : gate.during(final)
+      return requested.isLowPriority ? final : gate.during(final)
     },
     recognizePartial(utterance, requested) {
       const processes = options.processesOf(requested.model, partials)
@@ -166,15 +166,21 @@ async function measureCosts(
   )
 }
 
-function partialPriority({ isFirst, isBehind }: { isFirst: boolean; isBehind: boolean }): number {
-  if (isBehind) return priority.partialBehind
+function partialPriority({
+  isFirst,
+  isLowPriority,
+}: {
+  isFirst: boolean
+  isLowPriority: boolean
+}): number {
+  if (isLowPriority) return priority.partialBehind
   return isFirst ? priority.firstPartial : priority.partial
 }
 
 type Finals = {
   /** Returns the processes that have a model. */
   processesOf(model: string): TaskRunner
-  counted<T>(task: Promise<T>, options: { isBehind: boolean }): Promise<T>
+  counted<T>(task: Promise<T>, options: { isLowPriority: boolean }): Promise<T>
 }
 
 /** Recognizes an utterance that has ended: by one model, or by two, whose words are fused. */
@@ -183,12 +189,12 @@ async function recognizeFinal(
   requested: Parameters<LiveEngine['recognizeFinal']>[1],
   { processesOf, counted }: Finals,
 ): Promise<FinalResult> {
-  const { signal, isBehind = false, wantsSpeaker = false, draft } = requested
-  const rank = isBehind ? priority.finalBehind : priority.final
+  const { signal, isLowPriority = false, wantsSpeaker = false, draft } = requested
+  const rank = isLowPriority ? priority.finalBehind : priority.final
   const how = {
     ...{ signal, timeout: timeoutFor(utterance), priority: rank },
     // Its session is late anyhow, and a worker is held for up to a second.
-    isPreemptible: isBehind,
+    isPreemptible: isLowPriority,
   }
   const { identification, languageBefore } = requested
   const identified =
@@ -199,12 +205,12 @@ async function recognizeFinal(
     }))
   const chosen = identified?.settings ?? requested
   const task = { kind: 'final' as const, utterance, draft, wantsSpeaker, ...settingsOf(chosen) }
-  const first = counted(processesOf(task.model).run(task, how), { isBehind })
+  const first = counted(processesOf(task.model).run(task, how), { isLowPriority })
   const { fusedWith } = chosen
   if (fusedWith === undefined) return { ...(await first), ...identified?.found }
   const other = { ...task, model: fusedWith, wantsSpeaker: false }
   const second = (signal: AbortSignal) => {
-    return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isBehind })
+    return counted(processesOf(fusedWith).run(other, { ...how, signal }), { isLowPriority })
   }
   return { ...(await fuseFinals({ first, second, signal })), ...identified?.found }
 }
@@ -217,15 +223,15 @@ function recognizePartial(
   requested: Parameters<LiveEngine['recognizePartial']>[1],
   { processes, gate, counted }: Partials,
 ): Promise<PartialResult> {
-  const { signal, draft = [], isFirst = false, isBehind = false } = requested
-  const rank = partialPriority({ isFirst, isBehind })
+  const { signal, draft = [], isFirst = false, isLowPriority = false } = requested
+  const rank = partialPriority({ isFirst, isLowPriority })
   const timeout = timeoutFor(utterance)
-  const how = { signal, timeout, priority: rank, isPreemptible: isBehind }
+  const how = { signal, timeout, priority: rank, isPreemptible: isLowPriority }
   const open = { utterance, draft, isFirst }
   const task = { kind: 'partial' as const, ...open, ...settingsOf(requested) }
-  const start = () => counted(processes.run(task, how), { isBehind })
+  const start = () => counted(processes.run(task, how), { isLowPriority })
   // What yields to others leaves its process to them by itself.
-  return isFirst || isBehind ? start() : gate.whenOpen(start, signal)
+  return isFirst || isLowPriority ? start() : gate.whenOpen(start, signal)
 }
 
 function timeoutFor({ segment: { start, end } }: LiveUtterance): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cutSegments, fileSegments, type SegmentOptions } from './segments.ts'
+import { fileSegments, type SegmentOptions, splitSegments } from './segments.ts'
 import { VAD_FRAME } from './vad-frames.ts'
 
 /** Speech that is too long to be a fragment. */
@@ -14,7 +14,7 @@ function cut(
 ) {
   const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : c === '-' ? 0.4 : 0.05))
   const noisy = new Uint8Array(speech.length).fill(isNoisy ? 1 : 0)
-  const segments = cutSegments({ probabilities, noisy }, speech.length * VAD_FRAME, {
+  const segments = splitSegments({ probabilities, noisy }, speech.length * VAD_FRAME, {
     ...{ ...fileSegments, maxSeconds: 15 },
     padBefore: 0,
     padAfter: 0,
@@ -70,7 +70,7 @@ test('fragments with pauses between them are joined, and the pauses are noted', 
   const samples = probabilities.length * VAD_FRAME
   const options = { ...fileSegments, maxSeconds: 15 }
   const quiet = { probabilities, noisy: new Uint8Array(probabilities.length) }
-  const [joined, ...others] = cutSegments(quiet, samples, options)
+  const [joined, ...others] = splitSegments(quiet, samples, options)
   assert.equal(others.length, 0)
   assert.deepEqual([joined!.start, joined!.end], [0, samples])
   assert.deepEqual(joined!.pauses, [
@@ -79,7 +79,7 @@ test('fragments with pauses between them are joined, and the pauses are noted', 
   ])
   // In noise, a pause of the detector may be speech.
   const noisy = new Uint8Array(probabilities.length).fill(1)
-  const [whole] = cutSegments({ probabilities, noisy }, samples, options)
+  const [whole] = splitSegments({ probabilities, noisy }, samples, options)
   assert.equal(whole!.pauses, undefined)
 })
 
@@ -92,7 +92,7 @@ test('sentences, and fragments that are far apart, are not joined', () => {
     const probabilities = Float32Array.from(speech, (c) => (c === '#' ? 0.9 : 0.05))
     const options = { ...fileSegments, maxSeconds: 15 }
     const quiet = { probabilities, noisy: new Uint8Array(speech.length) }
-    const segments = cutSegments(quiet, speech.length * VAD_FRAME, options)
+    const segments = splitSegments(quiet, speech.length * VAD_FRAME, options)
     assert.deepEqual(
       segments.map(({ pauses = [] }) => pauses.length),
       Array.from({ length: count }, () => 0),
@@ -107,10 +107,14 @@ test('segments ascend, do not overlap, stay in the recording and under the longe
       (speech) => {
         const noisy = Uint8Array.from(speech, (_, i) => (i >> 7) & 1)
         const samples = Math.max(0, speech.length * VAD_FRAME - 100)
-        const segments = cutSegments({ probabilities: Float32Array.from(speech), noisy }, samples, {
-          ...fileSegments,
-          maxSeconds: 5,
-        })
+        const segments = splitSegments(
+          { probabilities: Float32Array.from(speech), noisy },
+          samples,
+          {
+            ...fileSegments,
+            maxSeconds: 5,
+          },
+        )
         let previous = 0
         for (const { start, end } of segments) {
           assert.ok(start >= previous && end > start && end <= samples)

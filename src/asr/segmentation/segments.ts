@@ -68,7 +68,7 @@ type SpeechRegion = { from: number; to: number; pauses?: Range[] }
  * cut at its quietest point. Fragments, such as digits with pauses between them, are joined.
  * Segments ascend and do not overlap; where paddings would meet, they share the gap.
  */
-export function cutSegments(
+export function splitSegments(
   { probabilities, noisy }: DetectedSpeech,
   samples: number,
   options: SegmentOptions,

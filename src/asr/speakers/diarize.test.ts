@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { embeddingOf, type Talk, talk } from '../../../test/support/asr/talk.ts'
-import { cutUtterances } from '../../transcript/utterances.ts'
+import { splitUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts } from '../speech-engine.ts'
 import { diarize } from './diarize.ts'
 
 function diarizeTalks(talks: readonly Talk[], counts: SpeakerCounts = {}) {
   const utterances = talks.flatMap(({ words }, channel) =>
-    cutUtterances(words, { channel, language: 'en' }),
+    splitUtterances(words, { channel, language: 'en' }),
   )
   const embeddings = talks.map(({ windows }, channel) => ({ channel, windows }))
   return diarize({ utterances }, { embeddings, counts })

@@ -1,5 +1,5 @@
 import type { Recognized, Transcript, Utterance, Word } from '../../transcript/transcript.ts'
-import { cutUtterances } from '../../transcript/utterances.ts'
+import { splitUtterances } from '../../transcript/utterances.ts'
 import type { SpeakerCounts, SpeakerUtterance } from '../speech-engine.ts'
 import { isSameRoom } from './assignment/same-room.ts'
 import { assignWords } from './assignment/word-speakers.ts'
@@ -114,7 +114,7 @@ export function cutTurns({ channel, words }: ChannelWords): Turn[] {
     const { recognized, speaker } = run[0]!
     const words = run.map(({ word }) => word)
     const margins = new Map(run.map(({ word, margin }) => [word, margin]))
-    return cutUtterances(words, { channel, ...recognized }).map((utterance) => {
+    return splitUtterances(words, { channel, ...recognized }).map((utterance) => {
       return { utterance, speaker, confidence: confidenceIn(utterance.words, margins) }
     })
   })

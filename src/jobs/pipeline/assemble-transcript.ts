@@ -1,6 +1,6 @@
 import type { RecognizedSegment } from '../../asr/speech-engine.ts'
 import type { Recognized, Transcript, Word } from '../../transcript/transcript.ts'
-import { cutUtterances } from '../../transcript/utterances.ts'
+import { splitUtterances } from '../../transcript/utterances.ts'
 
 /** The recognized segments of one batch of a channel. */
 export type RecognizedBatch = { channel: number; segments: readonly RecognizedSegment[] }
@@ -30,7 +30,7 @@ export function assembleTranscript(
     if (last && isAlike(last.whose, whose)) last.words.push(...words)
     else runs.push({ whose, words: [...words] })
   }
-  const utterances = runs.flatMap((run) => cutUtterances(run.words, run.whose))
+  const utterances = runs.flatMap((run) => splitUtterances(run.words, run.whose))
   return { utterances: utterances.sort((a, b) => startOf(a) - startOf(b) || a.channel - b.channel) }
 }
 

@@ -72,7 +72,7 @@ export class CallbackFeed {
   }
   #fed: Promise<void> = Promise.resolve()
   #following: Promise<void> | undefined
-  #isBehind = false
+  #isLowPriority = false
 
   constructor(options: CallbackFeedOptions) {
     this.#options = options
@@ -84,7 +84,7 @@ export class CallbackFeed {
    * fails.
    */
   wake(): void {
-    this.#isBehind = true
+    this.#isLowPriority = true
     this.#following ??= this.#follow()
   }
 
@@ -124,15 +124,15 @@ export class CallbackFeed {
   async #follow(): Promise<void> {
     const { log, sessionId, pauseMs = PAUSE_MS, retryMs = RETRY_MS } = this.#options
     const { signal } = this.#closing
-    while (this.#isBehind && !signal.aborted) {
-      this.#isBehind = false
+    while (this.#isLowPriority && !signal.aborted) {
+      this.#isLowPriority = false
       let pause = pauseMs
       try {
         await this.feed()
       } catch (error) {
         if (signal.aborted) break
         log.error({ err: error, sessionId }, 'cannot queue live callbacks, retrying')
-        this.#isBehind = true
+        this.#isLowPriority = true
         pause = retryMs
       }
       await delay(pause, undefined, { signal }).catch(() => {})

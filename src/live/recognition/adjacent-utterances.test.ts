@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { open } from '../../../test/support/live/sessions/test-recognition-loop.ts'
-import { isAlone, startAfter, withoutOverlap, withoutRepeat } from './adjacent-utterances.ts'
+import {
+  startsAfterPause,
+  trimToPrevious,
+  withoutOverlap,
+  withoutRepeat,
+} from './adjacent-utterances.ts'
 
 const adjacent = { segment: { start: 32_000, end: 64_000 }, context: { start: 0, end: 64_000 } }
 const alone = { ...adjacent, context: adjacent.segment }
 
 function behind(end: number): number {
-  return startAfter(adjacent, { text: 'word', end }).start
+  return trimToPrevious(adjacent, { text: 'word', end }).start
 }
 
 test('the words of an utterance that touches another begin where those ended', () => {
   assert.equal(behind(2.1), 2.05 * 16_000)
   assert.equal(behind(1.9), 1.85 * 16_000)
-  assert.equal(startAfter(adjacent, null).start, 32_000)
+  assert.equal(trimToPrevious(adjacent, null).start, 32_000)
 })
 
 test('utterances begin no earlier than the text recognized with them, and not after their end', () => {
@@ -22,8 +27,8 @@ test('utterances begin no earlier than the text recognized with them, and not af
 })
 
 test('an utterance with a pause before it begins where it begins', () => {
-  assert.deepEqual([isAlone(alone), isAlone(adjacent)], [true, false])
-  assert.equal(startAfter(alone, { text: 'word', end: 1.9 }).start, 32_000)
+  assert.deepEqual([startsAfterPause(alone), startsAfterPause(adjacent)], [true, false])
+  assert.equal(trimToPrevious(alone, { text: 'word', end: 1.9 }).start, 32_000)
 })
 
 test('a word that was heard on both sides of a cut is reported once', () => {

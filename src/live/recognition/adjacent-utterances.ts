@@ -9,13 +9,13 @@ export type LastWord = Pick<Word, 'text' | 'end'>
 const OVERLAP = 0.05
 
 /** Returns the last of some words; undefined where there are none. */
-export function lastOf(words: readonly Word[]): LastWord | undefined {
+export function lastWordOf(words: readonly Word[]): LastWord | undefined {
   const last = words.at(-1)
   return last && { text: last.text, end: last.end }
 }
 
 /** Returns whether a pause precedes an utterance. */
-export function isAlone({ segment, context }: UtteranceSegments): boolean {
+export function startsAfterPause({ segment, context }: UtteranceSegments): boolean {
   return context.start === segment.start
 }
 
@@ -24,18 +24,18 @@ export function isAlone({ segment, context }: UtteranceSegments): boolean {
  * where those of the first ended: a word that spans the cut is sent once, by whichever utterance
  * recognized it whole.
  */
-export function startAfter(
+export function trimToPrevious(
   pieces: UtteranceSegments,
   last: LastWord | null,
 ): UtteranceSegments['segment'] {
   const { segment, context } = pieces
-  if (isAlone(pieces) || !last) return segment
+  if (startsAfterPause(pieces) || !last) return segment
   const start = Math.round((last.end - OVERLAP) * SAMPLE_RATE)
   return { ...segment, start: Math.min(Math.max(start, context.start), segment.end) }
 }
 
 /** Returns the text of the words before an utterance that end within its `context`. */
-export function textWithin(
+export function contextText(
   context: UtteranceSegments['context'],
   before: readonly LastWord[],
 ): string {

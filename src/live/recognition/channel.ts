@@ -8,11 +8,11 @@ import type { Word } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewLiveUtterance } from '../../transcript/utterance-view.ts'
 import type { ChannelState, EndedUtterance } from '../recovery/session-log.ts'
 import {
-  isAlone,
+  contextText,
   type LastWord,
-  lastOf,
-  startAfter,
-  textWithin,
+  lastWordOf,
+  startsAfterPause,
+  trimToPrevious,
   withoutOverlap,
   withoutRepeat,
 } from './adjacent-utterances.ts'
@@ -152,9 +152,9 @@ export class Channel {
   }
 
   /** Processes the speech probability and the level of the next frame. */
-  advance(probability: number, level: number, { isBehind }: { isBehind: boolean }): void {
+  advance(probability: number, level: number, { isLowPriority }: { isLowPriority: boolean }): void {
     for (const event of this.#options.endpointer.step(this.#endpoint, probability, level)) {
-      this.#handle(event, isBehind)
+      this.#handle(event, isLowPriority)
     }
     if (this.#early && this.#endpoint.lastSpeech > this.#early.span.to) {
       this.#early.stop.abort() // Speech goes on.
@@ -163,14 +163,14 @@ export class Channel {
   }
 
   /** Ends the channel: no more audio follows. */
-  finish({ isBehind }: { isBehind: boolean }): void {
+  finish({ isLowPriority }: { isLowPriority: boolean }): void {
     const events = this.#options.endpointer.finish(this.#endpoint)
-    for (const event of events) this.#handle(event, isBehind)
+    for (const event of events) this.#handle(event, isLowPriority)
   }
 
   /** Recognizes an utterance that ended before the restart. */
   resume(ended: EndedUtterance): void {
-    this.#recognize(ended, { final: this.#final(ended, { isBehind: true }) })
+    this.#recognize(ended, { final: this.#final(ended, { isLowPriority: true }) })
   }
 
   /** Resolves when few enough finals are pending or, with `all`, none. */
@@ -183,12 +183,12 @@ export class Channel {
    * and one is due; resolves when it is done. It is emitted after the finals of earlier utterances,
    * but recognized beside them: a first partial is worth little when it is late.
    */
-  async partial({ isBehind }: { isBehind: boolean }): Promise<void> {
+  async partial({ isLowPriority }: { isLowPriority: boolean }): Promise<void> {
     const { phase, from, frame, number, lastSpeech } = this.#endpoint
     const last = this.#last?.number === number ? this.#last : undefined
     if (phase !== 'speaking' || from === null || frame - from < FIRST_PARTIAL_FRAMES) return
     if (this.#partial || last?.lastSpeech === lastSpeech) return
-    if (isBehind && this.#ended.length > 0) return
+    if (isLowPriority && this.#ended.length > 0) return
     const began = performance.now()
     if (began < this.#nextPartialAt) return
     const stop = new AbortController()
@@ -200,7 +200,7 @@ export class Channel {
       const utterance = { path: this.#options.path, segment }
       const recognized = await engine.recognizePartial(utterance, {
         signal: AbortSignal.any([signal, stop.signal]),
-        isBehind,
+        isLowPriority,
         ...settingsFor(route, 'partials', language.current ?? this.#recentLanguage),
         draft: last?.draft.tokens,
         isFirst: !last?.text,
@@ -242,18 +242,18 @@ export class Channel {
     return this.#options.route.identification && (this.#sentLanguage ?? undefined)
   }
 
-  #handle(event: EndpointEvent, isBehind: boolean): void {
-    const { channel, emit } = this.#options
+  #handle(event: EndpointEvent, isLowPriority: boolean): void {
+    const { channel, emit, engine } = this.#options
     switch (event.type) {
       case 'speech_start':
       case 'speech_end':
         emit({ type: event.type, time: frameTime(event.frame), channel })
         break
       case 'pause':
-        if (!isBehind && beginsEarly(this.#options.engine.load)) this.#beginEarly(event.utterance)
+        if (!isLowPriority && beginsEarly(engine.load)) this.#beginEarly(event.utterance)
         break
       case 'utterance':
-        this.#end(event.utterance, isBehind)
+        this.#end(event.utterance, isLowPriority)
     }
   }
 
@@ -261,12 +261,12 @@ export class Channel {
     this.#early?.stop.abort()
     const stop = new AbortController()
     const ended = this.#endedOf(span)
-    const final = this.#final(ended, { isBehind: false, stop })
+    const final = this.#final(ended, { isLowPriority: false, stop })
     final.catch(() => {}) // The consumer of the promise sees the error.
     this.#early = { span, final, stop }
   }
 
-  #end(span: UtteranceSpan, isBehind: boolean): void {
+  #end(span: UtteranceSpan, isLowPriority: boolean): void {
     this.#partial?.abort()
     this.#partial = undefined
     this.#nextPartialAt = 0 // The first partial of the next utterance is due at once.
@@ -276,7 +276,7 @@ export class Channel {
     if (!isSame) early?.stop.abort()
     const ended = this.#endedOf(span)
     this.#after = ended.segment.end
-    const final = isSame ? early.final : this.#final(ended, { isBehind })
+    const final = isSame ? early.final : this.#final(ended, { isLowPriority })
     this.#recognize(ended, { final, endedAt: performance.now() })
   }
 
@@ -319,13 +319,13 @@ export class Channel {
         const { words: rough, wordBefore, language: recognized, ...rest } = await final
         const { speaker: embedding, warnings, isLanguageUnclear: isUnclear = false } = rest
         for (const warning of warnings) warn(warning)
-        const words = isAlone(ended)
+        const words = startsAfterPause(ended)
           ? beginAfter(rough, span.start - LEAD_SECONDS)
           : withoutOverlap(withoutRepeat(rough, this.#lastSent, wordBefore), this.#lastSent)
         const written =
           words.length > 0 ? await change({ channel, language: recognized, words }, { signal }) : []
         // Update all state at once, from the recognized text: later results depend on it.
-        this.#lastSent = lastOf(words) ?? this.#lastSent
+        this.#lastSent = lastWordOf(words) ?? this.#lastSent
         if (words.length > 0) language.recognized(recognized, { isUnclear })
         if (words.length > 0) this.#sentLanguage = recognized
         const spokenLanguage = words.length > 0 ? recognized : language.fallback
@@ -350,7 +350,7 @@ export class Channel {
 
   async #final(
     ended: EndedUtterance,
-    { isBehind, stop }: { isBehind: boolean; stop?: AbortController },
+    { isLowPriority, stop }: { isLowPriority: boolean; stop?: AbortController },
   ): Promise<FinalResult> {
     const { engine, route, speakers, log, onWork } = this.#options
     const [before, clear] = [this.#lastLanguage, this.#clearLanguage]
@@ -358,10 +358,10 @@ export class Channel {
     const signals = [this.#options.signal, ...(stop ? [stop.signal] : [])]
     const signal = AbortSignal.any(signals)
     const { context } = ended
-    const wordsBefore = isAlone(ended) ? [] : await this.#lastWords
-    const segment = startAfter(ended, wordsBefore.at(-1) ?? null)
+    const wordsBefore = startsAfterPause(ended) ? [] : await this.#lastWords
+    const segment = trimToPrevious(ended, wordsBefore.at(-1) ?? null)
     // A partial begins with its utterance, a final with what comes before.
-    const draft = { tokens: [], ...last?.draft, text: textWithin(context, wordsBefore) }
+    const draft = { tokens: [], ...last?.draft, text: contextText(context, wordsBefore) }
     const utterance = { path: this.#options.path, segment, context }
     let attempts = 0
     // The language that decides may still be on its way.
@@ -373,7 +373,8 @@ export class Channel {
         const wantsSpeaker = speakers !== undefined && attempts++ < EMBEDDING_ATTEMPTS
         const current = this.#options.language.current ?? decided
         return engine.recognizeFinal(utterance, {
-          ...{ signal, isBehind, wantsSpeaker, draft, ...settingsFor(route, 'finals', current) },
+          ...{ signal, isLowPriority, wantsSpeaker, draft },
+          ...settingsFor(route, 'finals', current),
           identification: current === undefined ? route.identification : undefined,
           languageBefore: () => before,
         })

@@ -177,8 +177,8 @@ export class RecognitionLoop {
       if (recognized === 0 && isLast) break
       if (recognized === 0) await this.#moreAudio(there)
     }
-    const isBehind = this.#isBehind()
-    for (const channel of this.#channels) channel.finish({ isBehind })
+    const isLowPriority = this.#isLowPriority()
+    for (const channel of this.#channels) channel.finish({ isLowPriority })
     for (const channel of this.#channels) await channel.waitForFinals({ all: true })
   }
 
@@ -231,10 +231,10 @@ export class RecognitionLoop {
   async #advance(there: { frames: number; isEnd: boolean }): Promise<number> {
     const { engine, audio, log, signal, endpointing } = this.#options
     const request = { from: this.#position, ...there }
-    const isBehind = this.#isBehind()
+    const isLowPriority = this.#isLowPriority()
     const began = performance.now()
     const { probabilities, levels } = await retryEngineCall(
-      () => engine.detectSpeech(audio, request, { signal, isBehind }),
+      () => engine.detectSpeech(audio, request, { signal, isLowPriority }),
       { signal, log },
     )
     const frames = probabilities[0]!.length
@@ -243,7 +243,7 @@ export class RecognitionLoop {
     this.#pace.processed(frames * FRAME_SECONDS)
     for (let frame = 0; frame < frames; frame++) {
       for (const [i, channel] of this.#channels.entries()) {
-        channel.advance(probabilities[i]![frame]!, levels[i]![frame]!, { isBehind })
+        channel.advance(probabilities[i]![frame]!, levels[i]![frame]!, { isLowPriority })
       }
       this.#position++
       if (frame + 1 === frames || frame % PARTIAL_FRAMES === PARTIAL_FRAMES - 1) {
@@ -263,8 +263,8 @@ export class RecognitionLoop {
    */
   async #partials(): Promise<void> {
     if (!this.#options.wantsPartials()) return
-    const isBehind = this.#isBehind()
-    const made = Promise.all(this.#channels.map((channel) => channel.partial({ isBehind })))
+    const isLowPriority = this.#isLowPriority()
+    const made = Promise.all(this.#channels.map((channel) => channel.partial({ isLowPriority })))
     if (this.#ahead() <= AHEAD_SECONDS) return
     const timeout = Promise.withResolvers<void>()
     const timer = setTimeout(timeout.resolve, TIMEOUT_MS)
@@ -272,7 +272,7 @@ export class RecognitionLoop {
     clearTimeout(timer)
   }
 
-  #isBehind(): boolean {
+  #isLowPriority(): boolean {
     if (this.#ahead() > BEHIND_SECONDS || this.#pace.isFast) return true
     return this.#options.isOverShare?.() ?? false
   }

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { listNodes } from '../../storage/nodes/nodes.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { accountsOver, findRefusal, type Load, type Refusal } from './capacity-shares.ts'
-import { findFreeNode, type OtherNode } from './placement.ts'
+import { findFreeNode, type PeerNode } from './placement.ts'
 import type { ValidKeys } from './valid-keys.ts'
 
 /** Options of the admission of sessions. */
@@ -111,7 +111,7 @@ export class Admission {
   }
 
   /** Returns a node that runs live sessions, if this one does not. */
-  async findOtherNode(): Promise<OtherNode | undefined> {
+  async findOtherNode(): Promise<PeerNode | undefined> {
     return this.isShared && !this.isOffered ? this.#findOther() : undefined
   }
 
@@ -132,7 +132,7 @@ export class Admission {
     return Math.ceil(Math.min(MAX_WAIT, Math.max(1, seconds)))
   }
 
-  async #findOther(): Promise<OtherNode | undefined> {
+  async #findOther(): Promise<PeerNode | undefined> {
     const { db } = this.#options.storage
     return findFreeNode(await listNodes(db), { self: db.owner })
   }

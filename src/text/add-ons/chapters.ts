@@ -1,11 +1,11 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
+import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 import { summarize } from './summarization.ts'
 import { termsOf } from './summary/terms.ts'
-import { cutTopics } from './summary/topics.ts'
+import { splitTopics } from './summary/topics.ts'
 
 /** A part of a recording about one topic. Times are seconds. */
 export type Chapter = {
@@ -56,7 +56,7 @@ export function extractChapters(transcript: Transcript): Chapter[] {
 
 /** Returns the sentences of each chapter. */
 export function topicsOf(transcript: Transcript): Sentence[][] {
-  return cutTopics(cutSentences(transcript))
+  return splitTopics(splitSentences(transcript))
 }
 
 function spanOf(sentences: readonly Sentence[]): { start: number; end: number } {

@@ -1,5 +1,5 @@
 import { separatorOf } from '../../transcript/separators.ts'
-import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
+import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 
 /** A silence longer than this, in seconds, begins a paragraph. */
@@ -15,7 +15,7 @@ export const displayMode: AddOn = {
   name: 'display_mode',
   languages: 'all',
   make(transcript) {
-    const results = paragraphs(cutSentences(transcript)).map(textOf)
+    const results = paragraphs(splitSentences(transcript)).map(textOf)
     return { results, isEmpty: results.length === 0 }
   },
 }

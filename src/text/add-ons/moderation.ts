@@ -1,6 +1,6 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { cutSentences } from '../words/sentences/sentences.ts'
+import { splitSentences } from '../words/sentences/sentences.ts'
 import { MASKED, SELF_HARM, THREATS } from './moderation/patterns.ts'
 import { foldForLists, listPattern } from './moderation/word-lists.ts'
 
@@ -35,7 +35,7 @@ export const languages: readonly string[] = ['en']
  * irony and quotations are flagged too.
  */
 export function moderate(transcript: Transcript): Moderation {
-  const sentences = cutSentences(transcript)
+  const sentences = splitSentences(transcript)
     .filter(({ language }) => languages.includes(language))
     .map((sentence) => ({ ...sentence, categories: categoriesOf(sentence.text) }))
   return writeModeration(sentences)

@@ -1,6 +1,6 @@
 import type { Transcript } from '../../transcript/transcript.ts'
 import { type UtteranceView, viewUtterance } from '../../transcript/utterance-view.ts'
-import { cutSentences } from '../words/sentences/sentences.ts'
+import { splitSentences } from '../words/sentences/sentences.ts'
 import type { AddOn } from './add-on.ts'
 
 /** The sentences of a transcript in time order, as strings or with their words. */
@@ -11,7 +11,7 @@ export const sentences: AddOn = {
     const results =
       format === 'native'
         ? nativeSentences(transcript)
-        : cutSentences(transcript).map(({ text }) => text)
+        : splitSentences(transcript).map(({ text }) => text)
     return { results, isEmpty: results.length === 0 }
   },
 }
@@ -27,7 +27,7 @@ export type NativeSentence = { sentence: string } & Omit<UtteranceView, 'text'>
  * the API.
  */
 export function nativeSentences(transcript: Transcript): NativeSentence[] {
-  return cutSentences(transcript).map((sentence) => {
+  return splitSentences(transcript).map((sentence) => {
     const { text, start, end, words, confidence, language, channel, ...speaker } =
       viewUtterance(sentence)
     return { sentence: text, start, end, words, confidence, language, ...speaker, channel }

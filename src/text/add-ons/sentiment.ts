@@ -1,6 +1,6 @@
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { cutSentences } from '../words/sentences/sentences.ts'
+import { splitSentences } from '../words/sentences/sentences.ts'
 import { classifySentiment, type Sentiment } from './sentiment/classify-sentiment.ts'
 
 /** The sentiment of one sentence. Times are seconds. */
@@ -20,7 +20,7 @@ export const languages: readonly string[] = ['en']
  * `unknown`.
  */
 export function sentiment(transcript: Transcript): SentenceSentiment[] {
-  return cutSentences(transcript).map(({ text, start, end, language, channel, speaker }) => {
+  return splitSentences(transcript).map(({ text, start, end, language, channel, speaker }) => {
     const rated: Sentiment = languages.includes(language)
       ? classifySentiment(text)
       : { sentiment: 'unknown', emotion: 'neutral' }

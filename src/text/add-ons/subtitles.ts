@@ -1,5 +1,5 @@
 import type { Transcript } from '../../transcript/transcript.ts'
-import { type CaptionLimits, cutCaptions, DEFAULT_LIMITS } from '../formats/captions.ts'
+import { type CaptionLimits, DEFAULT_LIMITS, splitCaptions } from '../formats/captions.ts'
 import { formatSubtitles, formatWithVoices, type SubtitleFormat } from '../formats/subtitles.ts'
 import { AddOnFailure } from '../result/steps/envelope.ts'
 
@@ -33,7 +33,7 @@ export type Subtitle = { format: SubtitleFormat; subtitles: string }
  */
 export function subtitles({ utterances }: Transcript, config: SubtitlesConfig = {}): Subtitle[] {
   const limits = limitsOf(config)
-  const captions = config.speakers ? [] : cutCaptions(utterances, limits)
+  const captions = config.speakers ? [] : splitCaptions(utterances, limits)
   const formats = (config.formats ?? ['srt']).filter((one, i, all) => all.indexOf(one) === i)
   const lineEnd = config.style === 'compliance' ? '\r\n' : '\n'
   let length = 0

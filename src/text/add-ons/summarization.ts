@@ -1,6 +1,6 @@
 import { separatorOf } from '../../transcript/separators.ts'
 import type { Transcript } from '../../transcript/transcript.ts'
-import { cutSentences, type Sentence } from '../words/sentences/sentences.ts'
+import { type Sentence, splitSentences } from '../words/sentences/sentences.ts'
 import { cueWeight, isGreeting } from './summary/cues.ts'
 import { cosine, lexRank, similarityGraph, type Vector, vectorsOf } from './summary/lexrank.ts'
 import { termsOf } from './summary/terms.ts'
@@ -38,7 +38,7 @@ type Candidate = { sentence: Sentence; vector: Vector; score: number; order: num
  * Goldstein, 1998).
  */
 export function summarize(transcript: Transcript, type: SummaryType = 'general'): string {
-  const sentences = cutSentences(transcript)
+  const sentences = splitSentences(transcript)
   const chosen = sentences.length <= SHORT_TRANSCRIPT ? sentences : choose(sentences, type)
   return type === 'bullet_points'
     ? chosen.map((sentence) => `- ${textOf(sentence)}`).join('\n')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { cutCaptions } from './captions.ts'
+import { splitCaptions } from './captions.ts'
 import { countColumns } from './width.ts'
 
 test('whatever the words and limits, none is lost or broken and every limit is kept', () => {
@@ -34,7 +34,7 @@ test('whatever the words and limits, none is lost or broken and every limit is k
         clock = start + length
         return { text, start: start / 10, end: clock / 10, confidence: 1 }
       })
-      const captions = cutCaptions([{ channel: 0, language: 'en', words }], limits)
+      const captions = splitCaptions([{ channel: 0, language: 'en', words }], limits)
       const text = captions.flatMap((caption) => caption.rows).join(' ')
       assert.equal(text, words.map((w) => w.text).join(' '))
       for (const { start, end, rows } of captions) {
@@ -66,7 +66,7 @@ test('whatever is said on several channels, each keeps its words in order and no
           }),
         }
       })
-      const captions = cutCaptions(utterances)
+      const captions = splitCaptions(utterances)
       for (const { rows } of captions) {
         const owners = rows
           .join(' ')
@@ -108,7 +108,7 @@ test('whatever is split, every character is shown once and rows that may be spli
     fc.property(texts, width, language, (texts, maxCharactersPerRow, language) => {
       const words = texts.map((text, i) => ({ text, start: i, end: i + 1, confidence: 1 }))
       const limits = { maxCharactersPerRow, maxWordColumns: maxCharactersPerRow }
-      const rows = cutCaptions([{ channel: 0, language, words }], limits).flatMap(
+      const rows = splitCaptions([{ channel: 0, language, words }], limits).flatMap(
         ({ rows }) => rows,
       )
       assert.equal(rows.join('').replaceAll(' ', ''), texts.join('').replaceAll(' ', ''))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type CaptionLimits, cutCaptions } from './captions.ts'
+import { type CaptionLimits, splitCaptions } from './captions.ts'
 
 /**
  * Returns an utterance in which each word takes half a second, and `_` is another half second of
@@ -18,15 +18,15 @@ function utterance(text: string, language = 'en'): Utterance {
 }
 
 function rows(text: string, language?: string): string[] {
-  return cutCaptions([utterance(text, language)]).map((caption) => caption.rows.join('|'))
+  return splitCaptions([utterance(text, language)]).map((caption) => caption.rows.join('|'))
 }
 
 function cutRows(text: string, limits: Partial<CaptionLimits>): string[] {
-  return cutCaptions([utterance(text)], limits).map((caption) => caption.rows.join('|'))
+  return splitCaptions([utterance(text)], limits).map((caption) => caption.rows.join('|'))
 }
 
 test('a caption ends with its utterance though the next one would fit', () => {
-  const captions = cutCaptions([utterance('one two'), utterance('three')])
+  const captions = splitCaptions([utterance('one two'), utterance('three')])
   assert.deepEqual(
     captions.map((caption) => caption.rows),
     [['one two'], ['three']],
@@ -34,7 +34,7 @@ test('a caption ends with its utterance though the next one would fit', () => {
 })
 
 test('a caption stands from its first word to the end of its last', () => {
-  const [caption] = cutCaptions([utterance('_ one two')])
+  const [caption] = splitCaptions([utterance('_ one two')])
   assert.deepEqual([caption?.start, caption?.end], [0.5, 1.5])
 })
 
@@ -65,19 +65,19 @@ test('without punctuation a pause is the place', () => {
 test('without punctuation or pause both captions are of one size', () => {
   const words = Array.from({ length: 16 }, () => 'word').join(' ')
   assert.deepEqual(
-    cutCaptions([utterance(words)]).map((caption) => caption.end - caption.start),
+    splitCaptions([utterance(words)]).map((caption) => caption.end - caption.start),
     [4, 4],
   )
 })
 
 test('an utterance longer than seven seconds is cut though its text would fit', () => {
-  const captions = cutCaptions([utterance('a b c d e f g h i j k l m n o p')])
+  const captions = splitCaptions([utterance('a b c d e f g h i j k l m n o p')])
   assert.ok(captions.length === 2 && captions.every(({ start, end }) => end - start <= 7))
 })
 
 test('a word that lasts longer than a caption may keeps its start and is shortened', () => {
   const word = { text: 'aaah', start: 1, end: 20, confidence: 1 }
-  const captions = cutCaptions([{ channel: 0, language: 'en', words: [word] }])
+  const captions = splitCaptions([{ channel: 0, language: 'en', words: [word] }])
   assert.deepEqual(captions, [{ start: 1, end: 8, rows: ['aaah'] }])
 })
 
@@ -91,8 +91,8 @@ test('languages without blanks are joined without blanks', () => {
 })
 
 test('silence has no captions', () => {
-  assert.deepEqual(cutCaptions([]), [])
-  assert.deepEqual(cutCaptions([{ channel: 0, language: 'en', words: [] }]), [])
+  assert.deepEqual(splitCaptions([]), [])
+  assert.deepEqual(splitCaptions([{ channel: 0, language: 'en', words: [] }]), [])
 })
 
 test('characters are counted as a reader sees them, wide ones as two', () => {
@@ -109,7 +109,7 @@ test('a word longer than a row is split between characters where allowed', () =>
 
 test('a short caption stays for the minimum, with the gap before the next one', () => {
   const limits = { minDuration: 1.2, minGap: 0.08 }
-  const captions = cutCaptions([utterance('one'), utterance('_ _ two')], limits)
+  const captions = splitCaptions([utterance('one'), utterance('_ _ two')], limits)
   assert.deepEqual(
     captions.map(({ start, end }) => [start, end]),
     [
@@ -121,7 +121,7 @@ test('a short caption stays for the minimum, with the gap before the next one', 
 
 test('channels that speak at once take turns, by start', () => {
   const second = { ...utterance('_ _ _ three four'), channel: 1 }
-  const captions = cutCaptions([second, utterance('one two three four five')])
+  const captions = splitCaptions([second, utterance('one two three four five')])
   assert.deepEqual(
     captions.map(({ start, end, rows }) => [start, end, rows.join()]),
     [
@@ -134,6 +134,6 @@ test('channels that speak at once take turns, by start', () => {
 test('ten thousand words at one moment are no endless search', () => {
   const words = Array.from({ length: 9000 }, () => ({ text: 'a', start: 0, end: 0, confidence: 1 }))
   const limits = { maxCharactersPerRow: 1_000_000, maxDuration: 30 }
-  const captions = cutCaptions([{ channel: 0, language: 'en', words }], limits)
+  const captions = splitCaptions([{ channel: 0, language: 'en', words }], limits)
   assert.equal(captions.length, 30)
 })

@@ -46,7 +46,7 @@ export const DEFAULT_LIMITS: CaptionLimits = {
  * limit stands alone; only its time is shortened. For several speakers at once see `spaceCaptions`.
  * `voiceOf` names whose words an utterance holds.
  */
-export function cutCaptions(
+export function splitCaptions(
   utterances: readonly Utterance[],
   given: Partial<CaptionLimits> = {},
   voiceOf: (utterance: Utterance) => string | undefined = () => undefined,
@@ -62,7 +62,7 @@ export function cutCaptions(
 const MAX_ROUNDS = 5
 
 /**
- * Cuts utterances like `cutCaptions`, with `voiceOf` before the first words of each caption whose
+ * Cuts utterances like `splitCaptions`, with `voiceOf` before the first words of each caption whose
  * voice is not that of the caption before: `Speaker 1: Hello`. Captions of people who talk at once
  * alternate, so that is known only when they are cut; they are then cut again with these labels.
  */

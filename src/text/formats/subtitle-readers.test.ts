@@ -7,7 +7,7 @@ import { rounds } from '../../../test/support/rounds.ts'
 import { characters } from '../../../test/support/text/unicode.ts'
 import { roundTo } from '../../transcript/rounding.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, cutCaptions } from './captions.ts'
+import { type Caption, splitCaptions } from './captions.ts'
 import { formatSubtitles, type SubtitleFormat } from './subtitles.ts'
 
 type Validator = {
@@ -87,7 +87,7 @@ test('the validator of WebVTT finds no error and every caption, whatever the tex
   const validator = new WebVTTParser({ '&amp;': '&', '&lt;': '<', '&gt;': '>' })
   fc.assert(
     fc.property(transcripts, lineEnds, limits, (utterances, lineEnd, limits) => {
-      const captions = cutCaptions(utterances, limits)
+      const captions = splitCaptions(utterances, limits)
       const { cues, errors } = validator.parse(formatSubtitles(captions, 'vtt', { lineEnd }))
       assert.deepEqual(errors, [])
       assert.deepEqual(
@@ -110,7 +110,7 @@ test('the demuxers of FFmpeg read every caption of both formats, whatever the te
     lineEnds,
     limits,
     async (utterance, lineEnd, limits) => {
-      const captions = cutCaptions(utterance, limits)
+      const captions = splitCaptions(utterance, limits)
       for (const format of ['srt', 'vtt'] as const) {
         const written = formatSubtitles(captions, format, { lineEnd })
         const read = captions.length === 0 ? [] : await demux(written, format)

@@ -1,5 +1,5 @@
 import type { Utterance } from '../../transcript/transcript.ts'
-import { type Caption, type CaptionLimits, cutCaptions, cutLabeledCaptions } from './captions.ts'
+import { type Caption, type CaptionLimits, cutLabeledCaptions, splitCaptions } from './captions.ts'
 import { speakerLabelsOf, type VoiceNames } from './speaker-labels.ts'
 
 /** SubRip or WebVTT. */
@@ -21,7 +21,7 @@ export function formatWithVoices(
     ...options
   }: SubtitleOptions & { limits?: Partial<CaptionLimits>; names?: VoiceNames } = {},
 ): string {
-  const cut = format === 'vtt' ? cutCaptions : cutLabeledCaptions
+  const cut = format === 'vtt' ? splitCaptions : cutLabeledCaptions
   const captions = cut(utterances, limits, speakerLabelsOf(utterances, names))
   return formatSubtitles(captions, format, options)
 }

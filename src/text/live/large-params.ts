@@ -26,8 +26,8 @@ export function isLarge(params: Params): boolean {
     return typeof entry === 'string' ? [entry] : [entry.value, ...(entry.pronunciations ?? [])]
   })
   return (
-    isMuch(entries, LARGE_VOCABULARY) ||
-    isMuch(
+    exceedsLimit(entries, LARGE_VOCABULARY) ||
+    exceedsLimit(
       Object.entries(dictionary).map(([key, variants]) => [key, ...variants]),
       LARGE_DICTIONARY,
     )
@@ -38,7 +38,7 @@ function configOf(params: Params, name: string): Config {
   return params[name] === true ? ((params[`${name}_config`] ?? {}) as Config) : {}
 }
 
-function isMuch(
+function exceedsLimit(
   entries: readonly (readonly string[])[],
   most: { texts: number; characters: number },
 ): boolean {

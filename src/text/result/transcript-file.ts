@@ -3,7 +3,7 @@ import type { Utterance } from '../../transcript/transcript.ts'
 import type { UtteranceView } from '../../transcript/utterance-view.ts'
 import { applyEdits } from '../edits/apply-edits.ts'
 import { readEdits } from '../edits/edit-task.ts'
-import { cutCaptions } from '../formats/captions.ts'
+import { splitCaptions } from '../formats/captions.ts'
 import { formatCsv } from '../formats/csv.ts'
 import { type OpenAiFormat, writeOpenAi } from '../formats/openai.ts'
 import { speakerLabelsOf, type VoiceNames } from '../formats/speaker-labels.ts'
@@ -73,7 +73,7 @@ export function writeTranscriptFile({
   const utterances = transcription.utterances.map(toUtterance)
   const { names } = transcription
   if (speakers) return formatWithVoices(utterances, format, names && { names })
-  return formatSubtitles(cutCaptions(utterances), format)
+  return formatSubtitles(splitCaptions(utterances), format)
 }
 
 /** Applies corrections, unless they are for other words. */

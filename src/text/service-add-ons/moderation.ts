@@ -6,7 +6,7 @@ import {
   moderationCategories,
   writeModeration,
 } from '../add-ons/moderation.ts'
-import { cutSentences } from '../words/sentences/sentences.ts'
+import { splitSentences } from '../words/sentences/sentences.ts'
 import { errorOf, readResponse, requireOne } from './responses.ts'
 import type { ServiceAddOn } from './service-add-on.ts'
 
@@ -57,7 +57,7 @@ export const moderation: ServiceAddOn = {
 }
 
 function partsOf(transcript: Transcript) {
-  const sentences = cutSentences(transcript)
+  const sentences = splitSentences(transcript)
   const count = Math.ceil(sentences.length / MAX_SENTENCES)
   return Array.from({ length: count }, (_, i) => {
     return sentences.slice(i * MAX_SENTENCES, (i + 1) * MAX_SENTENCES)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { subtitles } from '../add-ons/subtitles.ts'
 import { localeOf } from './locale.ts'
-import { cutSentences } from './sentences/sentences.ts'
+import { splitSentences } from './sentences/sentences.ts'
 
 test('a language keeps its code, one that is none becomes the root locale', () => {
   assert.deepEqual(['en', 'zh', '??', ''].map(localeOf), ['en', 'zh', 'und', 'und'])
@@ -14,7 +14,7 @@ test('a transcript in a language that nobody knows is cut all the same', () => {
   })
   const transcript = { utterances: [{ channel: 0, language: '??', words }] }
   assert.deepEqual(
-    cutSentences(transcript).map(({ text }) => text),
+    splitSentences(transcript).map(({ text }) => text),
     ['One.', 'Two.'],
   )
   assert.match(subtitles(transcript)[0]!.subtitles, /One\. Two\./)

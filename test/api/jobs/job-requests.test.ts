@@ -293,7 +293,7 @@ const contradictory: [fields: Record<string, unknown>, path: string | undefined]
     { subtitles_config: { minimum_duration: 7.5 } },
     'subtitles_config.minimum_duration',
   ],
-  [{ language_config: { languages: ['fr', 'de'] } }, undefined],
+  [{ language_config: { languages: ['fr', 'de'] } }, 'language_config.languages'],
 ]
 
 for (const [fields, path] of contradictory) {

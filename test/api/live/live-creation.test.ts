@@ -181,8 +181,10 @@ test('a body that is no JSON object is refused', async () => {
 })
 
 test('a language that no model knows is 422', async () => {
-  const { status, headers } = await create({ language_config: { languages: ['fr'] } })
+  const { status, headers, body } = await create({ language_config: { languages: ['fr'] } })
   assert.deepEqual([status, headers.get('x-error-code')], [422, 'language_not_installed'])
+  const [line] = (body as { validation_errors?: string[] }).validation_errors!
+  assert.match(line!, /^language_config\.languages must name a language of an installed model: /)
 })
 
 test('a key needs the scope for sessions', async () => {

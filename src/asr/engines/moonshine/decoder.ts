@@ -13,11 +13,18 @@ import {
   followBias,
   type VocabularyBias,
 } from '../../recognition/vocabulary-bias.ts'
-import { asPast, encoderMask, paddedWidth, rowOf, selectRows, truncateCache } from './caches.ts'
-import { DecoderMemory, emptyDecoderCaches, VOCABULARY } from './decoder-memory.ts'
+import { DecoderBuffers, emptyDecoderCaches, VOCABULARY } from './decoder-buffers.ts'
 import type { MoonshineDimensions } from './dimensions.ts'
 import { realignDraft } from './draft.ts'
 import { loadEncoder } from './encoder.ts'
+import {
+  encoderMask,
+  paddedWidth,
+  rowOf,
+  selectRows,
+  toPastInputs,
+  truncateCache,
+} from './kv-cache.ts'
 import { END_TOKEN, START_TOKEN } from './tokens.ts'
 
 /** The decoder's output for one piece of audio. */
@@ -105,7 +112,7 @@ async function decodeAll(
   pieces: readonly EncodedChunk[],
   signal: AbortSignal,
 ): Promise<Decoding[]> {
-  const memory = graphs.memories.pop() ?? new DecoderMemory(graphs.dimensions)
+  const memory = graphs.memories.pop() ?? new DecoderBuffers(graphs.dimensions)
   const decodeRows = async (rows: Row[]) => {
     const batch = await openBatch(graphs, rows, memory)
     // Rows that continue together must have read the same number of tokens.
@@ -137,7 +144,7 @@ type Graphs = {
   decoder: Session
   dimensions: MoonshineDimensions
   /** Those that no call of `decode` is using. */
-  memories: DecoderMemory[]
+  memories: DecoderBuffers[]
 }
 
 /** One piece during decoding. */
@@ -165,7 +172,7 @@ function openRow(
 /** Rows that are decoded together and have read the same number of tokens, and what calls need. */
 type Batch = {
   decoder: Session
-  memory: DecoderMemory
+  memory: DecoderBuffers
   rows: Row[]
   /** Frames of the longest row, padded. */
   width: number
@@ -179,7 +186,7 @@ type Batch = {
 async function openBatch(
   { cross, decoder, dimensions }: Graphs,
   rows: Row[],
-  memory: DecoderMemory,
+  memory: DecoderBuffers,
 ): Promise<Batch> {
   const frames = rows.map(({ decoding }) => decoding.frames)
   const width = paddedWidth(Math.max(...frames))
@@ -188,8 +195,8 @@ async function openBatch(
     const encoder_hidden_states = memory.encoderStates(states, width)
     await cross.run({ encoder_hidden_states }, rowOf(outputs, i))
   }
-  const encoded = { ...asPast(outputs), encoder_mask: encoderMask(frames, width) }
-  const caches = asPast(emptyDecoderCaches(dimensions, rows.length))
+  const encoded = { ...toPastInputs(outputs), encoder_mask: encoderMask(frames, width) }
+  const caches = toPastInputs(emptyDecoderCaches(dimensions, rows.length))
   return { decoder, memory, rows, width, encoded, caches, read: 0 }
 }
 
@@ -202,7 +209,7 @@ async function readTokens(batch: Batch, tokens: readonly (readonly number[])[]):
   const position = integers([read], [1])
   const input_ids = integers(tokens.flat(), size)
   await decoder.run({ input_ids, position, ...encoded, ...caches }, outputs)
-  batch.caches = asPast(outputs)
+  batch.caches = toPastInputs(outputs)
   batch.read += size[1]
   return outputs
 }

@@ -88,7 +88,7 @@ export function quantizeRows(graph: Graph, input: string): Int8Rows {
   return { bytes, magnitude }
 }
 
-/** Multiplies rows from `roundRows` by a matrix, and adds `bias`. */
+/** Multiplies rows from `quantizeRows` by a matrix, and adds `bias`. */
 export function matMulPerRow(
   graph: Graph,
   { bytes, magnitude }: Int8Rows,

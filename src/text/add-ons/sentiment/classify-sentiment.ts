@@ -1,6 +1,6 @@
-import { cutClauses } from './cut-clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { findHits, type Hit } from './hits.ts'
+import { splitClauses } from './split-clauses.ts'
 
 /** The sentiment of a sentence. */
 export type Sentiment = {
@@ -20,7 +20,7 @@ const QUESTION_DEGREE = 0.4
  * strengthen or weaken. Clauses of opposite sides make it mixed; without a word it is unknown.
  */
 export function classifySentiment(sentence: string): Sentiment {
-  const clauses = cutClauses(sentence)
+  const clauses = splitClauses(sentence)
   if (clauses.length === 0) return { sentiment: 'unknown', emotion: 'neutral' }
   const degree = asksWhether(sentence) ? QUESTION_DEGREE : 1
   const hits = clauses.map(findHits)

@@ -1,6 +1,6 @@
-import type { ClauseWord } from './cut-clauses.ts'
 import type { Emotion } from './emotions.ts'
 import { type Entry, entryOf, MAX_PHRASE_WORDS } from './lexicon.ts'
+import type { ClauseWord } from './split-clauses.ts'
 
 /** An occurrence of a lexicon phrase in a clause, with its valence after negation and degree. */
 export type Hit = { phrase: string; valence: number; emotion?: Emotion }

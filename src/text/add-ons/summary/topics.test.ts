@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Transcript, Word } from '../../../transcript/transcript.ts'
-import { cutSentences, type Sentence } from '../../words/sentences/sentences.ts'
-import { cutTopics } from './topics.ts'
+import { type Sentence, splitSentences } from '../../words/sentences/sentences.ts'
+import { splitTopics } from './topics.ts'
 
 const ROOF = `The roof of the school leaks in the east wing. Rain came through the ceiling of two classrooms in March.
 The roofer says that the tiles are forty years old. He would replace all the tiles before the winter. The gutters are
@@ -34,7 +34,7 @@ function say(...texts: string[]): Sentence[] {
     }
   }
   const transcript: Transcript = { utterances: [{ channel: 0, language: 'en', words }] }
-  return cutSentences(transcript)
+  return splitSentences(transcript)
 }
 
 test('topics are cut where the words change', () => {
@@ -43,7 +43,7 @@ test('topics are cut where the words change', () => {
     [TRIP, ROOF, LUNCH],
     [LUNCH, TRIP],
   ]) {
-    const topics = cutTopics(say(...texts))
+    const topics = splitTopics(say(...texts))
     const begins = topics.map(([first]) => first!.text)
     assert.deepEqual(
       begins,
@@ -53,14 +53,14 @@ test('topics are cut where the words change', () => {
 })
 
 test('one topic stays whole, and so does what is short', () => {
-  assert.equal(cutTopics(say(ROOF)).length, 1)
-  assert.equal(cutTopics(say('Hello. This is a test. The end.')).length, 1)
-  assert.deepEqual(cutTopics([]), [])
+  assert.equal(splitTopics(say(ROOF)).length, 1)
+  assert.equal(splitTopics(say('Hello. This is a test. The end.')).length, 1)
+  assert.deepEqual(splitTopics([]), [])
 })
 
 test('every sentence is in one topic, and none is shorter than 45 seconds', () => {
   const sentences = say(ROOF, LUNCH, TRIP, LUNCH, ROOF)
-  const topics = cutTopics(sentences)
+  const topics = splitTopics(sentences)
   assert.deepEqual(topics.flat(), sentences)
   for (const topic of topics) assert.ok(topic.at(-1)!.end - topic[0]!.start >= 45)
 })
@@ -68,6 +68,6 @@ test('every sentence is in one topic, and none is shorter than 45 seconds', () =
 test('three hours have at most 24 topics, and are cut in limited time', () => {
   const day = Array.from({ length: 50 }, () => [ROOF, LUNCH, TRIP]).flat()
   const startedAt = performance.now()
-  assert.ok(cutTopics(say(...day)).length <= 24)
+  assert.ok(splitTopics(say(...day)).length <= 24)
   assert.ok(performance.now() - startedAt < 10_000)
 })

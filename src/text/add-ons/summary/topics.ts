@@ -22,7 +22,7 @@ const DEVIATIONS = 0.75
  * after (TextTiling; Hearst, 1997), preferably at a silence or an announcement. The sentences are
  * those of all channels by start. Each is in exactly one topic.
  */
-export function cutTopics(sentences: readonly Sentence[]): Sentence[][] {
+export function splitTopics(sentences: readonly Sentence[]): Sentence[][] {
   if (sentences.length === 0) return []
   const borders = bordersOf(sentences)
   return [0, ...borders].map((from, i) => sentences.slice(from, borders[i]))

@@ -14,7 +14,7 @@ import { asksInEnglish } from './questions.ts'
 
 /** A longer pause, in seconds, ends an utterance whatever its words say. */
 const MAX_PAUSE_SECONDS = 1.5
-/** An utterance does not grow beyond what `cutUtterances` allows. */
+/** An utterance does not grow beyond what `splitUtterances` allows. */
 const MAX_SECONDS = 15
 const MAX_WORDS = 40
 

@@ -4,7 +4,7 @@ import { partsOf } from '../word-parts.ts'
 import { abbreviationOf } from './abbreviations.ts'
 import { tidyPunctuation } from './punctuation-marks.ts'
 import { asksInEnglish } from './questions.ts'
-import { cutSentences, type Sentence } from './sentences.ts'
+import { type Sentence, splitSentences } from './sentences.ts'
 
 /**
  * Returns a transcript that is easier to read: sentences begin with a capital, punctuation is tidy,
@@ -17,7 +17,7 @@ export function enhancePunctuation(transcript: Transcript): Transcript {
   // A new capital may show where a sentence begins, and that where another one belongs, so this
   // repeats until nothing changes. It ends because letters only ever become capitals.
   while (writeCapitals(written)) {}
-  for (const sentence of cutSentences(written)) addQuestionMark(sentence)
+  for (const sentence of splitSentences(written)) addQuestionMark(sentence)
   return written
 }
 
@@ -36,7 +36,7 @@ function tidy({ utterances }: Transcript): Transcript {
 /** Adds the capitals that the current sentences need; returns whether any was missing. */
 function writeCapitals(transcript: Transcript): boolean {
   const before = textsOf(transcript)
-  const sentences = cutSentences(transcript)
+  const sentences = splitSentences(transcript)
   const english = sentences.filter(({ language }) => language === 'en')
   const names = namesAmong(english.flatMap(({ words }) => words.slice(1)).map(({ text }) => text))
   for (const sentence of english) writeSentence(sentence, names)

@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { heldOut, heldOutElsewhere, tuned } from '../../../../test/support/text/sentence-cases.ts'
 import type { Utterance } from '../../../transcript/transcript.ts'
-import { cutSentences } from './sentences.ts'
+import { splitSentences } from './sentences.ts'
 
 type SpeakerRef = Partial<Pick<Utterance, 'channel' | 'language' | 'speaker'>> & { at?: number }
 
@@ -25,7 +25,7 @@ function say(
 }
 
 function texts(...utterances: Utterance[]): string[] {
-  return cutSentences({ utterances }).map(({ text }) => text)
+  return splitSentences({ utterances }).map(({ text }) => text)
 }
 
 /** Returns the texts of a fixture that are cut otherwise than marked. */
@@ -66,7 +66,7 @@ test('a mark inside a word of several ends nothing', () => {
 })
 
 test('a sentence goes on over utterances', () => {
-  const [sentence] = cutSentences({ utterances: [say('one two'), say('three.', { at: 3 })] })
+  const [sentence] = splitSentences({ utterances: [say('one two'), say('three.', { at: 3 })] })
   assert.deepEqual(
     { text: sentence?.text, utterances: sentence?.utterances, end: sentence?.end },
     { text: 'one two three.', utterances: [0, 1], end: 2 },
@@ -111,7 +111,7 @@ test('41 words are cut at the comma, the conjunction or the pause near the middl
 
 test('a sentence opens after a mark or another speaker, not where it is only cut', () => {
   const opens = (...utterances: Utterance[]) =>
-    cutSentences({ utterances }).map((sentence) => sentence.opens)
+    splitSentences({ utterances }).map((sentence) => sentence.opens)
   assert.deepEqual(opens(say('One. Two')), [true, true])
   assert.deepEqual(opens(say('One _ _ _ _ two')), [true, false])
   assert.deepEqual(opens(say('One. _ _ _ _ Two')), [true, true])
@@ -125,7 +125,7 @@ test('a sentence opens after a mark or another speaker, not where it is only cut
 test('confidence is the mean of the words', () => {
   const utterance = say('one two')
   utterance.words[1]!.confidence = 0.5
-  assert.equal(cutSentences({ utterances: [utterance] })[0]?.confidence, 0.75)
+  assert.equal(splitSentences({ utterances: [utterance] })[0]?.confidence, 0.75)
 })
 
 test('whatever is said, every word is in one sentence, in order, within 40 words and between long pauses', () => {
@@ -150,7 +150,7 @@ test('whatever is said, every word is in one sentence, in order, within 40 words
         })
         return { ...whose, words }
       })
-      const sentences = cutSentences({ utterances })
+      const sentences = splitSentences({ utterances })
       const all = sentences.flatMap(({ words }) => words)
       const expected = utterances.flatMap(({ words }) => words)
       assert.equal(all.length, expected.length)

@@ -34,7 +34,7 @@ type Run = Pick<Utterance, 'channel' | 'language' | 'speaker'> & { placed: Place
  * sentence may continue across utterances of a channel, even while others speak on other channels.
  * It ends where speaker or language changes, after a pause of 1.5 s and within 40 words.
  */
-export function cutSentences(transcript: Transcript): Sentence[] {
+export function splitSentences(transcript: Transcript): Sentence[] {
   return runsOf(transcript)
     .flatMap(cutRun)
     .sort((a, b) => a.start - b.start || a.channel - b.channel)

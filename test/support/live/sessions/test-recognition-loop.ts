@@ -71,8 +71,8 @@ export function open(channels: readonly string[], options: Options = {}) {
       }
     },
     async recognizeFinal({ path, segment }, { signal, draft, ...requested }) {
-      const { wantsSpeaker = false, isBehind = false } = requested
-      yielding.push(isBehind)
+      const { wantsSpeaker = false, isLowPriority = false } = requested
+      yielding.push(isLowPriority)
       drafts.push(draft)
       calls.push(`final ${path}${wantsSpeaker ? ' with voice' : ''}`)
       await before?.('final', segment)

@@ -9,7 +9,7 @@ const PADDING = -1e9
 const ALIGNED_FRAMES = 64
 
 /** Returns the keys and values that a call wrote as inputs of the next. */
-export function asPast(outputs: Tensors): Tensors {
+export function toPastInputs(outputs: Tensors): Tensors {
   const present = Object.entries(outputs).filter(([name]) => name.startsWith('present.'))
   return Object.fromEntries(
     present.map(([name, tensor]) => [name.replace('present.', 'past_key_values.'), tensor]),

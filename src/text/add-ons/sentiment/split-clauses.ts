@@ -8,7 +8,7 @@ const TURNS = new Set(['but', 'however', 'although', 'though', 'whereas', 'excep
  * Cuts a sentence where it turns ("but", "however", a semicolon, a dash), because the sentiment may
  * differ between clauses. Clauses without words are dropped.
  */
-export function cutClauses(sentence: string): ClauseWord[][] {
+export function splitClauses(sentence: string): ClauseWord[][] {
   const clauses: ClauseWord[][] = []
   let clause: ClauseWord[] = []
   let marks = ''

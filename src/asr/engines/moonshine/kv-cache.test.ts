@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { floats, floatsOf } from '../../onnx/onnx-runtime.ts'
-import { asPast, encoderMask, paddedWidth, rowOf, selectRows, truncateCache } from './caches.ts'
-import { DecoderMemory } from './decoder-memory.ts'
+import { DecoderBuffers } from './decoder-buffers.ts'
+import {
+  encoderMask,
+  paddedWidth,
+  rowOf,
+  selectRows,
+  toPastInputs,
+  truncateCache,
+} from './kv-cache.ts'
 
 /** Two rows of two heads with three tokens of two numbers; each number tells its place. */
 function caches() {
@@ -38,10 +45,10 @@ test('a row and the first tokens are kept in place, without the numbers of other
 
 test('a call writes into other arrays than the one before it, and into the same as the next', () => {
   const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
-  const memory = new DecoderMemory(dimensions)
+  const memory = new DecoderBuffers(dimensions)
   const call = { rows: 2, tokens: 1, width: 64 }
   const bufferOf = (past: number) => {
-    const inputs = asPast(memory.decoderOutputs({ ...call, past }))
+    const inputs = toPastInputs(memory.decoderOutputs({ ...call, past }))
     const tensor = inputs['past_key_values.0.decoder.key']
     assert.deepEqual(tensor!.dims, [2, 2, past + 1, 2])
     return floatsOf(tensor).buffer
@@ -54,7 +61,7 @@ test('a call writes into other arrays than the one before it, and into the same 
 
 test('states are padded with zeros, whatever a longer piece has left in the array', () => {
   const dimensions = { layers: 1, heads: 2, headSize: 2, hidden: 4, alignmentHeads: 1 }
-  const memory = new DecoderMemory(dimensions)
+  const memory = new DecoderBuffers(dimensions)
   memory.encoderStates(new Float32Array(8).fill(7), 2)
   assert.deepEqual(
     [...floatsOf(memory.encoderStates(new Float32Array(4).fill(5), 2))],

@@ -14,7 +14,7 @@ export type DecoderCall = { rows: number; tokens: number; past: number; width: n
  * Otherwise ONNX Runtime allocates several megabytes per token, which triggers a V8 garbage
  * collection every few tokens and repeated page faults.
  */
-export class DecoderMemory {
+export class DecoderBuffers {
   readonly #dimensions: MoonshineDimensions
   readonly #arrays = new Map<string, Float32Array>()
   /** A call reads the keys and values that the last one wrote, so the two alternate. */
