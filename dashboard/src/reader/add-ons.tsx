@@ -7,7 +7,7 @@ import type {
   ApiSentenceSentiment,
   ApiTranslation,
 } from '../../../src/cli/server/api-types.ts'
-import { type Job, hasScope, request } from '../api.ts'
+import { hasScope, type Job, request } from '../api.ts'
 import { formatTime, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { texts } from '../texts.ts'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { type Job, hasScope, RequestError, request } from '../api.ts'
+import { hasScope, type Job, RequestError, request } from '../api.ts'
 import { formatDateTime, formatTime, isolate, languageName } from '../components/format.ts'
 import { report } from '../components/notices.tsx'
 import { onEvent } from '../events.ts'
