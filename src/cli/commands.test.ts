@@ -32,6 +32,7 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['transcribe', '--spelling', '/no/s.json', 'a'], /Cannot read \/no\/s.json: there is no such/],
     [['jobs', '--limit', '0'], /--limit must be an integer of at least 1/],
     [['jobs', 'pause', 'x'], /cannot do 'pause x'/],
+    [['jobs', 'show'], /show takes the ID of a job/],
     [['serve', '8080'], /serve takes no arguments/],
     [['store', 'copy'], /can do 'migrate' or 'encrypt'/],
     [['store', 'migrate'], /set STENO_DATABASE_URL, STENO_OBJECT_STORE, or both/],

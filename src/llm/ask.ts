@@ -1,4 +1,10 @@
-import { type ChatModel, type ChatResponse, LlmFailure, type Usage } from './chat-client.ts'
+import {
+  type ChatModel,
+  type ChatResponse,
+  cleanText,
+  LlmFailure,
+  type Usage,
+} from './chat-client.ts'
 import { estimateTokens, splitText } from './tokens.ts'
 
 /**
@@ -144,14 +150,16 @@ export function withoutFence(response: string): string {
 
 /**
  * Returns the JSON in a response: models put it into a block of code, or a sentence before it.
- * Undefined without any.
+ * Undefined without any. Its texts are free of what escapes hid from the response's own cleaning.
  */
 export function readJson(text: string): unknown {
   const from = text.search(/[[{]/)
   const to = Math.max(text.lastIndexOf(']'), text.lastIndexOf('}'))
   if (from < 0 || to < from) return undefined
   try {
-    return JSON.parse(text.slice(from, to + 1))
+    const clean = (_: string, value: unknown) =>
+      typeof value === 'string' ? cleanText(value) : value
+    return JSON.parse(text.slice(from, to + 1), clean)
   } catch {
     return undefined
   }

@@ -274,7 +274,7 @@ function usageOf(response: ProviderResponse, { system, user }: ChatRequest): Usa
 }
 
 /** Control characters, as a model may repeat them from broken data, do harm wherever texts go. */
-function cleanText(text: string): string {
+export function cleanText(text: string): string {
   return text
     .toWellFormed()
     .replace(/(?![\n\t])\p{Cc}/gu, '')

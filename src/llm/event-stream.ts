@@ -17,7 +17,7 @@ export function createEventReader(): (chunk: string) => StreamEvent[] | undefine
     if (pending.length > MAX_LINE_CHARS) return undefined
     const events: StreamEvent[] = []
     for (const line of lines) {
-      const [, field, value] = /^(data|event):\s*(.*)$/.exec(line) ?? []
+      const [, field, value] = /^(data|event):\s*(.*)$/s.exec(line) ?? []
       if (line === '') type = ''
       else if (field === 'event') type = value!
       else if (field === 'data' && value !== '') events.push({ type, data: value! })

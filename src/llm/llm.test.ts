@@ -139,6 +139,20 @@ test('data that is no JSON is asked for once more', async (t) => {
   assert.equal(calls.length, 4)
 })
 
+test('texts in JSON are clean, trimmed and whole', async (t) => {
+  const reply = {
+    Name: [' Le\u0000na ', 'Lena', '', ' '],
+    headline: `A${'😀'.repeat(120)}`,
+    keywords: ['b\u001b', '  ', '\ud83d'],
+  }
+  const { options } = await openChatModel(t, () => JSON.stringify(reply))
+  const { values } = await extractData({ classes: ['Name'], transcript: 'Lena.' }, options)
+  assert.deepEqual(values, { Name: ['Lena'] })
+  const { headline, keywords } = await describeChapter({ transcript: 'Lena.' }, options)
+  assert.ok(headline!.isWellFormed())
+  assert.deepEqual(keywords, ['b', '\ufffd'])
+})
+
 test('data of a short transcript takes few tokens: small models write for as long as they may', async (t) => {
   const { options, calls } = await openChatModel(t, () => '{"Name": ["Lena"]}')
   await extractData({ classes: ['Name'], transcript: 'Lena called.' }, options)

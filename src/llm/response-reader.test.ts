@@ -45,6 +45,11 @@ test('a stream is read however it is cut into chunks, and with any line ends', (
   }
 })
 
+test('line ends of other standards belong to the text', () => {
+  const text = 'did not\u2028 buy\u2029 it\u0085'
+  assert.equal(read([deltaOf('We '), deltaOf(text), ...eventsOf('.')]).content, `We ${text}.`)
+})
+
 test('comments, unknown fields, other choices and empty events are no text', () => {
   const chunks = [
     ': processing\n\n',

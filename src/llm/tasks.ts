@@ -135,8 +135,9 @@ export async function describeChapter(
   const found = readObject(response.text)
   if (!found) throw new LlmFailure('the language model returned no JSON object')
   const textIn = (value: unknown) => (typeof value === 'string' ? value.trim() : undefined)
+  const headline = textIn(found.headline)
   return {
-    headline: textIn(found.headline)?.slice(0, MAX_HEADLINE_CHARS),
+    headline: headline && [...headline].slice(0, MAX_HEADLINE_CHARS).join(''),
     gist: textIn(found.gist),
     summary: textIn(found.summary),
     keywords: textsOf(found.keywords).slice(0, MAX_KEYWORDS),
@@ -153,5 +154,6 @@ function readObject(response: string): Record<string, unknown> | undefined {
 function textsOf(value: unknown): string[] {
   const all = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
   const texts = all.filter((one) => typeof one === 'string' || typeof one === 'number')
-  return [...new Set(texts.map(String))]
+  const trimmed = texts.map((one) => String(one).trim())
+  return [...new Set(trimmed.filter((one) => one !== ''))]
 }

@@ -9,6 +9,8 @@ function found(text: string): string[] {
 const cases: Record<string, string[]> = {
   'My password is correct horse battery staple.': ['PASSWORD correct horse battery staple'],
   'The passphrase is blue giraffe and that is all.': ['PASSWORD blue giraffe'],
+  'Re-enter your password, followed by the pound key.': [],
+  'Agent login, please enter your number. What is your user name, sir?': [],
   'The password is correct now.': [],
   'The password is correct, thank you.': [],
   'The password is very weak again.': [],

@@ -31,6 +31,8 @@ test('digits: numbers, years, times, ordinals and decimals', () => {
     'A hundred and fifty people, a thousand two hundred.': '150 people, 1200.',
     'ten eleven twelve thirteen fourteen': '10 11 12 13 14',
     'Page five, nineteen twenty, chapter five nineteen twenty.': 'Page 5, 1920, chapter 5 1920.',
+    'Call one eight hundred five five five one two.': 'Call 1 800 5 5 5 1 2.',
+    'one hundred five, two hundred and five': '105, 205',
     'three point oh five, version three point oh': '3.05, version 3.0',
     'At seven oh five p.m. or eleven oh five a.m.': 'At 7:05 p.m. or 11:05 a.m.',
   }

@@ -77,12 +77,18 @@ function readCardinal(words: readonly string[]): SpokenNumber | undefined {
       const next = readBelowHundred(words.slice(from))
       const fits = group === 0 ? at === 0 || isLarge(words[at - 1]) : group >= 100
       if (!next || !fits || group % 100 !== 0 || (next.value === 0 && at > 0)) break
+      // One eight hundred five five five: digits follow the hundred.
+      if (from === at && at > 0 && isDigit(words[at]) && isDigit(words[at + 1])) break
       group += next.value
       at = from + next.words
       if (next.isOrdinal) return { value: total + group, words: at, isOrdinal: true }
     }
   }
   return at === 0 ? undefined : { value: total + group, words: at, isOrdinal: false }
+}
+
+function isDigit(word = ''): boolean {
+  return (small.get(word) ?? 10) < 10
 }
 
 function readBelowHundred(words: readonly string[]): SpokenNumber | undefined {
