@@ -3,12 +3,13 @@ import { join, resolve } from 'node:path'
 import { bareEnvironment } from '../audio/decoder/sandbox/bare-environment.ts'
 import type { Config } from '../config/config.ts'
 import type { LlmConfig } from '../config/llm.ts'
-import type { AskOptions } from '../llm/ask.ts'
+import { type AskOptions, addUsage } from '../llm/ask.ts'
 import {
   type ChatModel,
   type ChatRequest,
   createChatClient,
   LlmFailure,
+  type Usage,
 } from '../llm/chat-client.ts'
 import { createEmbeddedModel } from '../llm/embedded/embedded-model.ts'
 import { type ModerationTask, moderateSentences } from '../llm/moderate.ts'
@@ -95,11 +96,16 @@ function serveModel(
   return {
     async call(request, options): Promise<unknown> {
       const { account, job, signal, memoize } = options
+      const usage: Usage = { requests: 0, prompt_tokens: 0, completion_tokens: 0 }
       const model = allowedModels.find((name) => name === request.model)
       const asked: ChatModel = {
         ...chat,
         complete(one) {
-          const ask = () => complete({ ...one, model, cacheKey: job })
+          const ask = async () => {
+            const response = await complete({ ...one, model, cacheKey: job })
+            addUsage(usage, response.usage)
+            return response
+          }
           const spend = () => quota.spend({ account, job }, estimateRequest(one), ask)
           return inTurn(spend, { account, signal })
         },
@@ -116,7 +122,9 @@ function serveModel(
         // A failed request fails its prompt or target only.
         if (!(error instanceof LlmFailure)) throw error
         const { status: status_code, exception, message } = error
-        return { error: { status_code, exception, message }, seconds: taken() }
+        const failed = { error: { status_code, exception, message }, seconds: taken() }
+        // What it took counts all the same.
+        return { ...failed, ...(usage.requests > 0 && { usage }) }
       }
     },
     close: () => chat.close(),

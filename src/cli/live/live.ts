@@ -7,7 +7,7 @@ import { sanitize, sanitizeLines } from '../terminal/sanitize-terminal.ts'
 import type { Command, Terminal } from '../terminal/terminal.ts'
 import { describeFailures, formatAddOns } from '../transcribe/add-on-text.ts'
 import { formatResult, formats, refuseTerminal } from '../transcribe/formats.ts'
-import { prepareOutputs } from '../transcribe/results.ts'
+import { prepareOutputs, refuseOverwriting } from '../transcribe/results.ts'
 import { stageName } from '../transcribe/stage-names.ts'
 import { bytesPerSecond, type LiveFormat, type LiveMessage } from './live-api-types.ts'
 import { type LiveAudioSource, openAudio } from './live-audio.ts'
@@ -51,6 +51,7 @@ export const liveCommand: Command = {
     const options = readLiveOptions(args)
     const server = readServer(options.server, terminal)
     if (options.output === undefined) refuseTerminal(options.format, terminal.stdout)
+    if (options.source.kind === 'file') refuseOverwriting(options.source.path, options.output)
     await prepareOutputs([options.output])
     const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })

@@ -1,11 +1,26 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { UsageError } from '../arguments.ts'
 import { readRecording } from './recordings.ts'
-import { planOutputs, planSideFiles, prepareOutputs, refuseExisting } from './results.ts'
+import {
+  planOutputs,
+  planSideFiles,
+  prepareOutputs,
+  refuseExisting,
+  refuseOverwriting,
+} from './results.ts'
 
 function plan(names: string[], output?: string, format: 'txt' | 'srt' = 'txt') {
   return planOutputs(names.map(readRecording), { output, format })
@@ -41,6 +56,24 @@ test('two results in one file are refused', () => {
 
 test('a result over a recording is refused', () => {
   assert.throws(() => plan(['out/a.txt'], 'out/'), /out.a\.txt would overwrite a recording$/)
+})
+
+test('a result over a recording is refused under any name of the file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'steno-results-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const recording = join(folder, 'a.wav')
+  writeFileSync(recording, 'audio')
+  symlinkSync(recording, join(folder, 'link.wav'))
+  linkSync(recording, join(folder, 'same.wav'))
+  for (const name of ['a.wav', 'link.wav', 'same.wav']) {
+    const output = join(folder, name)
+    const recordings = [readRecording(recording)]
+    const outputs = planOutputs(recordings, { output, format: 'txt' })
+    const refusal = /would overwrite a recording$/
+    assert.throws(() => planSideFiles(recordings, { outputs, formats: [] }), refusal)
+    assert.throws(() => refuseOverwriting(recording, output), refusal)
+  }
+  refuseOverwriting(recording, join(folder, 'a.txt'))
 })
 
 test('several subtitle files on stdout are refused', () => {

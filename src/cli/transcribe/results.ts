@@ -63,16 +63,28 @@ export function planSideFiles<F extends string>(
  * of them.
  */
 function refuseClashes(recordings: readonly Recording[], paths: readonly string[]): void {
-  const sources = new Set(recordings.flatMap((r) => (r.kind === 'file' ? resolve(r.path) : [])))
+  const sources = new Set(recordings.flatMap((r) => (r.kind === 'file' ? identityOf(r.path) : [])))
   const taken = new Set<string>()
   for (const path of paths) {
-    const [file, shown] = [resolve(path), sanitize(path)]
+    const [file, shown] = [identityOf(path), sanitize(path)]
     if (sources.has(file)) throw new UsageError(`${shown} would overwrite a recording`)
     if (taken.has(file)) {
       throw new UsageError(`Two results would be written to ${shown}: run one with another -o`)
     }
     taken.add(file)
   }
+}
+
+/** Refuses an output that is the recording itself, which would be lost. */
+export function refuseOverwriting(recording: string, output: string | undefined): void {
+  if (output === undefined || identityOf(output) !== identityOf(recording)) return
+  throw new UsageError(`${sanitize(output)} would overwrite a recording`)
+}
+
+/** Identifies the file at a path: one file may have several paths, by links. */
+function identityOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return found?.isFile() ? `${found.dev}:${found.ino}` : resolve(path)
 }
 
 function isFolder(path: string): boolean {

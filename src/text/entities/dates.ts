@@ -11,7 +11,7 @@ const weekday = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'
 const ordinal =
   '(?:(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth)'
 const dayOfMonth = `(?:[0-3]?\\d(?:st|nd|rd|th)?(?![\\d:]| ?[ap]\\.?m\\b)|${ordinal}|(?:twenty|thirty)[ -]${unit}|${teen}|twenty|thirty|${unit})\\b`
-const year = `(?:(?:19|20)\\d\\d(?![\\d,.]\\d|\\d)|(?:nineteen|twenty) (?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|o) ${unit})|two thousand(?: and)?(?: (?:${unit}|${teen}))?)\\b`
+const year = `(?:(?:19|20)\\d\\d(?![\\d,.]\\d|\\d)|(?:nineteen|twenty) (?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|o) ${unit})|two thousand(?: and)?(?: (?:${ten}(?:[ -]${unit})?|${unit}|${teen}))?)\\b`
 const calendar = `(?:(?:the )?${dayOfMonth}(?: day)?(?: of)? ${month}|${month},? (?:the )?${dayOfMonth})(?:,? (?:of )?${year})?|${month},? (?:of )?${year}|\\d{4}-\\d\\d-\\d\\d|\\d{1,2}[/.]\\d{1,2}[/.](?:\\d{4}|\\d\\d)(?!\\d)|\\d{1,2}-\\d{1,2}-\\d{4}`
 const date = `(?:${weekday},? (?:the )?)?(?:${calendar})`
 const moment = `(?:${date}|${year}|${weekday}|${month})`

@@ -52,6 +52,7 @@ const cases: Record<string, string[]> = {
   'Add one, two, three, four, five, six, seven, eight, nine, ten.': [],
   'It holds 12,345,678 items and 3.14159265 more.': [],
   'It was so in 2019, 2020, 2021 and 2022.': ['YEAR 2019'],
+  'I was born on March fifth two thousand twenty one.': ['DOB March fifth two thousand twenty one'],
   'My PIN is four three two one.': ['PASSWORD four three two one'],
   'The password is wrong.': [],
   'The code is B as in boy, seven seven one two.': [

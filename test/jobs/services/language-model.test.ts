@@ -305,6 +305,16 @@ test('a provider that is down fails the add-on, not the job; a retry makes it la
   assert.equal(job.result.metadata.usage!.requests, 1)
 })
 
+test('what a failed task took counts, too', async (t) => {
+  const { transcribe } = await start(t, () => 'no JSON')
+  const { result } = await transcribe({
+    structured_data_extraction: true,
+    structured_data_extraction_config: { classes: ['greeting'] },
+  })
+  assert.equal(result.structured_data_extraction.success, false)
+  assert.equal(result.metadata.usage!.requests, 2)
+})
+
 test('a recording without speech costs nothing', async (t) => {
   const { provider, transcribe } = await start(t, respond, '')
   const { result } = await transcribe(everything)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Transcript } from '../../../transcript/transcript.ts'
 import type { AddOn } from '../../add-ons/add-on.ts'
+import { AddOnFailure } from './envelope.ts'
 import { type RetryOptions, type RetryResult, retryAddOn } from './retry-add-on.ts'
 
 const failure = {
@@ -120,6 +121,29 @@ test('one that fails again says why, as does one without an engine', () => {
   assert.equal(made(retry('translation')).answer.error.exception, 'NotConfigured')
   const subtitles = made(retry('subtitles', stored, { failedSteps: { subtitles: why } }))
   assert.deepEqual([subtitles.answer, subtitles.result], [[], stored])
+})
+
+test('parts that succeeded before stay when they fail now', () => {
+  const why = { status_code: 502, exception: 'ServiceFailed', message: 'it is down' }
+  const part = (text: string, error: object | null = null) => ({ text, error })
+  const before = [part('Bonjour'), part('', why), part('', why)]
+  const partly = { ...succeeded, is_empty: false, results: before }
+  const retried = (results: unknown, error?: typeof why) => {
+    const add: AddOn = {
+      name: 'remember',
+      languages: 'all',
+      make() {
+        if (error) throw new AddOnFailure(error)
+        return { results, isEmpty: false }
+      },
+    }
+    const result = { ...stored, remember: partly }
+    return made(retry('remember', result, { addOns: [add] })).result.remember
+  }
+  const after = [part('', why), part('Hallo'), part('', why)]
+  assert.deepEqual(retried(after).results, [before[0], after[1], after[2]])
+  assert.equal(retried(after).success, true)
+  assert.deepEqual(retried(null, why), partly)
 })
 
 test('what is no failed add-on of the job is not made', () => {

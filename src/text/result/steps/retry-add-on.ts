@@ -75,7 +75,8 @@ export function retryAddOn(
       : addOn
         ? runAddOn(addOn, transcript, run)
         : notConfigured(name)
-  const response = putEnvelope(result, name, envelope)
+  const kept = keepSucceeded(result[name] as Envelope | undefined, envelope)
+  const response = putEnvelope(result, name, kept)
   if (answered) addUsage(result, [answered])
   return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(response) }
 }
@@ -100,7 +101,22 @@ function hasSucceeded({ transcription, ...result }: StoredResult, name: string):
 }
 
 /** Returns whether one of several prompts or target languages failed. */
-function hasFailedPart({ results }: Envelope): boolean {
-  const parts = Array.isArray(results) ? (results as { error?: unknown }[]) : []
-  return parts.some((part) => part?.error)
+function hasFailedPart(envelope: Envelope): boolean {
+  return partsOf(envelope).some((part) => part?.error)
+}
+
+/** The results of the prompts or target languages of an add-on, in the order of the request. */
+function partsOf({ results }: Envelope): ({ error?: unknown } | null)[] {
+  return Array.isArray(results) ? results : []
+}
+
+/** Returns an envelope with the parts that succeeded before in place of those that fail now. */
+function keepSucceeded(before: Envelope | undefined, retried: Envelope): Envelope {
+  if (!before?.success || !hasFailedPart(before)) return retried
+  const after = partsOf(retried)
+  if (after.length === 0) return before
+  const results = partsOf(before).map((part, i) =>
+    part?.error || !after[i]?.error ? after[i] : part,
+  )
+  return { ...retried, success: true, is_empty: false, error: null, results }
 }
