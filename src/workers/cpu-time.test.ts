@@ -87,7 +87,9 @@ test('a process is runnable while it has work, and not while it waits', {
   while (isRunnable(child.pid!)) await setImmediate()
   child.send('hang')
   while (!isRunnable(child.pid!)) await setImmediate()
-  assert.ok(Array.from({ length: 20 }, () => isRunnable(child.pid!)).every(Boolean))
+  // For a moment it may wait for a thread of its own, which compiles or collects garbage.
+  const seen = Array.from({ length: 20 }, () => isRunnable(child.pid!))
+  assert.ok(seen.filter(Boolean).length > 10)
 })
 
 test('the time of a process that has ended is unknown', () => {

@@ -51,9 +51,9 @@ for (const [name, start] of Object.entries(transports)) {
     assert.equal(worker.state, 'ended')
     const first = run('one')
     assert.equal(worker.state, 'busy')
-    assert.deepEqual(await first, { answer: 'one' })
+    assert.deepEqual(await first, { response: 'one' })
     assert.equal(worker.state, 'idle')
-    assert.deepEqual(await run('two'), { answer: 'two' })
+    assert.deepEqual(await run('two'), { response: 'two' })
   })
 
   test(`${name}: a crash ends its task, and the next one has a new worker`, async (t) => {
@@ -63,7 +63,7 @@ for (const [name, start] of Object.entries(transports)) {
     assert.equal(lost.cause, 'code 3')
     assert.equal(lost.state, 'busy')
     assert.deepEqual(losses, [lost])
-    assert.deepEqual(await run('next'), { answer: 'next' })
+    assert.deepEqual(await run('next'), { response: 'next' })
   })
 
   test(`${name}: a task that takes too long is reported, and its worker killed`, async (t) => {
@@ -72,7 +72,7 @@ for (const [name, start] of Object.entries(transports)) {
     await run('start')
     assert.equal((await lostBy('hang', { timeout: 0.1 })).how, 'hung')
     assert.deepEqual(hangs, [0.1])
-    assert.deepEqual(await run('next', { timeout: 30 }), { answer: 'next' })
+    assert.deepEqual(await run('next', { timeout: 30 }), { response: 'next' })
   })
 
   test(`${name}: canceling kills the worker when nothing gentler is given`, async (t) => {
@@ -89,7 +89,7 @@ for (const [name, start] of Object.entries(transports)) {
     const asked = new AbortController()
     const outcome = run('wait', { signal: asked.signal, cancel })
     asked.abort()
-    assert.deepEqual(await outcome, { answer: 'canceled' })
+    assert.deepEqual(await outcome, { response: 'canceled' })
     const killed = new AbortController()
     const lost = lostBy('hang', { signal: killed.signal, cancel: { ...cancel, timeout: 0.1 } })
     killed.abort()
@@ -168,13 +168,13 @@ test('a process that is starved is given more time', {
 }, async (t) => {
   const { run } = open(t, { start: transports.process!() })
   await run('start')
-  assert.deepEqual(await run('starve', { timeout: 2 }), { answer: 'starve' })
+  assert.deepEqual(await run('starve', { timeout: 2 }), { response: 'starve' })
 })
 
 test('a thread that is starved is given more time', async (t) => {
   const { run } = open(t, { start: transports.thread!() })
   await run('start')
-  assert.deepEqual(await run('starve', { timeout: 2 }), { answer: 'starve' })
+  assert.deepEqual(await run('starve', { timeout: 2 }), { response: 'starve' })
 })
 
 test('a process that does nothing is killed after its time', async (t) => {

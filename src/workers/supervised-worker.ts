@@ -44,7 +44,7 @@ export type WorkerExit = {
 }
 
 /** How a task ended: with a response, or with its worker. */
-export type Outcome<Answer> = { answer: Answer } | { lost: WorkerExit }
+export type Outcome<Answer> = { response: Answer } | { lost: WorkerExit }
 
 /** How a task is sent, answered, timed and canceled. */
 export type TaskOptions<Message, Answer> = {
@@ -166,7 +166,7 @@ export class SupervisedWorker<Message> {
     if (instance.ending) return
     if (instance.state !== 'loading') {
       const response = instance.task?.receive(message)
-      if (response !== undefined) this.#settle(instance, { answer: response })
+      if (response !== undefined) this.#settle(instance, { response: response })
       return
     }
     const { isReady, onReady } = this.#options.loading!

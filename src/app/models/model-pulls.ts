@@ -47,8 +47,8 @@ export function pullIn(
       })
       signal.throwIfAborted()
       if ('lost' in outcome) throw new Error(`its process ended with ${outcome.lost.cause}`)
-      if (!('problem' in outcome.answer)) return
-      const { problem, isPublic } = outcome.answer
+      if (!('problem' in outcome.response)) return
+      const { problem, isPublic } = outcome.response
       // What went wrong on this machine may name its folders.
       log.error({ model: model.id, problem }, 'pull failed')
       throw new Error(isPublic ? problem : 'see the log of the server')

@@ -27,7 +27,7 @@ export async function checkModels(files: SpeakerModelFiles, signal: AbortSignal)
     const outcome = await worker.run(files, { signal, timeout: TIMEOUT, receive })
     signal.throwIfAborted()
     const problem =
-      'lost' in outcome ? lastStderrLines(outcome.lost.stderr) : outcome.answer.problem
+      'lost' in outcome ? lastStderrLines(outcome.lost.stderr) : outcome.response.problem
     if (problem !== undefined) throw new Error(problem)
   } finally {
     await worker.close()

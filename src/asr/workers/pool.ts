@@ -286,9 +286,9 @@ export class WorkerPool {
     if ('lost' in outcome) {
       const { cause } = outcome.lost
       reject(new AppError('engine_failed', `its process ended with ${cause}`))
-    } else if (outcome.answer.type === 'result') resolve(outcome.answer.result)
+    } else if (outcome.response.type === 'result') resolve(outcome.response.result)
     else if (isPreempted) this.#again(waiting)
-    else reject(fromPlain(outcome.answer.error))
+    else reject(fromPlain(outcome.response.error))
     this.#dispatch()
     this.#restIfIdle(worker)
     this.#reloadNext()

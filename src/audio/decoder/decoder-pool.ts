@@ -82,7 +82,7 @@ export async function decodeShortFile(
   })
   memory.close()
   decoder.isBusy = false
-  const response = 'answer' in ended ? ended.answer : undefined
+  const response = 'response' in ended ? ended.response : undefined
   const media = response?.type === 'done' ? (response.result as ShortMedia) : undefined
   if (media && decoder.files < MAX_FILES) keep(account, decoder)
   else discard(account, decoder)

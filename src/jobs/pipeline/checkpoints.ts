@@ -39,7 +39,7 @@ export type Checkpoints = AsyncDisposable & {
    */
   checkpointEmbeddings: CheckpointEmbeddings
   /** Opens the responses of services; the caller closes them. */
-  openAnswers(): Promise<CheckpointFile<unknown>>
+  openResponses(): Promise<CheckpointFile<unknown>>
 }
 
 /** Opens the checkpoint folder of a job, with what an earlier attempt left there. */
@@ -71,7 +71,7 @@ export async function openCheckpoints(workFolder: string, jobId: string): Promis
       const file = join(folder, `embeddings-${channel}-${part}-${model}`)
       return embedSpeakersOnce(file, work).catch(throwStorageError)
     },
-    openAnswers: () => openResponses(join(folder, 'answers.jsonl')).catch(throwStorageError),
+    openResponses: () => openResponses(join(folder, 'answers.jsonl')).catch(throwStorageError),
     async [Symbol.asyncDispose]() {
       await Promise.all([recognized.close(), languages.close()])
     },

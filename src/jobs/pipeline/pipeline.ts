@@ -284,14 +284,14 @@ async function callFor(
   progress.enter('call services')
   slot.leave()
   return meter.stage('call services', async () => {
-    const responses = await checkpoints.openAnswers()
+    const responses = await checkpoints.openResponses()
     try {
       const options = {
         account,
         job: id,
         signal,
         audio,
-        answers: responses,
+        responses,
         log: log.child({ jobId: id }),
       }
       const { advance: onProgress } = progress
@@ -303,7 +303,7 @@ async function callFor(
 }
 
 function responsesOf(answered: readonly ServiceResponses[]): unknown[] {
-  return answered.flatMap((one) => ('answers' in one ? one.answers : []))
+  return answered.flatMap((one) => ('responses' in one ? one.responses : []))
 }
 
 function decode(

@@ -52,11 +52,11 @@ test('answers are in the order of the requests, and equal requests are made once
     if (text === 'a') await setImmediate()
   })
   const { signal } = new AbortController()
-  const options = { account, job: 'j', signal, answers: storeResponses(), log }
+  const options = { account, job: 'j', signal, responses: storeResponses(), log }
   const prepared = [ask('one', 'a', 'b', 'a'), ask('two', 'b'), ask('none')]
   const answered = await callServices(services, prepared, options)
   assert.deepEqual(
-    answered.map((one) => ('answers' in one ? [one.name, ...one.answers] : one)),
+    answered.map((one) => ('responses' in one ? [one.name, ...one.responses] : one)),
     [['one', 'A', 'B', 'A'], ['two', 'B'], ['none']],
   )
   assert.deepEqual(calls, ['a', 'b'])
@@ -66,7 +66,7 @@ test('progress is the share of the requests that are answered, those of before i
   const { signal } = new AbortController()
   const reported: number[] = []
   const onProgress = (fraction: number) => void reported.push(fraction)
-  const options = { account, job: 'j', signal, answers: storeResponses(), log, onProgress }
+  const options = { account, job: 'j', signal, responses: storeResponses(), log, onProgress }
   const prepared = [ask('one', 'a', 'b'), ask('two', 'b'), ask('none'), ask('three', 'c', 'd')]
   await callServices(echo().services, prepared, options)
   assert.deepEqual(reported, [0.2, 0.4, 0.8, 1])
@@ -81,7 +81,7 @@ test('four requests run at a time', async () => {
     running--
   })
   const { signal } = new AbortController()
-  const options = { account, job: 'j', signal, answers: storeResponses(), log }
+  const options = { account, job: 'j', signal, responses: storeResponses(), log }
   await callServices(services, [ask('one', ...'abcdefghij')], options)
   assert.equal(most, 4)
 })
@@ -94,14 +94,14 @@ test('a failed call fails its add-on only, and neither result nor log quotes the
   })
   const { log, lines } = captureLog()
   const { signal } = new AbortController()
-  const options = { account, job: 'j', signal, answers: storeResponses(), log }
+  const options = { account, job: 'j', signal, responses: storeResponses(), log }
   const prepared = [ask('one', 'good', 'bad'), ask('two', 'long'), ask('three', 'good')]
   const [one, two, three] = await callServices(services, prepared, options)
-  assert.ok(one && 'error' in one && two && 'error' in two && three && 'answers' in three)
+  assert.ok(one && 'error' in one && two && 'error' in two && three && 'responses' in three)
   const message = 'the service that one needs failed or cannot be reached'
   assert.deepEqual(one.error, { status_code: 502, exception: 'ServiceFailed', message })
   assert.equal(two.error.exception, 'TooLong')
-  assert.deepEqual(three.answers, ['GOOD'])
+  assert.deepEqual(three.responses, ['GOOD'])
   assert.equal(lines[0]!.error, 'TypeError')
   assert.ok(!JSON.stringify(lines).includes('123'))
 })
@@ -112,14 +112,14 @@ test('an abort and an answer that cannot be stored are no failures of the add-on
     stop.abort(new Error('stopped'))
     throw new Error('aborted')
   })
-  const options = { account, job: 'j', signal: stop.signal, answers: storeResponses(), log }
+  const options = { account, job: 'j', signal: stop.signal, responses: storeResponses(), log }
   await assert.rejects(callServices(stopped.services, [ask('one', 'a')], options), /stopped/)
   const responses: ResponseStore = {
     find: () => undefined,
     append: () => Promise.reject(new Error('disk full')),
   }
   const { signal } = new AbortController()
-  const full = { ...options, signal, answers: responses }
+  const full = { ...options, signal, responses: responses }
   await assert.rejects(callServices(echo().services, [ask('one', 'a')], full), /disk full/)
 })
 
@@ -155,7 +155,7 @@ test('a job has the answers of its services in its result', async (t) => {
     requests.map(({ text }) => text),
     ['hello world'],
   )
-  const results = { answers: ['salut monde'], utterances: 1, format: 'string' }
+  const results = { responses: ['salut monde'], utterances: 1, format: 'string' }
   assert.deepEqual(translation!.results, results)
 })
 

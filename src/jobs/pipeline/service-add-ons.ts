@@ -16,7 +16,7 @@ import { type CheckpointFile, hashOf } from './checkpoint-file.ts'
 export type ResponseStore = Pick<CheckpointFile<unknown>, 'find' | 'append'>
 
 type CallOptions = Omit<ServiceCallOptions, 'memoize'> & {
-  answers: ResponseStore
+  responses: ResponseStore
   log: Log
   /** Called with the fraction of the requests that are answered. */
   onProgress?: (fraction: number) => void
@@ -58,28 +58,28 @@ export async function callServices(
 async function responsesOf(
   services: Services,
   { name, requests }: ServiceRequests & { requests: ServiceRequest[] },
-  { answers, log, onAnswer, ...options }: CallOptions & { onAnswer: () => void },
-): Promise<{ answers: unknown[] } | { error: AddOnError }> {
+  { responses, log, onAnswer, ...options }: CallOptions & { onAnswer: () => void },
+): Promise<{ responses: unknown[] } | { error: AddOnError }> {
   const { signal } = options
   const keys = requests.map(hashOf)
   const memoize: ServiceCallOptions['memoize'] = async (part, make) => {
     const key = hashOf(part)
-    const known = answers.find(key)
+    const known = responses.find(key)
     if (known !== undefined) return known as Awaited<ReturnType<typeof make>>
     const made = await make()
-    await answers.append(key, made)
+    await responses.append(key, made)
     return made
   }
   const missing = new Map<string, ServiceRequest>()
   for (const [i, key] of keys.entries()) {
-    if (answers.find(key) === undefined) missing.set(key, requests[i]!)
+    if (responses.find(key) === undefined) missing.set(key, requests[i]!)
   }
   try {
     await mapConcurrently(
       [...missing],
       async ([key, request], signal) => {
         const response = await call(services, request, { ...options, signal, memoize })
-        await answers.append(key, response)
+        await responses.append(key, response)
         onAnswer()
       },
       { limit: MAX_CALLS, signal },
@@ -90,9 +90,9 @@ async function responsesOf(
     const { cause } = error
     // The message of the cause may quote the texts or a secret.
     log.warn({ addOn: name, error: nameOf(cause) }, 'a service failed')
-    return { error: cause instanceof AddOnFailure ? cause.answer : serviceFailed(name) }
+    return { error: cause instanceof AddOnFailure ? cause.error : serviceFailed(name) }
   }
-  return { answers: keys.map((key) => answers.find(key)) }
+  return { responses: keys.map((key) => responses.find(key)) }
 }
 
 async function call(

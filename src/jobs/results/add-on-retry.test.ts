@@ -23,7 +23,7 @@ type Work = (retry: Retry) => RetryResult | Promise<RetryResult>
 /** Adds the name of the add-on to the result. */
 function addName({ name, result }: Retry): RetryResult {
   const made = { ...JSON.parse(result), [name]: 'made' }
-  return { outcome: 'made', result: JSON.stringify(made), answer: `"${name}"` }
+  return { outcome: 'made', result: JSON.stringify(made), response: `"${name}"` }
 }
 
 /** A finished job whose add-ons are built by `work`. */
@@ -80,7 +80,7 @@ test('a long result is replaced by another object, and the old one goes', async 
 test('a result may grow out of its row, and shrink into it', async (t) => {
   const { retry, result, objects } = await openJob(t, { a: 1 }, ({ name }) => {
     const made = name === 'grow' ? { long } : { short: 1 }
-    return { outcome: 'made', result: JSON.stringify(made), answer: '1' }
+    return { outcome: 'made', result: JSON.stringify(made), response: '1' }
   })
   await retry('grow')
   assert.deepEqual([(await objects()).length, await result()], [1, { long }])
@@ -166,12 +166,12 @@ test('an add-on that needs a service gets its answers, each requested once', asy
         await job.retry('other')
       }
       const made = { ...JSON.parse(result), [name]: answered }
-      return { outcome: 'made', result: JSON.stringify(made), answer: '1' }
+      return { outcome: 'made', result: JSON.stringify(made), response: '1' }
     },
     services,
   )
   await job.retry('translation')
   assert.deepEqual(calls, [[request, account]])
-  const { translation, ...others } = (await job.result()) as { translation: { answers: unknown } }
-  assert.deepEqual([translation.answers, others], [['Salut'], { a: 1, other: 'made' }])
+  const { translation, ...others } = (await job.result()) as { translation: { responses: unknown } }
+  assert.deepEqual([translation.responses, others], [['Salut'], { a: 1, other: 'made' }])
 })

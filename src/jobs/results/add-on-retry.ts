@@ -44,7 +44,7 @@ export async function retryAddOn(
 ): Promise<string> {
   const { db, config } = deps
   const format = config.addOnResults
-  const responses = new Map<string, unknown>()
+  const asked = new Map<string, unknown>()
   for (let missing: string | undefined; ; ) {
     signal.throwIfAborted()
     const job = await findDoneJob(db, id)
@@ -57,31 +57,35 @@ export async function retryAddOn(
       continue
     }
     const params = job.requestParams ?? '{}'
-    const options = { account: id.account, job: randomUUID(), signal, answers: storeIn(responses) }
+    const options = { account: id.account, job: randomUUID(), signal, responses: storeIn(asked) }
     const made = await makeAgain(deps, { name, result, params, format }, options)
     if (made.outcome !== 'made') throw refusal(made.outcome, name)
     const { llm } = made
     if (await replaceResult(db, { jobId: job.id, stored: job.result }, made.result, { llm })) {
-      return made.answer
+      return made.response
     }
   }
 }
 
-type MakeOptions = { account: string; job: string; signal: AbortSignal; answers: ResponseStore }
+type MakeOptions = { account: string; job: string; signal: AbortSignal; responses: ResponseStore }
 
 /** Retries an add-on, and calls the services that it needs. */
 async function makeAgain(
   { resultBuilder, services, log }: RetryDeps,
   retry: Retry,
-  { answers, ...options }: MakeOptions,
+  { responses, ...options }: MakeOptions,
 ): Promise<Exclude<RetryResult, { outcome: 'prepared' }> & { llm?: Usage | undefined }> {
   const served = servedAddOns(services)
   const made = await resultBuilder.retry({ ...retry, served }, options)
   if (made.outcome !== 'prepared') return made
-  const [answered] = await callServices(services!, [made.prepared], { ...options, answers, log })
+  const [answered] = await callServices(services!, [made.prepared], {
+    ...options,
+    responses: responses,
+    log,
+  })
   const merged = await resultBuilder.retry({ ...retry, served, answered }, options)
   if (merged.outcome === 'prepared') throw new AppError('internal', 'a retry has no answers')
-  return { ...merged, llm: usageOf(answered && 'answers' in answered ? answered.answers : []) }
+  return { ...merged, llm: usageOf(answered && 'responses' in answered ? answered.responses : []) }
 }
 
 /** Keeps answers in memory, for when another writer changes the result. */

@@ -98,7 +98,7 @@ export async function sendClosingMessages(
   const addOns = {
     ...(summary && { summarization: JSON.stringify(summarization) }),
     ...(prompted && { audio_to_llm: JSON.stringify(answers) }),
-    ...collected.answers,
+    ...collected.responses,
     ...(diarized?.error && { diarization: writeFailure(diarized.error, diarized) }),
   }
   const total = work + (diarized?.seconds ?? 0)

@@ -271,7 +271,7 @@ export class MessageEmitter {
 
   #memoize(purpose: string): Memoize {
     const { journal, sent } = this.#options
-    return cacheServiceResponses(purpose, { journal, logged: sent.answers })
+    return cacheServiceResponses(purpose, { journal, logged: sent.responses })
   }
 
   #note(line: string): void {

@@ -88,7 +88,7 @@ export function createSessionServices(
       const envelope = mergeServiceAddOn(
         addOn,
         transcript,
-        { name, answers: responses, seconds: taken },
+        { name, responses: responses, seconds: taken },
         options,
       )
       const usage = usageOf(responses)

@@ -61,7 +61,7 @@ export type AlreadySent = {
   summary: ServiceEnvelope | undefined
   prompted: ServiceEnvelope | undefined
   /** What services answered for what is not logged yet. */
-  answers: LoggedResponses
+  responses: LoggedResponses
 }
 
 /** Returns the state in which nothing was sent yet. */
@@ -77,7 +77,7 @@ export function nothingSent(): AlreadySent {
     lastAnswer: undefined,
     summary: undefined,
     prompted: undefined,
-    answers: new Map(),
+    responses: new Map(),
   }
 }
 
@@ -177,7 +177,7 @@ const readers: {
     const key = `${utteranceId(found)} ${found.group ?? 'own'}`
     const { utterance } = sent.unanswered.get(key) ?? {}
     sent.unanswered.delete(key)
-    if (found.group === 'services') sent.answers.delete(utteranceId(found))
+    if (found.group === 'services') sent.responses.delete(utteranceId(found))
     sent.lastAnswer = utterance && { utterance, found, sent: 0 }
   },
   snapshot(reading, { snapshot }) {
@@ -190,15 +190,15 @@ const readers: {
   },
   summary({ sent }, { summary }) {
     sent.summary = summary
-    sent.answers.delete('summary')
+    sent.responses.delete('summary')
   },
   prompted({ sent }, { prompted }) {
     sent.prompted = prompted
-    sent.answers.delete('prompted')
+    sent.responses.delete('prompted')
   },
   answer({ sent }, { answer: { purpose, key, value } }) {
-    const own = sent.answers.get(purpose) ?? new Map<string, unknown>()
-    sent.answers.set(purpose, own.set(key, value))
+    const own = sent.responses.get(purpose) ?? new Map<string, unknown>()
+    sent.responses.set(purpose, own.set(key, value))
   },
   warning({ warnings }, { text }) {
     warnings.push(text)

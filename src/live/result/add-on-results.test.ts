@@ -25,7 +25,7 @@ async function responsesOf(
   findings: readonly AddOnResults[],
   requested: Requested,
 ): Promise<Record<string, Envelope>> {
-  const { answers } = await collect(findings, requested)
+  const { responses: answers } = await collect(findings, requested)
   return Object.fromEntries(Object.entries(answers).map(([key, text]) => [key, JSON.parse(text)]))
 }
 

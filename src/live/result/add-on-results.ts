@@ -37,7 +37,7 @@ export type CollectOptions = {
 
 /** Answers as JSON texts by key, what they lack, and what language models took for them. */
 type CollectedResults = {
-  answers: Record<string, string>
+  responses: Record<string, string>
   warnings: string[]
   usage: Usage | undefined
 }
@@ -74,7 +74,7 @@ export async function collectAddOnResults(
     ...wanted.flatMap((type) => warningsOf(type, gathered[type]!)),
     ...translations.warnings(),
   ]
-  return { answers: responses, warnings, usage: translations.usage }
+  return { responses: responses, warnings, usage: translations.usage }
 }
 
 function nothing(): CollectedFindings {

@@ -64,7 +64,7 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
       },
     })
     signal.throwIfAborted()
-    if ('answer' in outcome) return outcome.answer
+    if ('response' in outcome) return outcome.response
     const isLate = performance.now() >= endsAt
     throw new LlmFailure(describeLoss(outcome.lost, { ...options, isLate }), { status: 503 })
   }

@@ -147,11 +147,11 @@ export class TextThread {
   #end(current: PendingTask, outcome: Outcome<FromThread>, timeout: number): void {
     const { session, account, task } = current
     this.#current = undefined
-    if ('answer' in outcome) {
-      const { answer } = outcome
-      this.#turns.charge(account, answer.ms ?? 0)
+    if ('response' in outcome) {
+      const { response } = outcome
+      this.#turns.charge(account, response.ms ?? 0)
       this.#known.get(session)?.add(task.name)
-      current.settle(answer)
+      current.settle(response)
     } else {
       const isHung = outcome.lost.how === 'hung'
       if (isHung) this.#turns.charge(account, timeout * 1000)

@@ -57,13 +57,13 @@ test('requests are prepared, and their answers take the place of the add-on', as
   const { text, prepared } = await build(say('Hi', 'Bye'), params)
   assert.deepEqual(prepared.map(requestsOf), [[hi, { ...hi, text: 'Bye' }]])
   const before = JSON.parse(text)
-  const answered = { name: 'translation', seconds: 2, answers: ['Salut', 'Adieu'] }
+  const answered = { name: 'translation', seconds: 2, responses: ['Salut', 'Adieu'] }
   const { translation, ...others } = await merge(text, params, answered)
   const { translation: _, ...same } = before
   assert.deepEqual(others, same)
   const { exec_time, ...envelope } = translation
   assert.ok(exec_time >= 2 && exec_time < 32, exec_time)
-  const results = { answers: ['Salut', 'Adieu'], utterances: 2, format }
+  const results = { responses: ['Salut', 'Adieu'], utterances: 2, format }
   assert.deepEqual(envelope, { success: true, is_empty: false, error: null, results })
 })
 
@@ -78,7 +78,7 @@ test('without services nothing is prepared, and the result is as before', async 
   assert.equal(text, (await plain.build(say('Hi'), about, options)).text)
   assert.equal(JSON.parse(text).translation.error.exception, 'NotConfigured')
   const retried = await retry(text, params)
-  assert.match((retried as { answer: string }).answer, /NotConfigured/)
+  assert.match((retried as { response: string }).response, /NotConfigured/)
 })
 
 test('what is prepared has only redacted words, and no list of what was hidden', async (t) => {
@@ -114,11 +114,11 @@ test('a step that hangs, breaks the thread down or refuses the answers costs onl
     ['AddonTimeout', 'audio_to_llm'],
   )
   const { text } = await build(say('Hi'), both)
-  const answered = { name: 'translation', seconds: 0, answers: ['Salut'] }
+  const answered = { name: 'translation', seconds: 0, responses: ['Salut'] }
   const crashing = { ...both, fault: 'merge crashes' }
   const { translation } = await merge(text, crashing, answered)
   assert.equal(translation.error.exception, 'AddonFailed')
-  const wrong = await merge(text, both, { ...answered, answers: [1] })
+  const wrong = await merge(text, both, { ...answered, responses: [1] })
   assert.equal(wrong.translation.error.message, 'the answer is no text')
 })
 
@@ -129,11 +129,11 @@ test('a retry returns its requests, and makes the add-on of their answers', asyn
   const first = await retry(text, params, { served: names })
   assert.ok(first.outcome === 'prepared')
   assert.deepEqual(requestsOf(first.prepared), [hi])
-  const answered = { name: 'translation', seconds: 1, answers: ['Salut'] }
+  const answered = { name: 'translation', seconds: 1, responses: ['Salut'] }
   const second = await retry(text, params, { served: names, answered })
   assert.ok(second.outcome === 'made')
-  assert.deepEqual(JSON.parse(second.answer).results.answers, ['Salut'])
-  assert.deepEqual(JSON.parse(second.result).translation, JSON.parse(second.answer))
+  assert.deepEqual(JSON.parse(second.response).results.responses, ['Salut'])
+  assert.deepEqual(JSON.parse(second.result).translation, JSON.parse(second.response))
   const third = await retry(second.result, params, { served: names })
   assert.deepEqual(third, { outcome: 'succeeded' })
 })

@@ -17,7 +17,7 @@ export type StoredResult = Record<string, unknown> & {
 
 /** Adds what the responses of services took to the usage of a result. */
 export function addUsage({ metadata }: StoredResult, answered: readonly ServiceResponses[]): void {
-  const responses = answered.flatMap((one) => ('answers' in one ? one.answers : []))
+  const responses = answered.flatMap((one) => ('responses' in one ? one.responses : []))
   const usage = sumUsage([metadata?.usage, usageOf(responses)])
   if (metadata && usage) metadata.usage = usage
 }

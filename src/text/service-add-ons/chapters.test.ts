@@ -59,6 +59,6 @@ test('a model gets the words of each chapter; one that it does not answer keeps 
   assert.match(second!.headline, /budget/)
   assert.throws(
     () => chapters.merge(garden, {}, [{ error }, { error }], { format }),
-    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
+    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.error === error,
   )
 })

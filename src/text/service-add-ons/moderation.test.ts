@@ -41,7 +41,7 @@ test('what the model misses in English is found nevertheless; when it is down th
   const error = { status_code: 502, exception: 'ServiceFailed', message: 'down' }
   assert.throws(
     () => moderation.merge(transcript, {}, [{ error }], { format }),
-    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.answer === error,
+    (thrown: unknown) => thrown instanceof AddOnFailure && thrown.error === error,
   )
 })
 

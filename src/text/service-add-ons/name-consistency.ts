@@ -63,7 +63,7 @@ function write(changes: readonly NameChange[], params: Params): string {
 function failureOf(answered: ServiceResponses | undefined) {
   if (!answered) return undefined
   if ('error' in answered) return answered.error
-  return answered.answers
+  return answered.responses
     .map(readResponse)
     .map(errorOf)
     .find((error) => error)
@@ -84,7 +84,7 @@ function applyResponses(
   { transcript, changes }: RenamedTranscript,
   answered: ServiceResponses | undefined,
 ): RenamedTranscript {
-  const responses = answered && 'answers' in answered ? answered.answers.map(readResponse) : []
+  const responses = answered && 'responses' in answered ? answered.responses.map(readResponse) : []
   const chosen = responses.flatMap(changesIn)
   if (chosen.length === 0) return { transcript, changes }
   const byLanguage = new Map<string, Map<string, string>>()

@@ -132,7 +132,7 @@ test('a target that fails says why; if all do, the add-on fails', () => {
     () => translation.merge(transcript, alone, [{ error }], { format: 'string' }),
     (thrown: unknown) => {
       assert.ok(thrown instanceof AddOnFailure)
-      assert.deepEqual(thrown.answer, error)
+      assert.deepEqual(thrown.error, error)
       return true
     },
   )
@@ -141,7 +141,7 @@ test('a target that fails says why; if all do, the add-on fails', () => {
   assert.throws(
     () => translation.merge(transcript, two, responses, { format: 'string' }),
     (thrown: unknown) => {
-      assert.deepEqual((thrown as AddOnFailure).answer, { ...error, message: 'no fr; no de' })
+      assert.deepEqual((thrown as AddOnFailure).error, { ...error, message: 'no fr; no de' })
       return true
     },
   )

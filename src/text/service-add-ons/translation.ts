@@ -77,7 +77,7 @@ export const translation: ServiceAddOn = {
       const groups = groupsOf(utterances, target)
       const own = read.slice(next, next + groups.length)
       next += groups.length
-      return translated({ utterances, target, groups, answers: own }, params, format)
+      return translated({ utterances, target, groups, responses: own }, params, format)
     })
     const errors = results.flatMap(({ error }) => (error ? [error] : []))
     if (errors.length === results.length && errors[0]) {
@@ -191,19 +191,19 @@ type Target = {
   utterances: readonly Utterance[]
   target: string
   groups: readonly Group[]
-  answers: readonly LlmResponse[]
+  responses: readonly LlmResponse[]
 }
 
 function translated(
-  { utterances, target, groups, answers }: Target,
+  { utterances, target, groups, responses }: Target,
   params: Params,
   format: ResultFormat,
 ) {
-  const error = answers.map(errorOf).find((one) => one) ?? null
+  const error = responses.map(errorOf).find((one) => one) ?? null
   if (error) return failedTarget(target, error)
   const texts = new Map<number, string>()
   for (const [g, { from, texts: own }] of groups.entries()) {
-    const { texts: given = [], isHeard } = answers[g] as { texts?: string[]; isHeard?: boolean }
+    const { texts: given = [], isHeard } = responses[g] as { texts?: string[]; isHeard?: boolean }
     const spell = isHeard ? spellingOf(params, target) : (text: string) => text
     for (const [i] of own.entries()) texts.set(from + i, spell(given[i] ?? ''))
   }

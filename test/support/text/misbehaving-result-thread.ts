@@ -31,7 +31,7 @@ parentPort!.on('message', ({ id, task, failedSteps, step }: ResultTask) => {
   const text = stepsOf(task).includes('tell thread')
     ? String(threadId)
     : JSON.stringify(failedSteps)
-  tell({ id, kind: 'done', answer: { text, redacted: [], prepared: [] } })
+  tell({ id, kind: 'done', response: { text, redacted: [], prepared: [] } })
 })
 
 function stepsOf(task: Task): string[] {

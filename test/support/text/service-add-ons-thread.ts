@@ -26,7 +26,7 @@ const translation: ServiceAddOn = {
       throw new AddOnFailure({ status_code: 502, exception: 'ServiceFailed', message })
     }
     return {
-      results: { answers: responses, utterances: utterances.length, format },
+      results: { responses, utterances: utterances.length, format },
       isEmpty: false,
     }
   },

@@ -89,8 +89,8 @@ export class BodyThread {
     if ('lost' in ended) {
       this.#options.log.error('reading a body crashed or hung')
       outcome.reject(new AppError('body_unreadable', 'it takes too much time or memory'))
-    } else if (ended.answer.kind === 'read') outcome.resolve(ended.answer.outcome)
-    else outcome.reject(fromPlain(ended.answer.error))
+    } else if (ended.response.kind === 'read') outcome.resolve(ended.response.outcome)
+    else outcome.reject(fromPlain(ended.response.error))
     this.#advance()
   }
 }

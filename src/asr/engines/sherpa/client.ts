@@ -44,10 +44,10 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
         `sherpa-onnx ended with ${cause}${lastStderrLines(errors())}`,
       )
     }
-    if (outcome.answer.type === 'error') {
-      throw new AppError('engine_failed', outcome.answer.problem)
+    if (outcome.response.type === 'error') {
+      throw new AppError('engine_failed', outcome.response.problem)
     }
-    return outcome.answer.result
+    return outcome.response.result
   }
 
   worker.start()

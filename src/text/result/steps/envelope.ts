@@ -20,11 +20,11 @@ export type Envelope = {
 
 /** Ends an add-on with an error that the customer can act on. */
 export class AddOnFailure extends Error {
-  readonly answer: AddOnError
+  readonly error: AddOnError
 
   constructor(response: AddOnError) {
     super(response.message)
-    this.answer = response
+    this.error = response
   }
 }
 
@@ -78,7 +78,7 @@ export function runInEnvelope(
   } catch (error) {
     const isExpected = error instanceof AddOnFailure
     if (!isExpected) onFault?.(name, error)
-    const why = isExpected ? error.answer : crashed(name)
+    const why = isExpected ? error.error : crashed(name)
     return failedEnvelope(name, why, { seconds: seconds(), format })
   }
 }

@@ -65,7 +65,7 @@ function retry(
 /** Returns the new result and the response, parsed. */
 function made(retried: RetryResult) {
   assert.equal(retried.outcome, 'made')
-  const { result, answer } = retried as RetryResult & { outcome: 'made' }
+  const { result, response: answer } = retried as RetryResult & { outcome: 'made' }
   return { result: JSON.parse(result), answer: JSON.parse(answer) }
 }
 

@@ -32,7 +32,7 @@ export type Retry = {
  * cannot be retried, was not requested, or has succeeded.
  */
 export type RetryResult =
-  | { outcome: 'made'; result: string; answer: string }
+  | { outcome: 'made'; result: string; response: string }
   | { outcome: 'prepared'; prepared: ServiceRequests }
   | { outcome: 'unknown' | 'unrepeatable' | 'not-requested' | 'succeeded' }
 
@@ -78,7 +78,7 @@ export function retryAddOn(
   const kept = keepSucceeded(result[name] as Envelope | undefined, envelope)
   const response = putEnvelope(result, name, kept)
   if (answered) addUsage(result, [answered])
-  return { outcome: 'made', result: JSON.stringify(result), answer: JSON.stringify(response) }
+  return { outcome: 'made', result: JSON.stringify(result), response: JSON.stringify(response) }
 }
 
 /** Steps that must run before all others: they change the words, or diarize the audio. */

@@ -13,7 +13,7 @@ export type ServiceRequests = { name: string; seconds: number } & (
 
 /** The answers to the requests of one add-on, in their order, or why there are none. */
 export type ServiceResponses = { name: string; seconds: number } & (
-  | { answers: unknown[] }
+  | { responses: unknown[] }
   | { error: AddOnError }
 )
 
@@ -46,7 +46,7 @@ export function mergeServiceAddOn(
   const { seconds } = answered
   const why = failedSteps[name] ?? ('error' in answered ? answered.error : undefined)
   if (why) return failedEnvelope(name, why, { seconds, format })
-  const responses = 'answers' in answered ? answered.answers : []
+  const responses = 'responses' in answered ? answered.responses : []
   const make = () => addOn.merge(readable(addOn, transcript), params, responses, { format })
   const envelope = runInEnvelope(name, make, { now, format, onFault })
   return { ...envelope, exec_time: roundTo(envelope.exec_time + seconds, 6) }

@@ -46,7 +46,7 @@ export function responsesFor(
   if (error) return { answered: { name, seconds, error } }
   return requests.length > 0
     ? { name, seconds, requests }
-    : { answered: { name, seconds, answers: [] } }
+    : { answered: { name, seconds, responses: [] } }
 }
 
 /**

@@ -46,7 +46,7 @@ export type FromThread = { id: number } & (
   | { kind: 'step'; name: string }
   /** A step threw an unexpected error, and the build goes on. */
   | { kind: 'fault'; name: string; fault: SafeError }
-  | { kind: 'done'; answer: Responses[Task['kind']] }
+  | { kind: 'done'; response: Responses[Task['kind']] }
   | { kind: 'failed'; fault: SafeError }
   /** A required step failed, so there is no result; `message` quotes nothing. */
   | { kind: 'refused'; message: string }

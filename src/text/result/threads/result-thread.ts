@@ -40,8 +40,8 @@ const MIN_SHARE = 1 / 16
 /** Many times what the transcript of the longest recording takes. */
 const MAX_HEAP_MB = 1024
 
-type ThreadResponse<T> = { answer: T } | { refused: string } | { failed: true }
-type Outcome<T> = { answer: T } | { refused: string } | { lost: string | undefined }
+type ThreadResponse<T> = { response: T } | { refused: string } | { failed: true }
+type Outcome<T> = { response: T } | { refused: string } | { lost: string | undefined }
 
 /**
  * A thread that runs one task at a time, started with the first one. A step that crashes it or
@@ -72,7 +72,7 @@ export class ResultThread {
       const resultTask = { id: this.#nextId++, task, failedSteps, step: openStep() }
       const outcome = await this.#try<Responses[T['kind']]>(resultTask, options)
       if ('lost' in outcome && !signal.aborted) options.onLost?.()
-      if ('answer' in outcome) return outcome.answer
+      if ('response' in outcome) return outcome.response
       if ('refused' in outcome) throw new AppError('internal', outcome.refused)
       const { lost } = outcome
       signal.throwIfAborted()
@@ -98,14 +98,14 @@ export class ResultThread {
       if (message.id !== id) return undefined
       if (message.kind === 'fault') note(message.name, message.fault)
       else this.#thread.watch(message.kind === 'step' ? seconds : undefined)
-      if (message.kind === 'done') return { answer: message.answer as T }
+      if (message.kind === 'done') return { response: message.response as T }
       if (message.kind === 'refused') return { refused: message.message }
       if (message.kind !== 'failed') return undefined
       note(readStep(resultTask.step), message.fault)
       return { failed: true }
     }
     const ended = await this.#thread.run(resultTask, { receive, signal })
-    if ('answer' in ended && !('failed' in ended.answer)) return ended.answer
+    if ('response' in ended && !('failed' in ended.response)) return ended.response
     const step = readStep(resultTask.step)
     // A step that is already left out but crashes again anyway cannot be fixed by leaving it out
     // again.

@@ -40,7 +40,7 @@ export function serveResultTasks(addOns: { serviceAddOns?: readonly ServiceAddOn
         post({ id, kind: 'fault', name, fault: toSafeError(error) })
       }
       const response = await perform(task, { failedSteps, onStep, onFault, ...addOns })
-      post({ id, kind: 'done', answer: response })
+      post({ id, kind: 'done', response: response })
     } catch (error) {
       if (error instanceof RequiredStepFailed) post({ id, kind: 'refused', message: error.message })
       else post({ id, kind: 'failed', fault: toSafeError(error) })
