@@ -17,6 +17,11 @@ test('wrong usage ends with code 2 and says what is known', async () => {
     [['jobs', 'a\u001b[2J'], /cannot do 'a\?\[2J'/],
     [['transcribe', '--server', 'x', 'a'], /--server must be an http or https URL/],
     [
+      ['jobs', '--server', 'http://me:secret@host'],
+      /^(?!.*secret).*without user name and password/,
+    ],
+    [['jobs', '--key', 'ключ'], /--key has characters that no API key has/],
+    [
       ['transcribe', '--json', '--format', 'srt', 'a'],
       /--json and --format srt exclude each other/,
     ],

@@ -257,19 +257,19 @@ function toChatResponse(response: ProviderResponse, request: ChatRequest): ChatR
 }
 
 /**
- * Without the counts of the provider, tokens are estimated: a quota must not count them as none.
+ * Where the provider gives no count, or none that can be, tokens are estimated: a quota must not
+ * count them as none.
  */
 function usageOf(response: ProviderResponse, { system, user }: ChatRequest): Usage {
   const { usage, content, reasoningChars } = response
-  const count = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0)
+  const count = (value: unknown, ...texts: string[]) => {
+    if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value)
+    return texts.reduce((sum, text) => sum + estimateTokens(text), 0)
+  }
   return {
     requests: 1,
-    prompt_tokens: usage
-      ? count(usage.prompt_tokens)
-      : estimateTokens(system) + estimateTokens(user),
-    completion_tokens: usage
-      ? count(usage.completion_tokens)
-      : estimateTokens(content + ' '.repeat(reasoningChars)),
+    prompt_tokens: count(usage?.prompt_tokens, system, user),
+    completion_tokens: count(usage?.completion_tokens, content + ' '.repeat(reasoningChars)),
   }
 }
 

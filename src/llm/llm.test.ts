@@ -83,14 +83,15 @@ function completion(content: unknown, usage: object = {}): ChatReply {
   return { body: JSON.stringify({ choices: [{ message: { content } }], usage }) }
 }
 
-test('an empty answer is none; counts of tokens are no less than none', async (t) => {
+test('an empty answer is none; counts of tokens that cannot be are estimated', async (t) => {
   const empty = await openChatModel(t, () => ' ')
   const asked = { style: 'concise' as const, transcript: 'Hi.' }
   await assert.rejects(summarizeTranscript(asked, empty.options), /returned no text/)
-  const odd = { prompt_tokens: -5, completion_tokens: 2 ** 53 }
-  const { options } = await openChatModel(t, () => completion('Well.', odd))
-  const { usage } = await summarizeTranscript(asked, options)
-  assert.deepEqual(usage, { requests: 1, prompt_tokens: 0, completion_tokens: 0 })
+  for (const odd of [{ prompt_tokens: -5, completion_tokens: 2 ** 53 }, { prompt_tokens: '5' }]) {
+    const { options } = await openChatModel(t, () => completion('Well.', odd))
+    const { usage } = await summarizeTranscript(asked, options)
+    assert.ok(usage.prompt_tokens > 50 && usage.completion_tokens > 0, JSON.stringify(usage))
+  }
 })
 
 test('an answer that is longer than it may be is cut, and has no control characters', async (t) => {
@@ -234,6 +235,17 @@ test('a translation that lost hidden words or invented them fails', async (t) =>
   }
 })
 
+test('a word or two whose translation is empty stay as they are, a sentence fails', async (t) => {
+  const { options } = await openChatModel(t, (call) => {
+    const translations = textsToTranslate(call).map((text) => (text === 'Ja.' ? 'Yes.' : ''))
+    return JSON.stringify({ translations })
+  })
+  const { texts } = await translateTexts({ ...task, texts: ['Um.', 'Ja.'] }, options)
+  assert.deepEqual(texts, ['Um.', 'Yes.'])
+  const sentence = { ...task, texts: ['Ja.', 'I do not know.'] }
+  await assert.rejects(translateTexts(sentence, options), /did not translate/)
+})
+
 test('only texts that lost something are asked for by themselves', async (t) => {
   const { options, calls } = await openChatModel(t, (call) => {
     const texts = textsToTranslate(call)
@@ -343,8 +355,21 @@ test('a block of code around a summary or a translation is none of it', async (t
   const plain = await openChatModel(t, () => '```\nHallo.\n```')
   const german = { target: 'de', texts: ['Hi.'], context: '', before: [], informal: false }
   assert.deepEqual((await translateTexts(german, plain.options)).texts, ['Hallo.'])
+  const badlyQuoted = await openChatModel(
+    t,
+    () => '```json\n{"translations": ["Sag "Hallo"."]}\n```',
+  )
+  await assert.rejects(translateTexts(german, badlyQuoted.options), /did not translate/)
   const empty = await openChatModel(t, () => '```\n\n```')
   await assert.rejects(summarizeTranscript(task, empty.options), /returned no text/)
+})
+
+test('points that begin with a number or with stars keep them', async (t) => {
+  const lines = ['3.5 million sold', '-5 degrees', '**Costs** rise', '* Rent', '2)Heat', '-Light']
+  const { options } = await openChatModel(t, () => lines.join('\n'))
+  const { text } = await summarizeTranscript({ style: 'bullet_points', transcript: 'Hi.' }, options)
+  const points = ['3.5 million sold', '-5 degrees', '**Costs** rise', 'Rent', 'Heat', 'Light']
+  assert.equal(text, points.map((point) => `- ${point}`).join('\n'))
 })
 
 test('points are listed once, ten at most', async (t) => {

@@ -92,6 +92,7 @@ test('an error amid the stream, garbage and lines without end are problems', () 
     [[deltaOf('a'), 'event: error\n', eventOf('overloaded')], error],
     [[deltaOf('a'), eventOf('garbage')], noJson],
     [[deltaOf('a'), 'data: {"choices":'], noJson],
+    [['{"error":{"message":"secret"}}'], error],
     [['<html>', 'nothing'], noJson],
     [[''], noJson],
     [['data: ', ...Array<string>(5).fill('x'.repeat(65_536))], large],

@@ -81,6 +81,7 @@ function createJsonReader(): ResponseReader {
     response() {
       const completion = validateFields(text)
       if (!completion) return noJson
+      if (isError(completion)) return endedByError
       const choice = firstChoice(completion)
       const { content } = fieldsOf(choice.message)
       if (typeof content !== 'string') return noText

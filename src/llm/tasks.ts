@@ -46,7 +46,8 @@ export async function summarizeTranscript(
   return { ...response, text: style === 'bullet_points' ? asPoints(summary) : summary }
 }
 
-const POINT = /^\s*([-–—*•]|\d+[.)])\s*/
+/** Marks of a list. "-5 degrees", "3.5 million" and "**Costs**" begin with none. */
+const POINT = /^\s*(?:[-–—•](?:\s+|(?!\d))|\*\s+|\d+[.)](?:\s+|(?!\d)))/
 
 function asPoints(text: string): string {
   const [first = '', ...rest] = text.split('\n')

@@ -25,6 +25,8 @@ const TEXT_FRAME_TOKENS = 4
 /** Most texts before those of a request, and the share of their budget. */
 const MAX_CONTEXT_TEXTS = 3
 const BEFORE_SHARE = 0.25
+/** Most words of a text that stays as it is where a model leaves its translation empty. */
+const MAX_KEPT_WORDS = 2
 /** Most terms of one request. */
 const MAX_TERMS = 20
 /** The share of the model's tokens that must be left for texts and translations. */
@@ -40,7 +42,8 @@ const NUMBERS = /\d(?:[.,'’\u00a0\u202f]?\d)+/g
 /**
  * Translates texts one for one, as many at a time as the model can take; a longer one in parts. A
  * text whose translation is missing, or lost a hidden word, a number or a term, is asked for by
- * itself. If a hidden word is lost again, or there is no translation, the task fails.
+ * itself. If a hidden word is lost again, or there is no translation, the task fails. One or two
+ * words, such as "um", stay as they are when the translation is empty.
  */
 export async function translateTexts(
   task: TranslationTask,
@@ -112,6 +115,7 @@ async function translateBatch(
       const [own] = await ask([text], [...said, ...texts.slice(0, i)])
       translation = own ?? translation
     }
+    if (translation === '' && text.split(/\s+/).length <= MAX_KEPT_WORDS) translation = text
     if (!keepsHidden(translation, text)) {
       throw new LlmFailure('the language model did not translate the text')
     }
@@ -174,8 +178,9 @@ function readTranslations(response: string, count: number): Translations {
     return list.map((text) => (typeof text === 'string' ? text.trim() : undefined))
   }
   // Small models answer a single text with nothing but its translation.
-  const isPlain = json === undefined && count === 1 && /^([^[{]|\[[A-Z])/.test(response)
-  return isPlain ? [withoutFence(response).trim()] : []
+  const plain = withoutFence(response).trim()
+  const isPlain = json === undefined && count === 1 && /^([^[{]|\[[A-Z])/.test(plain)
+  return isPlain ? [plain] : []
 }
 
 /** Returns whether a translation has the hidden words of its text, and is none only of no text. */

@@ -62,7 +62,8 @@ export type ServiceClient = {
 
 const CONNECT_TIMEOUT_MS = 10_000
 const PAUSE_MS = 500
-const MAX_PAUSE_MS = 30_000
+/** Rate limits count requests per minute. */
+const MAX_PAUSE_MS = 120_000
 /** Half a minute of speech has 10 kB of words with their times. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 32 * 1024

@@ -1,6 +1,6 @@
 import { parseArguments, readChoice, UsageError } from '../arguments.ts'
 import { serverOptions } from '../server/server-url.ts'
-import { type Format, formats } from '../transcribe/formats.ts'
+import { type Format, readFormat } from '../transcribe/formats.ts'
 import { completeOptions, readTranslation, readWritten } from '../transcribe/options/job-params.ts'
 import { planOutputs } from '../transcribe/results.ts'
 import type { LiveFormat } from './live-api-types.ts'
@@ -56,7 +56,7 @@ export function readLiveOptions(args: readonly string[]): LiveOptions {
     throw new UsageError('--rate and --channels are for raw samples on standard input')
   }
   const name = values.mic ? 'microphone' : path === '-' ? 'stdin' : path!
-  const format = readChoice(values.format, { name: 'format', choices: formats })
+  const format = readFormat(values)
   const [output] = planOutputs([{ kind: isFile ? 'file' : 'stdin', name, path: name }], {
     output: values.output,
     format,

@@ -33,7 +33,8 @@ the end. Ctrl-C ends the recording and waits for its last words; a second Ctrl-C
   --no-partials    print final text only
   --rate N         sample rate of raw samples on standard input; default 16000
   --channels N     number of interleaved channels of raw samples on standard input; default 1
-  --format FORMAT  ${formats.join(', ')}; default txt. All but txt are written at the end
+  --format FORMAT  ${formats.join(', ')}. All but txt are written at the end;
+                   by default the format that the output is named after (talk.srt), or else txt
   -o, --output     write the result to this file
 ${serverHelp}
 Final text goes to stdout; on a terminal, with times, and with the text that may still change below it.

@@ -96,6 +96,15 @@ test('client asks once for anything else when the connection breaks', async (t) 
   assert.equal(requests, 2)
 })
 
+test('client asks whether the address is right where something else answers', async (t) => {
+  for (const status of [200, 404]) {
+    const client = await clientOf((_, response) => {
+      response.writeHead(status).end('<html>')
+    }, t)
+    await assert.rejects(client.find('7'), /is the address that of a Steno server\?$/)
+  }
+})
+
 test('client uploads a form with one file as it is read', async (t) => {
   let form = ''
   const client = await clientOf(async (request, response) => {

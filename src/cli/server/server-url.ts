@@ -21,8 +21,15 @@ export function readServer(
 ): Server & { given: boolean } {
   const config = readSettings(readClientConfig, env)
   const { server = config.url, key = config.key } = options
-  if (server !== undefined && !(URL.canParse(server) && /^https?:\/\//i.test(server))) {
+  const parsed = server === undefined ? null : URL.parse(server)
+  if (parsed && (parsed.username || parsed.password)) {
+    throw new UsageError('--server must be a URL without user name and password: use --key')
+  }
+  if (server !== undefined && !(parsed && /^https?:\/\//i.test(server))) {
     throw new UsageError(`--server must be an http or https URL, not '${server}'`)
+  }
+  if (key !== undefined && !/^[!-~]*$/.test(key)) {
+    throw new UsageError('--key has characters that no API key has')
   }
   const url = server ?? localUrl(config.local)
   return { url, key, header: config.authHeaderName, given: server !== undefined }

@@ -24,6 +24,9 @@ const RETRY_AFTER = [0.5, 1, 2, 4, 8, 15]
 /** What a person does when no server listens. */
 const START_HINT = `start one with '${commandName} serve', or name another with --server or STENO_URL`
 
+/** What follows an answer that no Steno server gives. */
+const NO_STENO = 'is the address that of a Steno server?'
+
 type Init = RequestInit & { duplex?: 'half' }
 type Timeout = { patient?: boolean }
 
@@ -91,7 +94,11 @@ export async function readBytes(response: Response): Promise<Buffer> {
 /** Reads a response of JSON; fails with what the server says unless it succeeded. */
 export async function readJson<T>(response: Response): Promise<T> {
   const text = await readText(response)
-  return (text === '' ? undefined : JSON.parse(text)) as T
+  try {
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  } catch {
+    throw new RequestError(`${response.url} returned no JSON: ${NO_STENO}`)
+  }
 }
 
 /**
@@ -109,7 +116,7 @@ function explain({ status, statusText }: Response, text: string): string {
   } catch {
     // Not JSON: no Steno server wrote this.
   }
-  return `The server responded with ${status} ${statusText}`
+  return `The server responded with ${status} ${statusText}: ${NO_STENO}`
 }
 
 /** Returns why fetch failed: the cause holds the system's message. */

@@ -3,7 +3,16 @@ import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { strFromU8, unzipSync } from 'fflate'
 import type { ApiPreRecordedResult } from '../server/api-types.ts'
-import { formatResult, refuseTerminal } from './formats.ts'
+import { formatResult, readFormat, refuseTerminal } from './formats.ts'
+
+test('the name of the output tells the format, unless an option does', () => {
+  const outputs = ['a.srt', 'A.JSON', 'b/c.docx', 'a.md', 'srt', 'a.vtt/', undefined]
+  const formats = outputs.map((output) => readFormat({ output }))
+  assert.deepEqual(formats, ['srt', 'json', 'docx', 'txt', 'txt', 'txt', 'txt'])
+  assert.equal(readFormat({ output: 'a.srt', format: 'vtt' }), 'vtt')
+  assert.equal(readFormat({ output: 'a.srt', json: true }), 'json')
+  assert.throws(() => readFormat({ json: true, format: 'srt' }), /exclude each other/)
+})
 
 /** Returns a result with one utterance per text; each word takes a second. */
 function result(texts: [channel: number, text: string][]): ApiPreRecordedResult {

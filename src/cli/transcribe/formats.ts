@@ -1,8 +1,9 @@
+import { extname } from 'node:path'
 import { speakerLabelsOf } from '../../text/formats/speaker-labels.ts'
 import { formatWithVoices, type SubtitleFormat } from '../../text/formats/subtitles.ts'
 import { formatWordDocument } from '../../text/formats/word-document.ts'
 import type { Utterance } from '../../transcript/transcript.ts'
-import { UsageError } from '../arguments.ts'
+import { readChoice, UsageError } from '../arguments.ts'
 import type { ApiPreRecordedResult, ApiUtterance } from '../server/api-types.ts'
 import type { Output } from '../terminal/terminal.ts'
 import { formatAddOns } from './add-on-text.ts'
@@ -13,6 +14,24 @@ export const subtitleFormats = ['srt', 'vtt'] as const
 export const formats = ['txt', 'json', ...subtitleFormats, 'docx'] as const
 /** One of them. */
 export type Format = (typeof formats)[number]
+
+/** Reads `--format` and `--json`. Without them the name of the output tells the format. */
+export function readFormat({
+  format,
+  json = false,
+  output = '',
+}: {
+  format?: string | undefined
+  json?: boolean | undefined
+  output?: string | undefined
+}): Format {
+  if (json && format !== undefined && format !== 'json') {
+    throw new UsageError(`--json and --format ${format} exclude each other`)
+  }
+  const ending = /[/\\]$/.test(output) ? '' : extname(output).slice(1).toLowerCase()
+  const named = formats.find((known) => known === ending)
+  return json ? 'json' : readChoice(format ?? named, { name: 'format', choices: formats })
+}
 
 /** Refuses to show a format on a terminal that is not text. */
 export function refuseTerminal(format: string, { isTTY }: Output): void {

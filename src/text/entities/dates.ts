@@ -1,4 +1,5 @@
 import { amount } from './amounts/quantities.ts'
+import { withRange } from './amounts/ranges.ts'
 import type { Entity } from './entity-types.ts'
 import { before, lead, matchPatterns, type Pattern } from './matching.ts'
 
@@ -125,12 +126,31 @@ const cardExpiry: Pattern = {
   score: 0.97,
 }
 
+const endsInDay = new RegExp(`${month},? (?:the )?${dayOfMonth}$`)
+const dayRange = '(?: ?[-–] ?| (?:to|through|until|till|and|or) )(?:the )?'
+const firstDay = new RegExp(`(?<![\\w.,:-]|\\d )(?:the )?${dayOfMonth}${dayRange}$`)
+const lastDay = new RegExp(
+  `^${dayRange}(?:\\d{1,2}(?:st|nd|rd|th)\\b|${ordinal}\\b|[0-3]?\\d(?![\\w:]|[.,]\\d)(?=[.,;?!]|$))(?:,? (?:of )?${year})?(?! (?:of )?${month})`,
+)
+
+/** Returns a date with the other day of its range: "the 5th to 7th of May", "May 5th through 7th". */
+function withDays(text: string, entity: Entity): Entity {
+  const date = text.slice(entity.from, entity.to)
+  const [first = ''] =
+    (/^(?:the )?\d|^(?:the )?[a-z]/.test(date) && firstDay.exec(before(text, entity.from))) || []
+  const [last = ''] =
+    (endsInDay.test(date) && lastDay.exec(text.slice(entity.to, entity.to + 40))) || []
+  return { ...entity, from: entity.from - first.length, to: entity.to + last.length }
+}
+
 /**
  * Finds calendar dates, days, months, years, spans of them, times of day, birthdays and expiry
  * dates of cards.
  */
 export function findDates(text: string): Entity[] {
-  const found = matchPatterns(text, patterns)
+  const found = matchPatterns(text, patterns).map((entity) => {
+    return entity.type === 'DATE' ? withDays(text, entity) : withRange(text, entity)
+  })
   const births = found.filter(({ type, from }) => {
     return ['DATE', 'YEAR', 'MONTH'].includes(type) && birth.test(before(text, from, 40))
   })

@@ -53,8 +53,27 @@ const cases: Record<string, string[]> = {
   'It holds 12,345,678 items and 3.14159265 more.': [],
   'It was so in 2019, 2020, 2021 and 2022.': ['YEAR 2019'],
   'I was born on March fifth two thousand twenty one.': ['DOB March fifth two thousand twenty one'],
+  'Come between nine and 5 p.m. or call for 25 to 30 minutes.': [
+    ...['TIME nine and 5 p.m.', 'DURATION 25 to 30 minutes'],
+  ],
+  'Children aged 5 to 10 pay $10-15 each, 20 or 30 percent less.': [
+    ...['AGE 5 to 10', 'MONEY $10-15', 'STATISTICS 20 or 30 percent'],
+  ],
+  'He weighs 180 to 200 pounds and paid $5 or ten euros.': [
+    ...['PHYSICAL_ATTRIBUTE 180 to 200 pounds', 'MONEY $5', 'MONEY ten euros'],
+  ],
+  'My number is 4155550199 or 10 minutes.': ['PHONE_NUMBER 4155550199', 'DURATION 10 minutes'],
+  'We are away from the 5th to the 7th of March and May fifth through seventh, 2024.': [
+    ...['DATE the 5th to the 7th of March', 'DATE May fifth through seventh, 2024'],
+  ],
+  'March 5 to 10 people came.': ['DATE March 5'],
   'My PIN is four three two one.': ['PASSWORD four three two one'],
   'The password is wrong.': [],
+  'The password was changed by Bob, and the login was blocked.': ['NAME_GIVEN Bob'],
+  'The passcode was sent to you.': [],
+  'My password is changed 99.': ['PASSWORD changed 99'],
+  'My password is seaweed.': ['PASSWORD seaweed'],
+  'My password is fred.': ['PASSWORD fred'],
   'The code is B as in boy, seven seven one two.': [
     'NUMERICAL_PII B as in boy, seven seven one two',
   ],

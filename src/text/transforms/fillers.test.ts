@@ -16,6 +16,16 @@ test('filled pauses go, marks and capitals stay where they belong', () => {
   assert.deepEqual(without('Mm, it is 5 mm thick.'), ['It is 5 mm thick.'])
 })
 
+test('the marks of a quotation stay when its first or last word goes', () => {
+  assert.deepEqual(without('“Um, no,” he said.'), ['“No,” he said.'])
+  assert.deepEqual(without('He said, “I left, uh.” Then “um.”'), ['He said, “I left.” Then.'])
+})
+
+test('abbreviations are no filled pauses, unless all is in capitals', () => {
+  assert.deepEqual(without('She came to the ER at UM.'), ['She came to the ER at UM.'])
+  assert.deepEqual(without('SHE CAME TO ER THE HOSPITAL'), ['SHE CAME TO THE HOSPITAL'])
+})
+
 test('in another language the same letters are a word', () => {
   assert.deepEqual(without('Um neun er', 'de'), ['Um neun er'])
 })

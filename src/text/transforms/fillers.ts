@@ -5,11 +5,14 @@ import { isFilledPause } from '../words/sentences/clause-continuation.ts'
 /** The languages whose filled pauses are known. In others the same letters may be a word. */
 export const languages = ['en'] as const
 
-const MARK = /[.!?…]+$/
+const MARK = /[.!?…]+(?=["”’')\]]*$)/
+const OPENING = /^["“‘'([]+/
+const CLOSING = /["”’')\]]+$/
 
 /**
  * Removes filled pauses (um, uh, hmm). The mark that ended a sentence after one moves to the word
- * before it, and the word after one that began a sentence gets its capital. An utterance of
+ * before it, as does the end of a quotation; its beginning moves to the word after it, which gets a
+ * capital where the pause began a sentence. An utterance of
  * nothing else is left out; speakers are then numbered anew by their first appearance.
  */
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
@@ -39,17 +42,26 @@ function isNumber(value: number | undefined): value is number {
 function withoutFillers(words: readonly Word[]): Word[] {
   const kept: Word[] = []
   let beginsSentence = false
+  let opening = ''
   for (const [at, word] of words.entries()) {
     const last = kept.at(-1)
     const ended = last === undefined || MARK.test(last.text)
     if (isFilledPause(words, at)) {
-      beginsSentence ||= ended
+      const quotes = OPENING.exec(word.text)?.[0] ?? ''
+      const closing = CLOSING.exec(word.text)?.[0] ?? ''
+      const isQuoted = quotes !== '' && closing !== ''
+      beginsSentence ||= ended || (quotes !== '' && !isQuoted)
       const mark = MARK.exec(word.text)?.[0]
       if (mark && last && !ended) last.text = last.text.replace(/,$/, '') + mark
+      if (!isQuoted) {
+        opening += quotes
+        if (last) last.text += closing
+      }
     } else {
       const text = beginsSentence ? capitalize(word.text, 'en') : word.text
-      kept.push({ ...word, text })
+      kept.push({ ...word, text: opening + text })
       beginsSentence = false
+      opening = ''
     }
   }
   return kept

@@ -1,7 +1,7 @@
 import type { SubtitleFormat } from '../../../text/formats/subtitles.ts'
-import { parseArguments, readChoice, UsageError } from '../../arguments.ts'
+import { parseArguments, UsageError } from '../../arguments.ts'
 import { serverHelp, serverOptions } from '../../server/server-url.ts'
-import { type Format, formats } from '../formats.ts'
+import { type Format, formats, readFormat } from '../formats.ts'
 import { expandFolders, type Recording, readRecording } from '../recordings.ts'
 import { planOutputs, planSideFiles, type SideFile } from '../results.ts'
 import {
@@ -18,7 +18,8 @@ export const transcribeHelp = `Usage: steno transcribe FILE|URL... [options]
 Transcribes recordings: audio or video files, folders of them, http(s) URLs, or - for standard input. Without a
 running server it starts a private one and removes it at the end.
 
-  --format FORMAT  ${formats.join(', ')}; default txt. json is the whole result, add-ons included
+  --format FORMAT  ${formats.join(', ')}; json is the whole result, add-ons included;
+                   by default the format that the output is named after (talk.srt), or else txt
   --json           same as --format json
   -o, --output     a file, or a folder for several recordings or when it ends with a slash
   --language CODE  the spoken language, such as en; detected by default
@@ -79,17 +80,4 @@ export async function readTranscribeOptions(args: readonly string[]): Promise<Tr
     return { recording, path: outputs[i], subtitles: sideFiles[i]! }
   })
   return { tasks, format, params, overwrites: values.overwrite === true, server: values }
-}
-
-function readFormat({
-  format,
-  json,
-}: {
-  format?: string | undefined
-  json?: boolean | undefined
-}): Format {
-  if (json && format !== undefined && format !== 'json') {
-    throw new UsageError(`--json and --format ${format} exclude each other`)
-  }
-  return json ? 'json' : readChoice(format, { name: 'format', choices: formats })
 }

@@ -1,6 +1,7 @@
 import type { Entity } from '../entity-types.ts'
 import { before, matchPatterns, type Pattern } from '../matching.ts'
 import { amount } from './quantities.ts'
+import { withRange } from './ranges.ts'
 
 const unitOfTime = '(?:second|minute|hour|day|night|week|weekend|month|year|decade)s?'
 const currency =
@@ -81,7 +82,7 @@ const patterns: Pattern[] = [
   ),
   pattern(
     'PHYSICAL_ATTRIBUTE',
-    `\\b(?:weighs?|weighed) (?<e>${amount} (?:pounds|kilos|kilograms|kg|stone))\\b`,
+    `\\b(?:weighs?|weighed) (?<e>(?:${amount} (?:to|or) )?${amount} (?:pounds|kilos|kilograms|kg|stone))\\b`,
   ),
   pattern(
     'PHYSICAL_ATTRIBUTE',
@@ -117,9 +118,13 @@ const patterns: Pattern[] = [
   pattern('PROJECT', '\\b(?<=[a-z,] )Project (?<e>[A-Z][a-z]+)\\b', 'g'),
 ]
 
-/** Finds money, percentages, ages, durations, doses and other amounts, in figures or words. */
+/**
+ * Finds money, percentages, ages, durations, doses and other amounts, and ranges of them, in
+ * figures or words.
+ */
 export function findAmounts(text: string): Entity[] {
-  return matchPatterns(text, patterns).filter(({ type, from, to }) => {
+  const amounts = matchPatterns(text, patterns).map((entity) => withRange(text, entity))
+  return amounts.filter(({ type, from, to }) => {
     const weight =
       /pounds$/.test(text.slice(from, to)) &&
       /\b(?:weigh\w*|lost|gained|lift\w*) (?:about |only |over )?$/i.test(before(text, from))

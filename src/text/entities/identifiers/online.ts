@@ -13,6 +13,16 @@ const octet = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const documentEnding =
   '(?:pdf|docx?|xlsx?|pptx?|txt|csv|zip|jpe?g|png|gif|mp3|mp4|wav|json|xml|html|exe|py|js|ts)'
 
+const digit = '(?:zero|one|two|three|four|five|six|seven|eight|nine)'
+/** A sentence goes on after the comma: "Enter your password, followed by the pound key." */
+const notAfterComma =
+  '(?!(?<=, )(?:please|then|however|followed|sir|madam|press|which|when|if|so|but)\\b)'
+/**
+ * What happened to a password or a login: "was changed by Bob", "was sent to you". With digits or
+ * signs after the word it is one: "changed 99".
+ */
+const notHappened = `(?!(?:(?!\\p{L}*eed)\\p{L}{3,}ed|sent|set|stolen|lost|forgotten|given|taken|written|shown|broken|known|hidden|kept|working|used|there|here|gone|fine|okay|ok)\\b(?!,? (?:\\d|${digit}|capital|upper|lower|all|underscore|dot|dash|hyphen|at sign|hash|dollar|exclamation|star)))`
+
 const patterns: Pattern[] = [
   {
     type: 'EMAIL_ADDRESS',
@@ -58,15 +68,19 @@ const patterns: Pattern[] = [
   },
   {
     type: 'USERNAME',
-    pattern:
-      /\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>(?!(?<=, )(?:please|then|however|followed|sir|madam|press|which|when|if|so|but)\b)(?:at (?=\p{L}+ (?:underscore|dot|dash|\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|your|different|unknown)\b)(?:(?:(?!(?:and|or|is|the|with|at|to)\b)\p{L}+ ){1,3}(?:\d+|zero|one|two|three|four|five|six|seven|eight|nine)\b(?: (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*|[\p{L}\d][\p{L}\d_.-]*[\p{L}\d](?: (?:underscore|dot|dash|hyphen) [\p{L}\d]+| (?:zero|one|two|three|four|five|six|seven|eight|nine|\d+)\b)*))/giu,
+    pattern: new RegExp(
+      `\\b(?:user ?name|user id|login(?: name)?|log ?in name|screen name|handle|gamertag)(?: is| was|:|,| would be|'s)+ (?<e>${notAfterComma}${notHappened}(?:at (?=\\p{L}+ (?:underscore|dot|dash|\\d)))?(?!(?:not|the|a|an|my|your|wrong|taken|and|invalid|incorrect|already|required|available|unavailable|case|too|in|on|your|different|unknown)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to)\\b)\\p{L}+ ){1,3}(?:\\d+|${digit})\\b(?: (?:${digit}|\\d+)\\b)*|[\\p{L}\\d][\\p{L}\\d_.-]*[\\p{L}\\d](?: (?:underscore|dot|dash|hyphen) [\\p{L}\\d]+| (?:${digit}|\\d+)\\b)*))`,
+      'giu',
+    ),
     score: 0.9,
   },
   { type: 'USERNAME', pattern: /(?<![\p{L}\d.])(?<e>@[\p{L}\d_]{2,30})/gu, score: 0.9 },
   {
     type: 'PASSWORD',
-    pattern:
-      /\b(?:pass ?word|pass ?phrase|pass ?code)(?: is| was| to|:|,| would be| should be|'s)+ (?<e>(?!(?<=, )(?:please|then|however|followed|sir|madam|press|which|when|if|so|but)\b)(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\b)\p{L}+ ){1,4}(?=\d|(?:zero|one|two|three|four|five|six|seven|eight|nine)\b))?[\p{L}\d][^\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|zero|one|two|three|four|five|six|seven|eight|nine|\d+|\p{L})\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\p{L}\d]+)?)*)/giu,
+    pattern: new RegExp(
+      `\\b(?:pass ?word|pass ?phrase|pass ?code)(?: is| was| to|:|,| would be| should be|'s)+ (?<e>${notAfterComma}${notHappened}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
+      'giu',
+    ),
     score: 0.9,
   },
 ]

@@ -60,11 +60,16 @@ export function continuesClause(text: string, next: string | undefined): boolean
 }
 
 /**
- * Returns whether a word of English is a filled pause: um, uh. After digits, "mm" are millimeters.
+ * Returns whether a word of English is a filled pause: um, uh. After digits, "mm" are millimeters;
+ * amid words in small letters, "ER" is an abbreviation.
  */
 export function isFilledPause(words: readonly { text: string }[], at: number): boolean {
-  const core = partsOf(words[at]!.text).core.toLowerCase()
-  return FILLERS.has(core) && !(core === 'mm' && /\d$/.test(words[at - 1]?.text ?? ''))
+  const { core } = partsOf(words[at]!.text)
+  if (!FILLERS.has(core.toLowerCase())) return false
+  const neighbors = [words[at - 1], words[at + 1]].map((word) => word?.text ?? '')
+  if (core.toLowerCase() === 'mm') return !/\d$/.test(neighbors[0]!)
+  // Some recognizers write capitals only.
+  return !(/^\p{Lu}+$/u.test(core) && neighbors.some((text) => /\p{Ll}/u.test(text)))
 }
 
 /**

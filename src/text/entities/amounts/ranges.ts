@@ -1,0 +1,38 @@
+import type { Entity, EntityType } from '../entity-types.ts'
+import { before } from '../matching.ts'
+import { amount } from './quantities.ts'
+
+const clock = '(?:[01]?\\d|2[0-3]):[0-5]\\d'
+/** A bound begins outside words, numbers and sums with a sign, and is no telephone number. */
+const start = '(?<![\\p{L}\\d][.,:-]?)(?<!\\d )(?<![$€£¥#] ?)(?!\\d{7})'
+const joint =
+  '(?:\\s?[-–]\\s?|,? (?:to|or|through|until|till) (?:about |around |maybe |even |at )?)'
+
+const lowerBound = new RegExp(
+  `${start}(?<e>(?:${clock}|${amount})${joint})$|\\bbetween (?<b>(?!\\d{7})(?:${clock}|${amount}) and )$`,
+  'iu',
+)
+const sumEnds =
+  '(?=[,.;?!]?$|[,.;?!] |\\s(?:an?|per|each|every|and|but|or|for|if|in|on|at|are|is|was|now)\\b)'
+const upperSum = new RegExp(`^${joint}${amount}${sumEnds}`, 'iu')
+const upperAge = new RegExp(`^${joint}${amount}(?![\\p{L}\\d%]|[.,:]\\d)`, 'iu')
+/** An amount that ends without a unit, so that its range may end with a further number. */
+const endsInNumber = new RegExp(`(?:^|[^\\p{L}\\d])${amount}$`, 'iu')
+
+const types = new Set<EntityType>([
+  ...(['MONEY', 'STATISTICS', 'AGE', 'DURATION', 'DOSE', 'TIME', 'PHYSICAL_ATTRIBUTE'] as const),
+])
+
+/**
+ * Returns an amount with the other end of its range: "25 to 30 minutes", "between nine and 5 p.m.",
+ * "$10-15". Anything else is returned as it is.
+ */
+export function withRange(text: string, entity: Entity): Entity {
+  if (!types.has(entity.type)) return entity
+  const { e, b } = lowerBound.exec(before(text, entity.from))?.groups ?? {}
+  const from = entity.from - (e ?? b ?? '').length
+  const isBare = endsInNumber.test(text.slice(entity.from, entity.to))
+  const upper = entity.type === 'AGE' ? upperAge : upperSum
+  const [rest = ''] = (isBare && upper.exec(text.slice(entity.to, entity.to + 60))) || []
+  return { ...entity, from, to: entity.to + rest.length }
+}
