@@ -38,20 +38,20 @@ export async function fuzzBytes<Kind extends string>(
   }
   let failure: { input: Input<Kind>; error: unknown } | undefined
   for (const kind of kinds) {
-    const own = seeds[kind].map((bytes) => Buffer.from(bytes))
-    kept.set(kind, own)
-    for (const bytes of own) failure ??= await run({ kind, bytes })
+    const seedInputs = seeds[kind].map((bytes) => Buffer.from(bytes))
+    kept.set(kind, seedInputs)
+    for (const bytes of seedInputs) failure ??= await run({ kind, bytes })
   }
   coverage.isNew()
   const end = performance.now() + seconds * 1000
   while (!failure && performance.now() < end) {
     const kind = pick(kinds)
-    const own = kept.get(kind)!
-    const bytes = edited(pick(own), pick(own), random).subarray(0, MAX_BYTES)
+    const corpus = kept.get(kind)!
+    const bytes = edited(pick(corpus), pick(corpus), random).subarray(0, MAX_BYTES)
     failure = await run({ kind, bytes })
-    if (!failure && coverage.isNew()) own.push(bytes)
+    if (!failure && coverage.isNew()) corpus.push(bytes)
   }
-  const inputs = [...kept.values()].reduce((sum, own) => sum + own.length, 0)
+  const inputs = [...kept.values()].reduce((sum, corpus) => sum + corpus.length, 0)
   const outcome: Outcome = { name, seed, runs, inputs, ways: coverage.ways }
   if (!failure) return report(outcome)
   const { input, error } = await smallest(check, failure)

@@ -21,7 +21,7 @@ type Model = {
 
 const PULLED = 'whisper-tiny'
 const content = Buffer.from('weights of nothing')
-const own: CatalogModel = {
+const model: CatalogModel = {
   ...{ id: 'own', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
   ...{ license: 'MIT', memoryBytes: 100, summary: 'for the soak', revision: 'r1' },
   files: [
@@ -63,9 +63,9 @@ export async function checkModels(server: ChildServer, place: ModelPlace): Promi
 
 async function installOwn(folder: string): Promise<void> {
   const obtain = (downloads: string) => {
-    return writeFile(join(downloads, own.files[0]!.sha256), content)
+    return writeFile(join(downloads, model.files[0]!.sha256), content)
   }
   const { signal } = new AbortController()
   const conversions = { whisper: () => assert.fail('nothing to convert') }
-  await installModel(folder, { model: own, obtain }, { conversions, signal, onStep() {} })
+  await installModel(folder, { model: model, obtain }, { conversions, signal, onStep() {} })
 }

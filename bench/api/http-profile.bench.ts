@@ -37,13 +37,13 @@ await rm(folder, { recursive: true })
 process.exit()
 
 async function profile(what: string): Promise<void> {
-  const own = join(folder, what)
-  await mkdir(join(own, 'profiles'), { recursive: true })
+  const runFolder = join(folder, what)
+  await mkdir(join(runFolder, 'profiles'), { recursive: true })
   const server = fork(new URL('../support/server-process.ts', import.meta.url), {
-    execArgv: [...process.execArgv, '--cpu-prof', `--cpu-prof-dir=${join(own, 'profiles')}`],
+    execArgv: [...process.execArgv, '--cpu-prof', `--cpu-prof-dir=${join(runFolder, 'profiles')}`],
     env: {
       ...process.env,
-      STENO_DATA_DIR: join(own, 'data'),
+      STENO_DATA_DIR: join(runFolder, 'data'),
       STENO_API_KEYS: ['bench:bench', ...keys.map((key) => `${key}:${key}`)].join(','),
       STENO_RATE_LIMIT: '0',
       STENO_ALLOW_PRIVATE_NETWORK: 'true',
@@ -72,7 +72,7 @@ async function profile(what: string): Promise<void> {
   const ended = once(server, 'exit')
   server.send('exit')
   await ended
-  await reportThreads(what, join(own, 'profiles'), loaded)
+  await reportThreads(what, join(runFolder, 'profiles'), loaded)
 }
 
 /** Microseconds of the clock that profiles have, too. */

@@ -93,14 +93,14 @@ async function recognize(audio: Float32Array): Promise<Sample[]> {
       ...starts.map((frame) => frame * 0.024),
       piece.length / 16_000,
     ])) {
-      const own = found.logProbs.slice(word.tokens.first, word.tokens.last + 1)
-      const product = Math.exp(own.reduce((sum, p) => sum + p, 0))
+      const logProbs = found.logProbs.slice(word.tokens.first, word.tokens.last + 1)
+      const product = Math.exp(logProbs.reduce((sum, p) => sum + p, 0))
       const clamped = Math.min(Math.max(product, 1e-4), 1 - 1e-4)
       const features = [Math.log(clamped / (1 - clamped)), segment]
       samples.push({
         text: word.text,
         start: start / 16_000 + word.start,
-        raw: Math.exp(meanOf(own)),
+        raw: Math.exp(meanOf(logProbs)),
         features,
       })
     }

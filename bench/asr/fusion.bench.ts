@@ -81,14 +81,14 @@ for (const [{ group, transcript }, { path, samples }] of decoded) {
     return { words: joinRecognitions(both) }
   })
   seconds.push(cpuSeconds() - from)
-  const own = [...heard, joined].map((found) => {
+  const recognized = [...heard, joined].map((found) => {
     const text = found.flatMap(({ words }) => words.map((word) => word.text)).join(' ')
     return wordErrors(transcript!, text)
   })
   const sum = groups.get(group) ?? { words: 0, errors: [0, 0, 0], seconds: [0, 0, 0], audio: 0 }
   groups.set(group, {
-    words: sum.words + own[0]!.referenceWords,
-    errors: sum.errors.map((errors, k) => errors + own[k]!.errors),
+    words: sum.words + recognized[0]!.referenceWords,
+    errors: sum.errors.map((errors, k) => errors + recognized[k]!.errors),
     seconds: sum.seconds.map((before, k) => before + seconds[k]!),
     audio: sum.audio + samples / 16_000,
   })

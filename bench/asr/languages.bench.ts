@@ -69,7 +69,8 @@ for (const language of CLAIMED) {
 }
 await recognizer.close()
 const theirs = runFasterWhisper(spoken.map(([, pcm]) => pcm.path))
-if (theirs) summarize('faster-whisper', new Map(spoken.map(([own], i) => [own, theirs[i]!])))
+if (theirs)
+  summarize('faster-whisper', new Map(spoken.map(([recording], i) => [recording, theirs[i]!])))
 await dispose()
 
 function sample(all: readonly Recording[]): Recording[] {
@@ -133,28 +134,30 @@ function comparable(text: string, language: string | null): string {
 function summarize(engine: string, heard: ReadonlyMap<Recording, Heard>): void {
   const languages = new Set([...heard.keys()].map(({ language }) => language))
   for (const language of languages) {
-    const own = [...heard].filter(([recording]) => recording.language === language)
-    const telling = own.filter(([recording]) => decoded.get(recording)!.samples >= TELLING * 16_000)
+    const ofLanguage = [...heard].filter(([recording]) => recording.language === language)
+    const telling = ofLanguage.filter(
+      ([recording]) => decoded.get(recording)!.samples >= TELLING * 16_000,
+    )
     const right = telling.filter(([, answer]) => answer.language === language)
-    const counts = own.map(([{ transcript }, { text }]) => {
+    const counts = ofLanguage.map(([{ transcript }, { text }]) => {
       return wordErrors(comparable(transcript!, language), comparable(text, language))
     })
-    const starts = own
+    const starts = ofLanguage
       .filter(([{ words }]) => words)
       .flatMap(([recording, { words }]) => scoreWords(recording, words).startErrors)
     const words = sum(counts.map(({ referenceWords }) => referenceWords))
-    const audio = sum(own.map(([recording]) => decoded.get(recording)!.samples / 16_000))
+    const audio = sum(ofLanguage.map(([recording]) => decoded.get(recording)!.samples / 16_000))
     report({
       bench: 'languages',
       corpus: name,
       engine,
       language,
-      recordings: own.length,
+      recordings: ofLanguage.length,
       words,
       errorRate: sum(counts.map(({ errors }) => errors)) / words,
       identified: `${right.length} of ${telling.length}`,
       startErrorMean: starts.length > 0 ? sum(starts) / starts.length : null,
-      processorSecondsPerSecond: sum(own.map(([, { seconds }]) => seconds)) / audio,
+      processorSecondsPerSecond: sum(ofLanguage.map(([, { seconds }]) => seconds)) / audio,
     })
   }
 }

@@ -7,11 +7,11 @@ export type ScoredWord = { confidence: number; right: boolean }
  */
 export function reliability(all: readonly ScoredWord[]) {
   const bins = Array.from({ length: 10 }, (_, i) => {
-    const own = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
+    const inBin = all.filter(({ confidence }) => Math.min(9, Math.floor(confidence * 10)) === i)
     return {
-      count: own.length,
-      reference: meanOf(own.map((word) => word.confidence)),
-      right: meanOf(own.map((word) => Number(word.right))),
+      count: inBin.length,
+      reference: meanOf(inBin.map((word) => word.confidence)),
+      right: meanOf(inBin.map((word) => Number(word.right))),
     }
   })
   const gaps = bins.map(

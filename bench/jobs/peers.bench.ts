@@ -121,9 +121,9 @@ function runPeer(args: readonly string[], clips: Clip[]): Promise<Measured> {
   return measure(async () => {
     const outputs = await Promise.all(
       Array.from({ length: PROCESSES }, (_, at) => {
-        const own = files.length === 1 ? files : files.filter((_, i) => i % PROCESSES === at)
+        const share = files.length === 1 ? files : files.filter((_, i) => i % PROCESSES === at)
         const part = files.length === 1 ? `${at}/${PROCESSES}` : '0/1'
-        return run([...args, part, ...own])
+        return run([...args, part, ...share])
       }),
     )
     const lines = outputs.map((output) => output.trimEnd().split('\n'))
@@ -136,9 +136,9 @@ function runPeer(args: readonly string[], clips: Clip[]): Promise<Measured> {
 async function measure(work: () => Promise<string[]>): Promise<Measured> {
   const [began, used] = [performance.now(), childrenSeconds()]
   const memory = watchMemory(process.pid, Number.POSITIVE_INFINITY)
-  const own = process.memoryUsage.rss()
+  const ofThisProcess = process.memoryUsage.rss()
   const texts = await work()
-  const peak = memory.peak - own
+  const peak = memory.peak - ofThisProcess
   memory.stop()
   const clock = (performance.now() - began) / 1000
   return { processor: childrenSeconds() - used, clock, peak, texts }

@@ -112,13 +112,16 @@ function extractionChecks(
       .replace(/[^\p{L}\p{N}]+/gu, ' ')
       .trim()
   return Object.entries(wanted).flatMap(([name, values]): Check[] => {
-    const own = (found[name] ?? []).map(plain)
-    const invented = own.filter((value) => !plain(transcript).includes(value))
+    const extracted = (found[name] ?? []).map(plain)
+    const invented = extracted.filter((value) => !plain(transcript).includes(value))
     return [
       ...values.map(
-        (value): Check => [`${name}: ${value}`, own.some((one) => one.includes(plain(value)))],
+        (value): Check => [
+          `${name}: ${value}`,
+          extracted.some((one) => one.includes(plain(value))),
+        ],
       ),
-      [`${name}: nothing else`, answer !== '' && own.length <= values.length],
+      [`${name}: nothing else`, answer !== '' && extracted.length <= values.length],
       [`${name}: nothing invented`, answer !== '' && invented.length === 0],
     ]
   })
@@ -168,9 +171,9 @@ async function* evaluateModeration({ moderation }: EvaluationSet, options: AskOp
     category: string
   }[]
   for (const [i, [sentence, category]] of moderation.entries()) {
-    const own = flags.filter((flag) => flag.sentence === i).map((flag) => flag.category)
-    const isRight = category === null ? own.length === 0 : own.includes(category)
-    yield evaluate('moderation', sentence, own.join(), [
+    const categories = flags.filter((flag) => flag.sentence === i).map((flag) => flag.category)
+    const isRight = category === null ? categories.length === 0 : categories.includes(category)
+    yield evaluate('moderation', sentence, categories.join(), [
       [`${category}`, flags.length > 0 && isRight],
     ])
   }
@@ -186,9 +189,11 @@ async function* evaluateNames({ names }: EvaluationSet, options: AskOptions) {
   )
   const changes = (answer === '' ? [] : JSON.parse(answer)) as { from: string; to: string }[]
   for (const { spellings, same } of names) {
-    const own = changes.filter(({ from }) => spellings.includes(from))
-    const isRight = same ? own.length === 1 && own[0]!.to === spellings[0] : own.length === 0
-    const shown = own.map(({ from, to }) => `${from} → ${to}`).join()
+    const ofGroup = changes.filter(({ from }) => spellings.includes(from))
+    const isRight = same
+      ? ofGroup.length === 1 && ofGroup[0]!.to === spellings[0]
+      : ofGroup.length === 0
+    const shown = ofGroup.map(({ from, to }) => `${from} → ${to}`).join()
     yield evaluate('names', spellings.join(), shown, [[`${same}`, changes.length > 0 && isRight]])
   }
 }

@@ -23,8 +23,11 @@ TWILIO_AUTH_TOKEN holds the secret of the account: with it, only streams that th
 are taken.`
 
 await runMain(async () => {
-  const own = ['language', 'model', 'post', 'public-url'] as const
-  const { help, server, listen, values } = readOptions(process.argv.slice(2), { own, port: 8080 })
+  const names = ['language', 'model', 'post', 'public-url'] as const
+  const { help, server, listen, values } = readOptions(process.argv.slice(2), {
+    own: names,
+    port: 8080,
+  })
   if (help) return console.log(HELP)
   const { language, model, post: address, 'public-url': publicUrl } = values
   for (const url of [address, publicUrl]) {

@@ -19,8 +19,11 @@ Speaks the Wyoming protocol, which Home Assistant uses, in front of a Steno serv
 The protocol has no password: listen on a network that you trust.`
 
 await runMain(async () => {
-  const own = ['language', 'model'] as const
-  const { help, server, listen, values } = readOptions(process.argv.slice(2), { own, port: 10_300 })
+  const names = ['language', 'model'] as const
+  const { help, server, listen, values } = readOptions(process.argv.slice(2), {
+    own: names,
+    port: 10_300,
+  })
   if (help) return console.log(HELP)
   const onError = (message: string) => console.error(message)
   const wyoming = createWyomingServer({ server, ...values, onError })

@@ -82,8 +82,8 @@ function linkTarget(href: string, from: string): string | undefined {
   const { file, anchor } = resolve(href, from)
   const target = addressOf(file)
   if (target === undefined) return undefined
-  const own = relative(dirname(addressOf(from)!), target) || target
-  return anchor === undefined ? own : `${own}#${anchor}`
+  const link = relative(dirname(addressOf(from)!), target) || target
+  return anchor === undefined ? link : `${link}#${anchor}`
 }
 
 /** Returns the file in the repository that a relative link of a page names. */
@@ -116,9 +116,9 @@ function layout({ page, address, content, version }: Layout): string {
   const root = '../'.repeat(address.split('/').length - 1) || './'
   const navigation = sections
     .map(({ title, pages }) => {
-      const links = pages.map((own) => {
-        const current = own === page ? ' aria-current="page"' : ''
-        return `<li><a href="${root}${addressOf(own.file)}"${current}>${escapeHtml(own.title)}</a></li>`
+      const links = pages.map((linked) => {
+        const current = linked === page ? ' aria-current="page"' : ''
+        return `<li><a href="${root}${addressOf(linked.file)}"${current}>${escapeHtml(linked.title)}</a></li>`
       })
       return `<h2>${escapeHtml(title)}</h2>\n<ul>\n${links.join('\n')}\n</ul>`
     })

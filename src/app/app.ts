@@ -68,14 +68,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const storage = await openStorage({ ...storageOptions(config), log, signal, connect })
   made.defer(() => storage.close())
 
-  const pulls = made.adopt(createPullQueue(config, log), (own) => own.close())
+  const pulls = made.adopt(createPullQueue(config, log), (queue) => queue.close())
   const { roles } = config.node
   const speech = overrides.speech ?? startSpeech(config, { log, metrics, pulls })
   made.defer(() => speech.close())
 
   const resultBuilder =
-    overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (own) => own.close())
-  const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (own) => own.close())
+    overrides.resultBuilder ?? made.adopt(new ResultBuilder({ log }), (builder) => builder.close())
+  const liveText = overrides.liveText ?? made.adopt(new LiveText({ log }), (text) => text.close())
 
   const services = await openServices(config, { log, metrics, speech, db: storage.db })
   made.defer(() => services.close())

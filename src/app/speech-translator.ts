@@ -50,7 +50,7 @@ export async function translateSpeech(
   const texts = languages.map(() => '')
   for (const spans of tasksOf(languages, spoken, audio)) {
     const [{ channel, language }] = spans as [Span]
-    const { path } = audio.find((own) => own.channel === channel)!
+    const { path } = audio.find((recording) => recording.channel === channel)!
     const said = await speech.translate({ path, segments: spans, language }, { signal })
     for (const [i, { text }] of spans.entries()) texts[text] = `${texts[text]} ${said[i]}`.trim()
   }
@@ -65,7 +65,7 @@ function tasksOf(
 ): Span[][] {
   const tasks: Span[][] = []
   for (const [text, { channel, spans }] of spoken.entries()) {
-    const samples = audio.find((own) => own.channel === channel)?.samples ?? 0
+    const samples = audio.find((recording) => recording.channel === channel)?.samples ?? 0
     const language = languages[text]!
     for (const [start, end] of spans) {
       const span = { text, channel, language, ...inSamples(start, end, samples) }

@@ -37,23 +37,23 @@ export function openTokenQuota(db: Pick<Db, 'sql'>, maxPerMonth: number): TokenQ
   const turns = new Map<string, Promise<unknown>>()
 
   function pendingOf(account: string): Map<string, number> {
-    const own = pending.get(account) ?? new Map<string, number>()
-    pending.set(account, own)
-    return own
+    const byJob = pending.get(account) ?? new Map<string, number>()
+    pending.set(account, byJob)
+    return byJob
   }
 
   function add({ account, job }: TokenOwner, tokens: number): void {
-    const own = pendingOf(account)
-    own.set(job, (own.get(job) ?? 0) + tokens)
+    const byJob = pendingOf(account)
+    byJob.set(job, (byJob.get(job) ?? 0) + tokens)
   }
 
   async function reserve(owner: TokenOwner, tokens: number): Promise<void> {
     const { account } = owner
-    const own = pendingOf(account)
-    const jobs = [...own.keys()].filter((job) => job !== owner.job)
+    const byJob = pendingOf(account)
+    const jobs = [...byJob.keys()].filter((job) => job !== owner.job)
     const { used, open, resetsAt } = await readMonthTokens(db, { account, jobs, now: wallNow() })
-    for (const job of jobs) if (!open.has(job)) own.delete(job)
-    const waiting = [...own.values()].reduce((sum, count) => sum + count, 0)
+    for (const job of jobs) if (!open.has(job)) byJob.delete(job)
+    const waiting = [...byJob.values()].reduce((sum, count) => sum + count, 0)
     if (used + waiting + tokens <= maxPerMonth) return add(owner, tokens)
     const reset = new Date(resetsAt).toISOString()
     throw new LlmFailure(

@@ -49,10 +49,10 @@ export async function openTranslator(
         for (const from of new Set(languages)) {
           const pair = await inTurn(() => pairOf(from, target, signal), { account, signal })
           if (pair === undefined) return { error: missing(from, target) }
-          const own = texts.flatMap((_, i) => (languages[i] === from ? i : []))
-          const task = { pair, target, texts: own.map((i) => texts[i]!) }
+          const indices = texts.flatMap((_, i) => (languages[i] === from ? i : []))
+          const task = { pair, target, texts: indices.map((i) => texts[i]!) }
           const done = await inTurn(() => apertium.translate(task, { signal }), { account, signal })
-          for (const [n, i] of own.entries()) translations[i] = done[n]!
+          for (const [n, i] of indices.entries()) translations[i] = done[n]!
         }
         return { texts: translations }
       } catch (error) {

@@ -186,7 +186,7 @@ test('a chained Ogg may change its rate and its channels from link to link', asy
   assert.equal(channels.length, 1)
   assert.ok(Math.abs(duration - 4) < 0.001, `${duration}`)
   const reference = (await decode(t, 'speech.wav')).channels[0]!
-  const ends = [channels[0]!, reference].map((own) => own.subarray(28_000))
+  const ends = [channels[0]!, reference].map((channel) => channel.subarray(28_000))
   assert.ok(Math.abs(lateness(channels[0]!, reference)) <= 5)
   assert.ok(Math.abs(lateness(ends[0]!, ends[1]!)) <= 5)
 })

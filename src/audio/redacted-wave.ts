@@ -31,9 +31,9 @@ export async function* redactedWave(
       const length = Math.min(BLOCK, samples - at)
       const block = new Int16Array(length * channels.length)
       for (const [i, { spans }] of channels.entries()) {
-        const own = await readSamples(files[i]!, { at, length })
-        beepOver(own, { at, spans })
-        for (let n = 0; n < length; n++) block[n * channels.length + i] = own[n]!
+        const plane = await readSamples(files[i]!, { at, length })
+        beepOver(plane, { at, spans })
+        for (let n = 0; n < length; n++) block[n * channels.length + i] = plane[n]!
       }
       yield new Uint8Array(block.buffer)
     }

@@ -33,8 +33,8 @@ test('limits are those of an own machine, or of the public service', () => {
   }
   assert.deepEqual(limitsOf({}), [5_000_000_000, 43_200])
   assert.deepEqual(limitsOf({ STENO_LIMITS: 'public' }), [1_000_000_000, 8100])
-  const own = { STENO_LIMITS: 'public', STENO_MAX_AUDIO_S: '60' }
-  assert.deepEqual(limitsOf(own), [1_000_000_000, 60])
+  const changed = { STENO_LIMITS: 'public', STENO_MAX_AUDIO_S: '60' }
+  assert.deepEqual(limitsOf(changed), [1_000_000_000, 60])
 })
 
 test('an empty value counts as not set', () => {
@@ -97,14 +97,14 @@ test('objects are on disk, or in S3-compatible storage with options', () => {
     [aws.bucket, aws.prefix, aws.endpoint, aws.pathStyle],
     ['my-bucket', '', undefined, false],
   )
-  const own = read(
+  const changed = read(
     's3://b/some/where/?endpoint=http://[::1]:9000/&region=eu-1&encryption=aws:kms&kmsKey=k',
   )!
   assert.deepEqual(
-    [own.prefix, own.endpoint, own.pathStyle],
+    [changed.prefix, changed.endpoint, changed.pathStyle],
     ['some/where', 'http://[::1]:9000', true],
   )
-  assert.deepEqual([own.region, own.encryption, own.kmsKey], ['eu-1', 'aws:kms', 'k'])
+  assert.deepEqual([changed.region, changed.encryption, changed.kmsKey], ['eu-1', 'aws:kms', 'k'])
   const wrong = [
     's3',
     'http://b',

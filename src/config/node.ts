@@ -26,9 +26,9 @@ export function readNode(
   if (unknown !== undefined) {
     problems.push(`STENO_ROLES must be some of ${roles.join(', ')}; not ${unknown}`)
   }
-  const own = roles.filter((role) => named.includes(role))
-  if (own.length < roles.length && !isShared) {
+  const chosen = roles.filter((role) => named.includes(role))
+  if (chosen.length < roles.length && !isShared) {
     problems.push('STENO_ROLES needs STENO_DATABASE_URL: without it nobody has the other roles')
   }
-  return { roles: own, url: read.url('NODE_URL') }
+  return { roles: chosen, url: read.url('NODE_URL') }
 }

@@ -24,10 +24,10 @@ function checkLane(received: readonly Received[], count: number): void {
     Array.from({ length: count }, (_, i) => i),
   )
   for (let seq = 0; seq < count; seq++) {
-    const own = received.filter((one) => one.seq === seq).map(({ status }) => status)
-    const failures = own.slice(0, -1)
+    const statuses = received.filter((one) => one.seq === seq).map(({ status }) => status)
+    const failures = statuses.slice(0, -1)
     assert.ok(!failures.includes(200), 'nothing is sent again that was taken')
-    assert.ok(own.at(-1) === 200 || own.length === 6, 'nothing is given up early')
+    assert.ok(statuses.at(-1) === 200 || statuses.length === 6, 'nothing is given up early')
   }
 }
 

@@ -45,10 +45,10 @@ test('a secret of the settings signs when none is stored', async (t) => {
   await queueMessages(service, receiver.url)
   await queueMessages(service, receiver.url, { account: 'other' })
   await service.delivery.idle()
-  const [own, other] = receiver.received.toSorted((one) =>
+  const [first, other] = receiver.received.toSorted((one) =>
     one.headers['webhook-signature'] ? -1 : 1,
   )
-  new Webhook(secret).verify(own!.body, own!.headers as never)
+  new Webhook(secret).verify(first!.body, first!.headers as never)
   assert.equal(other!.headers['webhook-signature'], undefined)
 })
 

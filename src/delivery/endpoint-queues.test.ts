@@ -36,9 +36,9 @@ function failOften(queues: EndpointQueues, queue: EndpointQueue): void {
 
 test('an endpoint has 16 requests in flight, an account 64, all of them 256', () => {
   const queues = new EndpointQueues()
-  const own = ['1', '2', '3', '4', '5'].map((id) => addQueue(queues, id))
+  const added = ['1', '2', '3', '4', '5'].map((id) => addQueue(queues, id))
   assert.deepEqual(
-    own.map((queue) => fill(queues, queue).length),
+    added.map((queue) => fill(queues, queue).length),
     [16, 16, 16, 16, 0],
   )
   for (const account of ['b', 'c', 'd', 'e']) {

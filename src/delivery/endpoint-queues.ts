@@ -89,14 +89,14 @@ export class EndpointQueues {
   /** Returns how many more requests an endpoint may have. */
   freeSlots(queue: EndpointQueue): number {
     const { account, inFlight } = queue
-    const own = requestLimit(queue) - inFlight.size
+    const free = requestLimit(queue) - inFlight.size
     const tally = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
     const doubtful = isDoubtful(queue)
     const slots = [
       freeCapacity(tally, MAX_PER_ACCOUNT, doubtful),
       freeCapacity(this.#total, MAX_IN_ALL, doubtful),
     ]
-    return Math.max(0, Math.min(own, ...slots))
+    return Math.max(0, Math.min(free, ...slots))
   }
 
   /** Counts a request that is sent; the next turn goes to another endpoint. */
@@ -138,12 +138,12 @@ export class EndpointQueues {
 
   #count(queue: EndpointQueue, sign: 1 | -1): void {
     const { account, inFlight } = queue
-    const own = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
-    for (const tally of [own, this.#total]) {
+    const counts = this.#accounts.get(account) ?? { all: 0, doubtful: 0 }
+    for (const tally of [counts, this.#total]) {
       tally.all += sign * inFlight.size
       if (isDoubtful(queue)) tally.doubtful += sign * inFlight.size
     }
-    if (own.all > 0) this.#accounts.set(account, own)
+    if (counts.all > 0) this.#accounts.set(account, counts)
     else this.#accounts.delete(account)
   }
 }

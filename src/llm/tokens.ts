@@ -44,13 +44,13 @@ export function batchesOf<T>(
   const batches: T[][] = []
   let tokens = Number.POSITIVE_INFINITY
   for (const item of items) {
-    const own = tokensOf(item)
-    if (tokens + own > budget || batches.at(-1)!.length === maxItems) {
+    const itemTokens = tokensOf(item)
+    if (tokens + itemTokens > budget || batches.at(-1)!.length === maxItems) {
       batches.push([])
       tokens = 0
     }
     batches.at(-1)!.push(item)
-    tokens += own
+    tokens += itemTokens
   }
   return batches
 }

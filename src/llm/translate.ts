@@ -112,8 +112,8 @@ async function translateBatch(
     let translation = together[i]
     const isAlone = texts.length === 1
     if (!isAlone && !(keepsHidden(translation, text) && keepsRest(translation, text, terms))) {
-      const [own] = await ask([text], [...said, ...texts.slice(0, i)])
-      translation = own ?? translation
+      const [again] = await ask([text], [...said, ...texts.slice(0, i)])
+      translation = again ?? translation
     }
     if (translation === '' && text.split(/\s+/).length <= MAX_KEPT_WORDS) translation = text
     if (!keepsHidden(translation, text)) {

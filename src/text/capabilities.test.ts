@@ -13,7 +13,7 @@ function reportOf(name: string) {
 }
 
 test('every add-on of the registries is reported, once', () => {
-  const [changing, made] = [transforms, addOns].map((own) => own.map(({ name }) => name))
+  const [changing, made] = [transforms, addOns].map((list) => list.map(({ name }) => name))
   assert.deepEqual(
     reported.map(({ name }) => name),
     [...changing!, 'diarization', ...made!, ...withoutEngine],

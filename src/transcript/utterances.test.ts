@@ -54,9 +54,12 @@ test('every word stays, in order, and no utterance is longer than 15 s or 40 wor
         utterances.flatMap((utterance) => utterance.words),
         words,
       )
-      for (const { words: own } of utterances) {
-        assert.ok(own.length <= 40)
-        assert.ok(own.length === 1 || own.at(-1)!.end - own[0]!.start <= 15)
+      for (const { words: utteranceWords } of utterances) {
+        assert.ok(utteranceWords.length <= 40)
+        assert.ok(
+          utteranceWords.length === 1 ||
+            utteranceWords.at(-1)!.end - utteranceWords[0]!.start <= 15,
+        )
       }
     }),
   )

@@ -20,7 +20,7 @@ export function splitUtterances(
 ): Utterance[] {
   return splitAtPauses(words)
     .flatMap((run) => splitLong(run, run.map(markOf)))
-    .map((own) => ({ ...whose, words: own }))
+    .map((wordsOfOne) => ({ ...whose, words: wordsOfOne }))
 }
 
 function splitAtPauses(words: readonly Word[]): Word[][] {

@@ -67,13 +67,13 @@ test('the time of a process has that of its children', {
   const used = () => cpuSecondsOf(process.pid)! - cpuSecondsOf(child.pid!)!
   child.send('ready')
   await once(child, 'message')
-  const own = process.cpuUsage()
+  const ofProcess = process.cpuUsage()
   const before = { all: cpuSecondsOf(process.pid)!, own: used() }
   child.send('hang')
   while (cpuSecondsOf(process.pid)! - before.all < 0.3 || cpuSecondsOf(child.pid!)! < 0.2);
   // So that it works no more between two readings.
   child.kill('SIGSTOP')
-  const { user, system } = process.cpuUsage(own)
+  const { user, system } = process.cpuUsage(ofProcess)
   assert.ok(Math.abs(used() - before.own - (user + system) / 1e6) < 0.1)
 })
 

@@ -54,7 +54,7 @@ class FairSlots {
     const mayBegin = this.#taken < this.#limits.total && this.#hasShare(account)
     if (!mayBegin && whenFull && works.length >= this.#limits.maxWaiting) throw whenFull()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const own: Waiter = {
+    const waiter: Waiter = {
       begin: () => {
         signal.removeEventListener('abort', giveUp)
         resolve()
@@ -63,11 +63,11 @@ class FairSlots {
     const giveUp = () => {
       this.#setWaiting(
         account,
-        this.#waiting.get(account)!.filter((other) => other !== own),
+        this.#waiting.get(account)!.filter((other) => other !== waiter),
       )
       reject(signal.reason)
     }
-    works.push(own)
+    works.push(waiter)
     this.#waiting.set(account, works)
     signal.addEventListener('abort', giveUp, { once: true })
     this.#startWaiting()

@@ -63,11 +63,11 @@ test('a backup that is taken while jobs run becomes a server with the same jobs,
 
   // Before a server sends deliveries from there.
   for (const command of ['keys', 'webhooks']) {
-    const [own, copy] = await Promise.all(
+    const [original, copy] = await Promise.all(
       [server.folder, folder].map((one) => runHere([command], { STENO_DATA_DIR: one })),
     )
-    assert.match(own!.stdout, /hook|k /)
-    assert.equal(copy!.stdout, own!.stdout)
+    assert.match(original!.stdout, /hook|k /)
+    assert.equal(copy!.stdout, original!.stdout)
   }
 
   const config = readConfig({ STENO_DATA_DIR: folder, STENO_API_KEYS: `test:${server.key}` })
@@ -83,9 +83,9 @@ test('a backup that is taken while jobs run becomes a server with the same jobs,
   assert.ok(items.every(({ status }) => status === 'done'))
   for (const { id } of items) {
     const sounds = [server, other].map((one) => call<string>(one, `/v2/pre-recorded/${id}/file`))
-    const [own, copy] = await Promise.all(sounds)
+    const [original, copy] = await Promise.all(sounds)
     assert.equal(copy!.status, 200)
-    assert.equal(copy!.body, own!.body)
+    assert.equal(copy!.body, original!.body)
   }
 })
 

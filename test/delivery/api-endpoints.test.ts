@@ -48,12 +48,12 @@ test('the endpoints of an account are its webhooks and the origins that jobs nam
     ...{ name: null, events: null, status: 'enabled', failing_since: null, last_failure: null },
     ...{ account: 'test', disabled_at: null, disabled_reason: null },
   }
-  for (const [endpoint, own] of [
+  for (const [endpoint, expected] of [
     [webhook, { kind: 'webhook', url: `http://***@${host}/account`, source: 'settings' }],
     [callback, { kind: 'callback', url: server.receiver.url, source: 'jobs' }],
   ] as const) {
     const { id, created_at, last_success_at, ...rest } = endpoint!
-    assert.deepEqual(rest, { ...own, ...healthy })
+    assert.deepEqual(rest, { ...expected, ...healthy })
     assert.match(id, /^ep_[\da-f]{16}$/)
     assert.ok(Date.parse(last_success_at!) >= Date.parse(created_at))
   }

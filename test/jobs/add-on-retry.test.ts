@@ -45,7 +45,7 @@ function retry<T = ErrorBody>(id: string, name: string, key = server.key) {
 
 /** Times of work are never twice the same. */
 function withoutTimes(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, own) => (key === 'exec_time' ? 0 : own)))
+  return JSON.parse(JSON.stringify(value, (key, item) => (key === 'exec_time' ? 0 : item)))
 }
 
 const everything = {

@@ -101,8 +101,8 @@ test('speech that leaks at -15 dB into the channel of another is transcribed in 
   ])
   assert.equal(result.metadata.channel_mode, 'separate')
   assert.equal(result.metadata.number_of_distinct_channels, 2)
-  const textOf = (own: number) => {
-    const utterances = result.transcription.utterances.filter(({ channel }) => channel === own)
+  const textOf = (wanted: number) => {
+    const utterances = result.transcription.utterances.filter(({ channel }) => channel === wanted)
     return utterances.map(({ text }) => text).join(' ')
   }
   assert.match(textOf(0), /fellow Americans/i)

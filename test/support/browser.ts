@@ -45,13 +45,13 @@ export async function openBrowser(
   { microphone }: { microphone?: string } = {},
 ): Promise<Browser> {
   if (microphone) {
-    const own = await launch([
+    const launched = await launch([
       '--use-fake-device-for-media-stream',
       '--use-fake-ui-for-media-stream',
       `--use-file-for-fake-audio-capture=${microphone}`,
     ])
-    t.after(() => own.close())
-    return own
+    t.after(() => launched.close())
+    return launched
   }
   clearTimeout(idle)
   shared ??= launch()

@@ -17,11 +17,11 @@ export function assign(costs: readonly (readonly number[])[]): number[] {
     let column = 0
     while (rowOf[column] !== 0) {
       reached[column] = true
-      const own = rowOf[column]!
+      const assigned = rowOf[column]!
       let [next, min] = [0, Number.POSITIVE_INFINITY]
       for (let c = 1; c <= size; c++) {
         if (reached[c]) continue
-        const left = costs[own - 1]![c - 1]! - rowPrice[own]! - columnPrice[c]!
+        const left = costs[assigned - 1]![c - 1]! - rowPrice[assigned]! - columnPrice[c]!
         if (left < slack[c]!) [slack[c], cameFrom[c]] = [left, column]
         if (slack[c]! < min) [min, next] = [slack[c]!, c]
       }

@@ -110,8 +110,8 @@ async function run({ id, file }: Conversation): Promise<Recognized> {
   const clusters: ChannelWindows[] = []
   for (const { channel, path, samples } of channels) {
     const words = transcript.utterances
-      .filter((own) => own.channel === channel)
-      .flatMap((own) => own.words)
+      .filter((utterance) => utterance.channel === channel)
+      .flatMap((utterance) => utterance.words)
     const regions = speechRegions(words, samples)
     const pcm = readSamples(path, 0, samples)
     clusters.push({
@@ -179,8 +179,8 @@ function joinWords(spoken: ReturnType<typeof diarize>): SpeakerTurn[] {
   const last = new Map<number, SpeakerTurn>()
   for (const { speaker, words } of spoken) {
     for (const { start, end } of words) {
-      const own = last.get(speaker)
-      if (own && start - own.end < 0.5) own.end = Math.max(own.end, end)
+      const turn = last.get(speaker)
+      if (turn && start - turn.end < 0.5) turn.end = Math.max(turn.end, end)
       else {
         const turn = { start, end, speaker: String(speaker) }
         turns.push(turn)

@@ -58,16 +58,16 @@ export async function createVictimJobs(
   async function makeOrdinary(n: number): Promise<void> {
     const started = performance.now()
     const path = `/callback/${n}`
-    const own = { path, started, id: undefined as string | undefined }
-    ordinary.push(own)
+    const job = { path, started, id: undefined as string | undefined }
+    ordinary.push(job)
     const isSent = n % 2 === 0
     const sent = isSent
       ? await upload(requests, wavOf(samples))
       : { url: `${receiver.url}/talk.wav` }
     if (sent.url === undefined) return note(`upload: ${sent.problem}`)
     const response = await createJob(requests, { url: sent.url, callback: receiver.url + path })
-    own.id = accept(response)
-    if (!own.id) note(`creation: ${response.status || response.text}`)
+    job.id = accept(response)
+    if (!job.id) note(`creation: ${response.status || response.text}`)
   }
 
   async function settle(ms: number): Promise<JobsOutcome> {

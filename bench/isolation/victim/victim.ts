@@ -50,14 +50,19 @@ export async function createVictim(url: string): Promise<Victim> {
 
   async function live(seconds: number): Promise<VictimOutcome> {
     const requests = pendingRequests()
-    const own = await createVictimJobs(requests, receiver)
+    const measured = await createVictimJobs(requests, receiver)
     const end = performance.now() + seconds * 1000
     const kinds = [
       (due: number) => requests.timed('/v2/pre-recorded?limit=20', { due, expected: 200 }),
       (due: number) =>
-        requests.timed(`/v2/pre-recorded/${own.lastId ?? jobs.lastId}`, { due, expected: 200 }),
+        requests.timed(`/v2/pre-recorded/${measured.lastId ?? jobs.lastId}`, {
+          due,
+          expected: 200,
+        }),
       async (due: number) =>
-        own.accept(await requests.timed('/v2/pre-recorded', { ...small(own.smallJob), due })),
+        measured.accept(
+          await requests.timed('/v2/pre-recorded', { ...small(measured.smallJob), due }),
+        ),
       (due: number) => requests.timed('/v2/transcription?limit=100', { due, expected: 200 }),
       (due: number) => requests.timed('/v2/live?limit=20', { due, expected: 200 }),
       (due: number) => requests.timed('/health', { due, expected: 200 }),
@@ -73,13 +78,13 @@ export async function createVictim(url: string): Promise<Victim> {
         const held = loopHold((await requests.request('/metrics')).text)
         if (held !== undefined) loopHoldMs = Math.max(loopHoldMs ?? 0, held)
       }),
-      own.live(end),
+      measured.live(end),
     ])
     return {
       requests: requests.times,
       failures: Object.fromEntries(requests.failures),
       sessions: [first, second],
-      jobs: await own.settle(SETTLE_MS),
+      jobs: await measured.settle(SETTLE_MS),
       loopHoldMs,
     }
   }

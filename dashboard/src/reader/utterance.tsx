@@ -141,12 +141,12 @@ type MarkedProps = { word: string; name: string; title: string }
 
 /** The mark does not begin with the blank before the word. */
 function Marked({ word, name, title }: MarkedProps): JSX.Element {
-  const own = word.trimStart()
+  const trimmed = word.trimStart()
   return (
     <>
-      {word.slice(0, word.length - own.length)}
+      {word.slice(0, word.length - trimmed.length)}
       <span class={name} title={title}>
-        {own}
+        {trimmed}
       </span>
     </>
   )

@@ -59,7 +59,7 @@ function bodyOf({
 }: typeof requested extends fc.Arbitrary<infer T> ? T : never) {
   const unit = JSON.stringify(value).length + 9
   const list = Array(Math.min(count, Math.floor(1_000_000 / unit))).fill(value)
-  const map = Object.fromEntries(list.map((own, i) => [`k${i}`, own]))
+  const map = Object.fromEntries(list.map((item, i) => [`k${i}`, item]))
   const fields = places[place]!({ list, map, text: 'x'.repeat(count) })
   // Where nobody listens: what is well formed is fetched.
   const audio = path === '/v2/pre-recorded' ? { audio_url: 'http://127.0.0.1:9/' } : {}

@@ -58,8 +58,8 @@ function fitting(manifest: Buffer, database: Buffer): Buffer {
   const [head = '', ...objects] = body(manifest).toString().split('\n')
   const { files, ...rest } = JSON.parse(head) as { files: { name: string }[] }
   const changed = files.map((file) => {
-    const own = { size: database.length, digest: sha256(database) }
-    return file.name === 'steno.sqlite' ? { ...file, ...own } : file
+    const expected = { size: database.length, digest: sha256(database) }
+    return file.name === 'steno.sqlite' ? { ...file, ...expected } : file
   })
   const lines = [JSON.stringify({ ...rest, files: changed }), ...objects].join('\n')
   return signed(Buffer.from(lines))

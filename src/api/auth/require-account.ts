@@ -7,9 +7,9 @@ import type { Scope } from '../../storage/accounts/keys.ts'
  */
 export function requireAccount(
   { account: wanted }: { account?: string | undefined },
-  { account: own, scopes }: { account: string; scopes: readonly Scope[] },
+  { account: caller, scopes }: { account: string; scopes: readonly Scope[] },
 ): string | undefined {
-  if (wanted === undefined || wanted === own) return own
+  if (wanted === undefined || wanted === caller) return caller
   if (!scopes.includes('admin')) {
     const detail = `its scopes are ${scopes.join(', ')}; admin is needed for other accounts`
     throw new AppError('scope_missing', detail)

@@ -13,14 +13,14 @@ export function* groupByAttempts<T extends Pick<LoggedDelivery, 'attempts'>>(
   let load = 0
   for (const delivery of deliveries) {
     // A delivery without an attempt counts too: it may have one meanwhile.
-    const own = Math.max(1, Math.min(delivery.attempts, KEPT_ATTEMPTS))
-    if (load + own > KEPT_ATTEMPTS) {
+    const attempts = Math.max(1, Math.min(delivery.attempts, KEPT_ATTEMPTS))
+    if (load + attempts > KEPT_ATTEMPTS) {
       yield group
       group = []
       load = 0
     }
     group.push(delivery)
-    load += own
+    load += attempts
   }
   if (group.length > 0) yield group
 }

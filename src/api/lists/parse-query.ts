@@ -50,9 +50,9 @@ function putDeep(
     if (!Array.isArray(known)) target[key] = known === undefined ? [] : [known]
     put(target, key, nest(rest, value))
   } else {
-    const own = isPlain(known) ? known : createObject()
-    if (own !== known) put(target, key, own)
-    putDeep(own, next, rest, value)
+    const nested = isPlain(known) ? known : createObject()
+    if (nested !== known) put(target, key, nested)
+    putDeep(nested, next, rest, value)
   }
 }
 

@@ -97,8 +97,8 @@ function describeResponse(
   response: ResponseObject,
   { status = '', headers }: { status?: string; headers: Schema },
 ): Schema {
-  const { description = STATUS_CODES[status], headers: own, content } = response
-  const all = publishSchema({ ...headers, ...own }, { closed: false })
+  const { description = STATUS_CODES[status], headers: described, content } = response
+  const all = publishSchema({ ...headers, ...described }, { closed: false })
   if (response.type === 'null') return { type: 'null', description, headers: all }
   const media = content ?? { 'application/json': { schema: response } }
   return { description, headers: all, content: publishSchema(media, { closed: false }) }

@@ -14,7 +14,7 @@ export function hoistComponents<T extends Record<string, unknown>>(
   function walk(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(walk)
     if (typeof value !== 'object' || value === null) return value
-    const walked = Object.fromEntries(Object.entries(value).map(([key, own]) => [key, walk(own)]))
+    const walked = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]))
     const { title } = walked
     if (typeof title !== 'string') return walked
     const known = schemas.get(title)

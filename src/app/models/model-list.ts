@@ -78,10 +78,10 @@ async function listEmbedded(folder: string, { hashes }: CheckOptions): Promise<L
     if (model.kind === 'speaker-embedding') {
       return { ...base, bytes: telephone?.size ?? 0, state: telephone ? 'installed' : 'missing' }
     }
-    const own = Object.entries(files).filter(([file]) => file.startsWith(id))
-    const bytes = own.reduce((sum, [, file]) => sum + file.bytes, 0)
+    const ofModel = Object.entries(files).filter(([file]) => file.startsWith(id))
+    const bytes = ofModel.reduce((sum, [, file]) => sum + file.bytes, 0)
     const isDamaged = damaged.some((file) => file.startsWith(id))
-    const state = own.length === 0 ? 'missing' : isDamaged ? 'damaged' : 'installed'
+    const state = ofModel.length === 0 ? 'missing' : isDamaged ? 'damaged' : 'installed'
     return { ...base, bytes, state }
   })
 }

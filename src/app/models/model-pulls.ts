@@ -15,8 +15,12 @@ const NETWORK_VARIABLES = [
 
 /** Returns what pulls models, one after the other. */
 export function createPullQueue({ models }: Pick<Config, 'models'>, log: Log): PullQueue {
-  const own = log.child({ module: 'models' })
-  return new PullQueue({ run: pullIn(models, own), memoryBytes: models.memory, log: own })
+  const moduleLog = log.child({ module: 'models' })
+  return new PullQueue({
+    run: pullIn(models, moduleLog),
+    memoryBytes: models.memory,
+    log: moduleLog,
+  })
 }
 
 /** Returns what pulls a model in a process of its own. */

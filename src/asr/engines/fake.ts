@@ -48,7 +48,7 @@ export function createFakeSpeechEngine(text: string, options: FakeOptions = {}):
     async arrangeChannels({ channels, mode }) {
       const members = channels.map(({ channel }) => channel)
       if (mode === 'mix') return [{ ...channels[0]!, channel: 0, sourceChannels: members }]
-      return channels.map((own) => ({ ...own, sourceChannels: [own.channel] }))
+      return channels.map((recording) => ({ ...recording, sourceChannels: [recording.channel] }))
     },
     async planRecognition(channels, settings, { signal, checkpointSpeech = (_, find) => find() }) {
       signal.throwIfAborted()

@@ -37,7 +37,9 @@ async function plan(segments: readonly (readonly Heard[])[]) {
   const identify = async () => heard
   const batches = await identifyLanguages([batch], identification, { identify, limit: 1, signal })
   return batches
-    .flatMap(({ language, segments: own }) => own.map((segment) => ({ language, segment })))
+    .flatMap(({ language, segments: batchSegments }) =>
+      batchSegments.map((segment) => ({ language, segment })),
+    )
     .sort((a, b) => a.segment.start - b.segment.start)
     .map(({ language, segment: { start, end, languageConfidence } }) => {
       return [language, (end - start) / SECOND, languageConfidence]

@@ -58,7 +58,7 @@ export async function identifyLanguages(
   const spans = await identifyAll(voters, identification, options)
   if (perUtterance) return planByLanguage(inheritLanguages(spans, identification), identification)
   const { language, probability } = vote(spans, identification)
-  const one = all.map((own) => ({ ...own, language, probability }))
+  const one = all.map((located) => ({ ...located, language, probability }))
   return planByLanguage(one, identification)
 }
 
@@ -99,11 +99,11 @@ async function identifyAll(
   let done = 0
   const found = await mapConcurrently(
     parts,
-    async ({ located: own, channel, ...part }, signal) => {
-      const task = { ...part, segments: own.map(({ segment }) => segment) }
+    async ({ located, channel, ...part }, signal) => {
+      const task = { ...part, segments: located.map(({ segment }) => segment) }
       const spans = await checkpointLanguages({ ...task, channel }, () => identify(task, signal))
       onProgress?.(++done / parts.length)
-      return spans.flatMap((some, i) => some.map((span) => ({ ...own[i]!, ...span })))
+      return spans.flatMap((some, i) => some.map((span) => ({ ...located[i]!, ...span })))
     },
     { limit, signal },
   )
@@ -154,8 +154,8 @@ function inheritLanguages(
       ? span
       : (spans.slice(0, i).findLast(isNear) ?? spans.slice(i).find(isNear))
     const language = source?.probabilities[0]?.language ?? voted.language
-    const own = span.probabilities.find((one) => one.language === language)
-    return { ...span, language, probability: own?.probability ?? 0 }
+    const found = span.probabilities.find((one) => one.language === language)
+    return { ...span, language, probability: found?.probability ?? 0 }
   })
   return joinSpans(decided).map(({ channel, path, segment, start, end, ...found }) => {
     const { language, probability } = found
@@ -198,12 +198,12 @@ function planByLanguage(
 ): Batch[] {
   const channels = [...new Set(decided.map(({ channel }) => channel))]
   return channels.flatMap((channel) => {
-    const own = decided.filter((one) => one.channel === channel)
+    const ofChannel = decided.filter((one) => one.channel === channel)
     return languages.flatMap(({ language, finals }) => {
-      const segments = own
+      const segments = ofChannel
         .filter((one) => one.language === language)
         .map(({ segment, probability }) => ({ ...segment, languageConfidence: probability }))
-      const { path } = own[0]!
+      const { path } = ofChannel[0]!
       return planBatches(segments).map((some) => ({ channel, path, segments: some, ...finals }))
     })
   })

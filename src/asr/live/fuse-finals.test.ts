@@ -25,8 +25,8 @@ test('a second one that fails or is late is left out, and canceled', async () =>
   const fails = async () => Promise.reject(new Error('crashed'))
   assert.equal(await fuseFinals({ first: Promise.resolve(first), second: fails, signal }), first)
   let canceled = false
-  const late = (own: AbortSignal) => {
-    own.addEventListener('abort', () => {
+  const late = (abort: AbortSignal) => {
+    abort.addEventListener('abort', () => {
       canceled = true
     })
     return new Promise<FinalResult>(() => {})

@@ -32,10 +32,10 @@ export async function identifyUtterance(
   const isUnclear = !isClear(span)
   const best = span.probabilities[0]?.language
   const language = (isUnclear ? await languageBefore?.() : undefined) ?? best
-  const own = span.probabilities.find((one) => one.language === language)
+  const chosen = span.probabilities.find((one) => one.language === language)
   const { finals } = languages.find((one) => one.language === language) ?? languages[0]!
   const found = {
-    languageConfidence: own?.probability ?? 0,
+    languageConfidence: chosen?.probability ?? 0,
     ...(isUnclear && { isLanguageUnclear: true as const }),
   }
   return { settings: finals, found }

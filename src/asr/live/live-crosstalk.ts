@@ -50,9 +50,9 @@ export function createLiveCrosstalk(channels: number): LiveCrosstalk {
   let leaks = findLeaks(blocks)
   return (frame, samples) => {
     if (frame % LEAK_BLOCK === 0) blocks = [createMeasurement(), blocks[0]!]
-    for (const [channel, own] of recent.entries()) {
-      own.copyWithin(0, VAD_FRAME)
-      own.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
+    for (const [channel, latest] of recent.entries()) {
+      latest.copyWithin(0, VAD_FRAME)
+      latest.set(samples[channel]!, SPECTRUM_SAMPLES - VAD_FRAME)
     }
     if (frame % HOP_FRAMES === 0) measureLeaks(blocks[0]!, recent)
     const earlier: LeakFrames['earlier'] = []
@@ -87,11 +87,11 @@ function findEarlier(
   const isLeaked = createLeakGate(frames[0]?.length ?? 0)
   // Positive where a frame is a leak.
   const signed = frames.map((bands) => {
-    const energy = bands[channel]!.reduce((sum, own) => sum + own, 0)
+    const energy = bands[channel]!.reduce((sum, bandEnergy) => sum + bandEnergy, 0)
     return isLeaked(bands, leaks)[channel] ? energy : -energy
   })
-  return signed.flatMap((own, n) => {
+  return signed.flatMap((energy, n) => {
     const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-    return own > 0 && near.reduce((sum, one) => sum + one, 0) > 0 ? [n] : []
+    return energy > 0 && near.reduce((sum, one) => sum + one, 0) > 0 ? [n] : []
   })
 }

@@ -162,12 +162,13 @@ test('what leaks from one channel into another is no speech there; what is said 
   const recognized = await recognize(audioOf('leak', [first, later]), { restart: 5 })
   const { probabilities, samples } = recognized
   const half = Math.floor(speech.length / VAD_FRAME)
-  const voiced = (own: number[]) => own.filter((probability) => probability >= 0.5).length
+  const voiced = (detected: number[]) => detected.filter((probability) => probability >= 0.5).length
   assert.ok(voiced(probabilities[0]!) > 150)
   assert.ok(voiced(probabilities[1]!.slice(32, half)) < 10, 'the leak')
   assert.ok(voiced(probabilities[1]!.slice(half)) > 150, 'its own')
   // What came before the leak was found is no longer in the file that finals are recognized from.
-  const energyOf = (own: Int16Array) => own.reduce((sum, sample) => sum + sample * sample, 0)
+  const energyOf = (samples: Int16Array) =>
+    samples.reduce((sum, sample) => sum + sample * sample, 0)
   const written = new Int16Array(samples[1]!.buffer, samples[1]!.byteOffset, later.length)
   const kept = energyOf(written.subarray(0, 8000)) / energyOf(later.subarray(0, 8000))
   assert.ok(kept < 0.1, `${kept} of the energy of the first half second is left`)

@@ -156,9 +156,9 @@ async function advance(
     const channel = state.channels[i]!
     const levels = new Float32Array(frames)
     const inputs = Array.from(levels, (_, n) => {
-      const own = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
-      levels[n] = decibels(loudnessOf(own))
-      return prepare(channel, own)
+      const frame = samples.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME)
+      levels[n] = decibels(loudnessOf(frame))
+      return prepare(channel, frame)
     })
     const run = { first: state.frame, inputs, detectFrom }
     const probabilities = await detectFrames(detector, channel, run)
@@ -181,12 +181,12 @@ function findLeaked(
   frames: number,
 ): LeakFrames[] {
   return Array.from({ length: frames }, (_, n) => {
-    const own = planes.map((plane) => {
+    const framePlanes = planes.map((plane) => {
       const samples = new Float32Array(VAD_FRAME)
       samples.set(plane.subarray(n * VAD_FRAME, (n + 1) * VAD_FRAME))
       return samples
     })
-    return isLeaked(frame + n, own)
+    return isLeaked(frame + n, framePlanes)
   })
 }
 

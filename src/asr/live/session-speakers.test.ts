@@ -16,15 +16,15 @@ function open({ counts = {}, channels = 1 }: Options = {}): SessionSpeakers {
  * the next channel and back.
  */
 function speakers(pattern: string, { voices, ...options }: Options = {}): (number | undefined)[] {
-  const own = voices ?? open(options)
+  const assigned = voices ?? open(options)
   let channel = 0
   return [...pattern].flatMap((letter, seed) => {
     if (letter === '|') channel = 1 - channel
     if (letter === '|') return []
-    if (letter === '-') return [own.speakerOf(channel, undefined)]
+    if (letter === '-') return [assigned.speakerOf(channel, undefined)]
     const isShort = letter !== letter.toLowerCase()
     const embedding = embeddingOf({ [letter.toLowerCase()]: 1 }, seed)
-    return [own.speakerOf(channel, { embedding, seconds: isShort ? 0.5 : 2 })]
+    return [assigned.speakerOf(channel, { embedding, seconds: isShort ? 0.5 : 2 })]
   })
 }
 

@@ -104,8 +104,8 @@ function nearestOf(
   let [nearest, similarity] = [undefined as number | undefined, Number.NEGATIVE_INFINITY]
   for (const [i, speaker] of speakers.entries()) {
     if (speaker.channel !== channel) continue
-    const own = dot(meanVector([speaker.sum], [1]), embedding)
-    if (own > similarity) [nearest, similarity] = [i, own]
+    const cosine = dot(meanVector([speaker.sum], [1]), embedding)
+    if (cosine > similarity) [nearest, similarity] = [i, cosine]
   }
   return { nearest, similarity }
 }

@@ -71,13 +71,13 @@ function addReadings(
   const result: AlignmentSlot[] = []
   let [place, word] = [places.length, words.length]
   while (place > 0 || word > 0) {
-    const { places: taken, words: own } = steps[place * (words.length + 1) + word]!
+    const { places: taken, words: compared } = steps[place * (words.length + 1) + word]!
     const before = places.slice(place - taken, place)
     const empty = Array.from({ length: count }, (): Word[] => [])
     const merged = empty.map((_, i) => before.flatMap((readings) => readings[i] ?? []))
-    result.push([...merged, words.slice(word - own, word)])
+    result.push([...merged, words.slice(word - compared, word)])
     place -= taken
-    word -= own
+    word -= compared
   }
   return result.reverse()
 }

@@ -11,20 +11,20 @@ const pieces = preparePieces(list)
 const bias = createBias(pieces, ['Kubernetes', 'new york'], 1.5)!
 
 /** Logits that are 10 for one piece, and what is stated for others. */
-function logitsOf(own: string, others: Record<string, number> = {}): Float32Array {
+function logitsOf(likeliest: string, others: Record<string, number> = {}): Float32Array {
   const logits = new Float32Array(list.length).fill(-20)
-  logits[list.indexOf(own)] = 10
+  logits[list.indexOf(likeliest)] = 10
   for (const [piece, logit] of Object.entries(others)) logits[list.indexOf(piece)] = logit
   return logits
 }
 
 function follow(unbiasedPositions: number[] = []) {
   const text = followBias(bias, new Set(unbiasedPositions))
-  return (own: string, others: Record<string, number> = {}) => {
-    const token = text.choose(logitsOf(own, others), list.indexOf(own))
+  return (likeliest: string, others: Record<string, number> = {}) => {
+    const token = text.choose(logitsOf(likeliest, others), list.indexOf(likeliest))
     return {
       piece: list[token],
-      rewindTo: text.write(list[token] === '' ? 'end' : token, list.indexOf(own)),
+      rewindTo: text.write(list[token] === '' ? 'end' : token, list.indexOf(likeliest)),
     }
   }
 }

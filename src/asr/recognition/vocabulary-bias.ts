@@ -138,13 +138,13 @@ export type BiasedText = {
    * `own` where no listed word is nearly as likely, and always when `own` prints nothing: an end
    * stays an end, so that no word is invented where nothing is said.
    */
-  choose(logits: Float32Array, own: number): number
+  choose(logits: Float32Array, likeliest: number): number
   /**
    * Notes the written token, and the model's own choice; `end` at the end of the text. Returns the
    * place of a choice to take back, when a listed word was begun against the model's choice and not
    * finished.
    */
-  write(token: number | 'end', own?: number): number | undefined
+  write(token: number | 'end', likeliest?: number): number | undefined
 }
 
 /**
@@ -162,10 +162,10 @@ export function followBias(
   let written = ''
   const starts = () => (/[\p{L}\p{N}]$/u.test(written) ? [root] : [root, afterBlank(root)])
   return {
-    choose(logits, own) {
-      const piece = pieces.pieces[own] ?? ''
-      if (piece === '' || unbiasedPositions.has(place)) return own
-      let [best, max] = [own, logits[own]!]
+    choose(logits, likeliest) {
+      const piece = pieces.pieces[likeliest] ?? ''
+      if (piece === '' || unbiasedPositions.has(place)) return likeliest
+      let [best, max] = [likeliest, logits[likeliest]!]
       const weigh = (node: WordNode, depth: number) => {
         for (const token of stepsFrom(node, pieces).keys()) {
           const score = logits[token]! + boost * bonusOf(depth, pieces.pieces[token]!)
@@ -177,11 +177,11 @@ export function followBias(
       if (piece.startsWith(WORD_BOUNDARY)) weigh(root, 1)
       return best
     },
-    write(token, own = -1) {
+    write(token, likeliest = -1) {
       const at = place++
       const piece = token === 'end' ? '' : (pieces.pieces[token] ?? '')
       const goesOn = /^[\p{L}\p{N}]/u.test(piece)
-      const changedAt = token === own || token === 'end' ? undefined : at
+      const changedAt = token === likeliest || token === 'end' ? undefined : at
       const next: Match[] = []
       let rewindTo: number | undefined
       for (const match of matches) {

@@ -113,7 +113,10 @@ const listener = recognizer('listener', ['en', 'fr', 'de', 'it'], { identifiesLa
 test('several languages are identified where a model can, and each has its own models', () => {
   const { finals, identification, warnings } = route({}, [english, listener])
   assert.equal(finals.model, 'english')
-  const models = identification!.languages.map((own) => [own.language, own.finals.model])
+  const models = identification!.languages.map((candidate) => [
+    candidate.language,
+    candidate.finals.model,
+  ])
   assert.deepEqual(models, [
     ['en', 'english'],
     ['fr', 'listener'],

@@ -128,8 +128,10 @@ export function settingsFor(
   use: 'finals' | 'partials',
   language: string | undefined,
 ): RecognitionSettings {
-  const own = route.identification?.languages.find((one) => one.language === language)
-  return own ? own[use] : { ...route[use], language: language ?? route[use].language }
+  const routeOfLanguage = route.identification?.languages.find((one) => one.language === language)
+  return routeOfLanguage
+    ? routeOfLanguage[use]
+    : { ...route[use], language: language ?? route[use].language }
 }
 
 /** Returns the settings for speech in one language, which some recognizer knows. */
@@ -173,10 +175,10 @@ function preferred(
   candidates: readonly RecognizerInfo[],
   model: string,
 ): readonly RecognizerInfo[] {
-  const own = candidates.filter(({ preferredBy }) => {
+  const suited = candidates.filter(({ preferredBy }) => {
     return model === REMOTE || (preferredBy?.includes(model) ?? true)
   })
-  return own.length > 0 ? own : candidates
+  return suited.length > 0 ? suited : candidates
 }
 
 function fastestGood(candidates: readonly RecognizerInfo[]): RecognizerInfo | undefined {

@@ -36,8 +36,8 @@ function sum(a: Float32Array, b: Float32Array, gain: number): Float32Array {
 
 /** Returns the energy of some seconds. */
 function energy(samples: Int16Array, [from, to]: [number, number]): number {
-  const own = samples.subarray(from * RATE, to * RATE)
-  return own.reduce((total, sample) => total + sample * sample, 0)
+  const part = samples.subarray(from * RATE, to * RATE)
+  return part.reduce((total, sample) => total + sample * sample, 0)
 }
 
 for (const { title, echo, offset } of [

@@ -106,7 +106,9 @@ async function analyzeExcerpt(
     const frame = at / VAD_FRAME
     analysis.write(
       planes.map((plane) => plane.slice(at, at + WINDOW_SAMPLES)),
-      speech.map((own) => own.subarray(frame, frame + WINDOW_SAMPLES / VAD_FRAME)),
+      speech.map((probabilities) =>
+        probabilities.subarray(frame, frame + WINDOW_SAMPLES / VAD_FRAME),
+      ),
     )
   }
 }
@@ -171,9 +173,9 @@ function mixBlock(
       const { path, samples } = channels[channel]!
       const from = Math.min(samples, Math.max(0, start + delay))
       const to = Math.max(from, Math.min(samples, start + delay + BLOCK))
-      const own = readSamples(path, from, to)
+      const read = readSamples(path, from, to)
       const offset = from - start - delay
-      for (let i = 0; i < own.length; i++) mix[offset + i]! += own[i]! / sources.length
+      for (let i = 0; i < read.length; i++) mix[offset + i]! += read[i]! / sources.length
     }
     return mix
   })
@@ -199,12 +201,12 @@ function silenceLeaks(planes: Planes, found: readonly boolean[][]): void {
   for (const [channel, plane] of planes.entries()) {
     // Positive where a frame is a leak.
     const signed = found.map((leaked, n) => {
-      const energy = frameOf(plane, n).reduce((sum, own) => sum + own * own, 0)
+      const energy = frameOf(plane, n).reduce((sum, sample) => sum + sample * sample, 0)
       return leaked[channel] ? energy : -energy
     })
     for (let n = 0; n < LEAK_BLOCK; n++) {
       const near = signed.slice(Math.max(0, n - NEARBY_FRAMES), n + NEARBY_FRAMES + 1)
-      const isMostlyLeaked = near.reduce((sum, own) => sum + own, 0) > 0
+      const isMostlyLeaked = near.reduce((sum, frameEnergy) => sum + frameEnergy, 0) > 0
       if (found[n]![channel] && isMostlyLeaked) frameOf(plane, n).fill(0)
     }
   }

@@ -25,7 +25,7 @@ export async function planRecognition(
     ([i, pcm], signal) => {
       const onChannelProgress = (fraction: number) => {
         fractions[i] = fraction
-        onProgress?.(fractions.reduce((sum, own) => sum + own, 0) / channels.length)
+        onProgress?.(fractions.reduce((sum, share) => sum + share, 0) / channels.length)
       }
       const find = () => findSpeech(pcm, { signal, onProgress: onChannelProgress })
       return checkpointSpeech({ channel: pcm.channel, maxSeconds }, find)
@@ -33,6 +33,11 @@ export async function planRecognition(
     { limit, signal },
   )
   return channels.flatMap(({ channel, path }, i) => {
-    return planBatches(segments[i]!).map((own) => ({ channel, path, segments: own, ...settings }))
+    return planBatches(segments[i]!).map((batch) => ({
+      channel,
+      path,
+      segments: batch,
+      ...settings,
+    }))
   })
 }

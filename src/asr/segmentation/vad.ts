@@ -71,8 +71,8 @@ function inputsOf(audio: Float32Array, first: number, end: number): Float32Array
     const start = (first + i) * VAD_FRAME - CONTEXT
     const input = new Float32Array(CONTEXT + VAD_FRAME)
     const from = Math.max(0, start)
-    const own = audio.subarray(from, Math.max(from, start + input.length))
-    if (own.length > 0) input.set(own, from - start)
+    const samples = audio.subarray(from, Math.max(from, start + input.length))
+    if (samples.length > 0) input.set(samples, from - start)
     return input
   })
 }

@@ -35,7 +35,11 @@ async function diarize({ task, onProgress, ...changed }: Options = {}) {
     embed: async (task) => void embedded.push(task),
     async findSpeakers(task) {
       tasks.push(task)
-      return task.transcript.utterances.map((own) => ({ ...own, speaker: 0, speakerConfidence: 1 }))
+      return task.transcript.utterances.map((utterance) => ({
+        ...utterance,
+        speaker: 0,
+        speakerConfidence: 1,
+      }))
     },
     ...changed,
   }

@@ -51,12 +51,14 @@ export async function diarizeChannels(
     { limit: work.workers + 1, signal },
   )
   const embeddings = channels.map(({ channel }) => {
-    const own = embedded.filter((group) => group.channel === channel)
-    return { channel, files: own.map(({ file }) => file) }
+    const groupsOfChannel = embedded.filter((group) => group.channel === channel)
+    return { channel, files: groupsOfChannel.map(({ file }) => file) }
   })
   return retryAfterCrash(() => work.findSpeakers({ transcript, embeddings, counts }, signal))
 }
 
 function wordsOf({ utterances }: Transcript, channel: number): Word[] {
-  return utterances.filter((own) => own.channel === channel).flatMap(({ words }) => words)
+  return utterances
+    .filter((utterance) => utterance.channel === channel)
+    .flatMap(({ words }) => words)
 }

@@ -34,10 +34,10 @@ test('equal input gives equal output', () => {
 })
 
 test('windows may come in any order', () => {
-  const own = talk(dialogue)
+  const talked = talk(dialogue)
   assert.deepEqual(
-    diarizeTalks([{ ...own, windows: own.windows.toReversed() }]),
-    diarizeTalks([own]),
+    diarizeTalks([{ ...talked, windows: talked.windows.toReversed() }]),
+    diarizeTalks([talked]),
   )
 })
 
@@ -83,9 +83,9 @@ test('microphones of one room hear the same speakers', () => {
     const clusteredWords = diarizeTalks(room, counts)
     const turns = dialogue.split(' ').map((_, i) => i % 2)
     for (const channel of [0, 1]) {
-      const own = clusteredWords.filter((utterance) => utterance.channel === channel)
+      const ofChannel = clusteredWords.filter((utterance) => utterance.channel === channel)
       assert.deepEqual(
-        own.map(({ speaker }) => speaker),
+        ofChannel.map(({ speaker }) => speaker),
         turns,
       )
     }
@@ -150,13 +150,13 @@ test('confidence lies between 0 and 1, and is higher in a long turn than for a w
 })
 
 test('where two speak at once the confidence is low', () => {
-  const own = talk(`${dialogue} aaaaaaaaaaaa`)
-  const last = own.words.at(-12)!.start * 16_000
-  const windows = own.windows.map((window, i) => {
+  const talked = talk(`${dialogue} aaaaaaaaaaaa`)
+  const last = talked.words.at(-12)!.start * 16_000
+  const windows = talked.windows.map((window, i) => {
     const both = embeddingOf({ a: 0.5, b: 0.5 }, 500 + i)
     return window.start >= last - 4000 ? { ...window, embedding: both } : window
   })
-  const clusteredWords = diarizeTalks([{ ...own, windows }])
+  const clusteredWords = diarizeTalks([{ ...talked, windows }])
   assert.ok(clusteredWords.at(-1)!.speakerConfidence < 0.7)
   for (const { speakerConfidence } of clusteredWords.slice(0, -2))
     assert.ok(speakerConfidence > 0.85)
@@ -169,9 +169,9 @@ test('no word is lost or changed, and utterances are in order of time', () => {
       const talks = texts.map((text, seed) => talk(text, { seed }))
       const clusteredWords = diarizeTalks(talks, { exact })
       for (const [channel, { words }] of talks.entries()) {
-        const own = clusteredWords.filter((utterance) => utterance.channel === channel)
+        const ofChannel = clusteredWords.filter((utterance) => utterance.channel === channel)
         assert.deepEqual(
-          own.flatMap((utterance) => utterance.words),
+          ofChannel.flatMap((utterance) => utterance.words),
           words,
         )
       }

@@ -32,10 +32,10 @@ export function diarize(
   const oneRoom = channels.length > 1 && isSameRoom(texts)
   const centroids = oneRoom ? diarizeOneRoom(windows, counts) : diarizeApart(windows, counts)
   for (const [i, { words }] of channels.entries()) {
-    const own = assignWords(texts[i]!, { windows: windows[i]!, centroids: centroids[i]! })
+    const assigned = assignWords(texts[i]!, { windows: windows[i]!, centroids: centroids[i]! })
     for (const [at, word] of words.entries()) {
-      word.speaker = own.speakerOf[at]!
-      word.margin = own.margins[at]!
+      word.speaker = assigned.speakerOf[at]!
+      word.margin = assigned.margins[at]!
     }
   }
   return numberSpeakers(channels.flatMap(cutTurns), { acrossChannels: oneRoom })
@@ -72,11 +72,11 @@ function diarizeOneRoom(
 function concatenateInTime(channels: readonly (readonly WindowEmbedding[])[]): WindowEmbedding[] {
   let late = 0
   return channels.flatMap((windows) => {
-    const own = windows.map((window) => {
+    const shifted = windows.map((window) => {
       return { ...window, start: window.start + late, end: window.end + late }
     })
-    late = own.reduce((last, { end }) => Math.max(last, end), late)
-    return own
+    late = shifted.reduce((last, { end }) => Math.max(last, end), late)
+    return shifted
   })
 }
 
@@ -84,16 +84,16 @@ function concatenateInTime(channels: readonly (readonly WindowEmbedding[])[]): W
 export function splitChannels({ utterances }: Transcript): ChannelWords[] {
   const channels = new Map<number, ChannelWords>()
   for (const { channel, words, speaker: _, speakerConfidence: __, ...recognized } of utterances) {
-    const own = channels.get(channel) ?? { channel, words: [] }
-    channels.set(channel, own)
-    own.words.push(...words.map((word) => ({ word, recognized, speaker: 0, margin: 0 })))
+    const channelWords = channels.get(channel) ?? { channel, words: [] }
+    channels.set(channel, channelWords)
+    channelWords.words.push(...words.map((word) => ({ word, recognized, speaker: 0, margin: 0 })))
   }
   return [...channels.values()].sort((a, b) => a.channel - b.channel)
 }
 
 function windowsOf(embeddings: readonly ChannelWindows[], channel: number): WindowEmbedding[] {
-  const own = embeddings.find((own) => own.channel === channel)?.windows ?? []
-  return own.toSorted((a, b) => a.start - b.start || a.end - b.end)
+  const windows = embeddings.find((embedded) => embedded.channel === channel)?.windows ?? []
+  return windows.toSorted((a, b) => a.start - b.start || a.end - b.end)
 }
 
 /** What one speaker of a channel says without a pause. */

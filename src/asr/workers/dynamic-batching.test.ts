@@ -114,8 +114,8 @@ test('a canceled task leaves its neighbors alone', async () => {
   const { ran, how, pool } = poolOf()
   const joined = createBatchingRunner(pool, joining)
   const controller = new AbortController()
-  const run = (path: string, own: AbortSignal) => {
-    return joined.run({ kind: 'recognize', ...batchOf(path) }, { ...options, signal: own })
+  const run = (path: string, abort: AbortSignal) => {
+    return joined.run({ kind: 'recognize', ...batchOf(path) }, { ...options, signal: abort })
   }
   const canceled = run('a', controller.signal)
   const kept = run('b', signal)

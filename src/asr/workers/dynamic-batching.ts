@@ -75,10 +75,10 @@ export function createBatchingRunner(pool: TaskRunner, options: BatchOptions): T
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<RecognizedSegment[]>()
       const { kind: _, ...batch } = task as Extract<Task, { kind: 'recognize' }>
-      const own: PendingTask = { batch, options, resolve, reject }
-      waiting.push(own)
+      const pending: PendingTask = { batch, options, resolve, reject }
+      waiting.push(pending)
       const cancel = () => {
-        const place = waiting.indexOf(own)
+        const place = waiting.indexOf(pending)
         if (place >= 0) waiting.splice(place, 1)
         reject(signal.reason)
       }

@@ -177,8 +177,8 @@ async function detect(
   const audio = normalizeLevel(readSamples(path, start - before * VAD_FRAME, to))
   const frames = Math.ceil((end - start) / VAD_FRAME)
   const { probabilities, noisy } = await detectSpeechInRange(detector, audio)
-  const own = [before, before + frames] as const
-  return { probabilities: probabilities.slice(...own), noisy: noisy.slice(...own) }
+  const range = [before, before + frames] as const
+  return { probabilities: probabilities.slice(...range), noisy: noisy.slice(...range) }
 }
 
 async function recognize(

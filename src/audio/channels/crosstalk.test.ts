@@ -32,7 +32,7 @@ function leakedShare(first: Float32Array, second: Float32Array, findsEarlier = f
   const measurement = createMeasurement()
   const measureLeaks = createLeakMeter({ findsEarlier })
   for (const at of LEAK_HOPS) {
-    const planes = [first, second].map((own) => own.slice(at, at + SPECTRUM_SAMPLES))
+    const planes = [first, second].map((samples) => samples.slice(at, at + SPECTRUM_SAMPLES))
     measureLeaks(measurement, planes as Float32Array<ArrayBuffer>[])
   }
   const leaks = findLeaks([measurement])
@@ -40,7 +40,7 @@ function leakedShare(first: Float32Array, second: Float32Array, findsEarlier = f
   const isLeaked = createLeakGate(2, ahead)
   let leaked = 0
   for (let at = 0; at < SAMPLES + ahead * FRAME; at += FRAME) {
-    const frames = [first, second].map((own) => frameBands(own.slice(at, at + FRAME)))
+    const frames = [first, second].map((samples) => frameBands(samples.slice(at, at + FRAME)))
     if (isLeaked(frames, leaks)[1]) leaked++
   }
   return leaked / LEAK_BLOCK
@@ -88,12 +88,12 @@ test('replies of another voice are no echo', () => {
 })
 
 test('speech of its own is none, whether the other speaks or not, with a leak or without', () => {
-  const [source, own] = [voice(1), voice(2)]
+  const [source, target] = [voice(1), voice(2)]
   const silence = new Float32Array(SAMPLES)
-  assert.equal(leakedShare(silence, own), 0)
-  assert.equal(leakedShare(source, own), 0)
+  assert.equal(leakedShare(silence, target), 0)
+  assert.equal(leakedShare(source, target), 0)
   const leaked = leak(source, { decibels: -15, delay: 40 })
-  const both = own.map((sample, i) => sample + leaked[i]!)
+  const both = target.map((sample, i) => sample + leaked[i]!)
   const share = leakedShare(source, both)
   // In the pauses of its own voice, the leak alone remains.
   assert.ok(share < 0.4, `${share}`)

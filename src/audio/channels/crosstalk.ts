@@ -91,9 +91,9 @@ export function createLeakMeter({ findsEarlier }: { findsEarlier: boolean }): Le
         if (source.energy < MIN_SPEECH_ENERGY) continue
         for (const [t, target] of to.spectra.entries()) {
           if (s === t || source.energy < MIN_SOURCE_GAIN * target.energy) continue
-          const own = measuredOf(measurement, `${s} ${t} ${lag}`)
-          addSpectra(own.spectra, source, target)
-          addBands(own, from.bands[s]!, to.bands[t]!)
+          const measured = measuredOf(measurement, `${s} ${t} ${lag}`)
+          addSpectra(measured.spectra, source, target)
+          addBands(measured, from.bands[s]!, to.bands[t]!)
         }
       }
     }
@@ -137,10 +137,10 @@ function findLeak(key: string, measurements: readonly LeakMeasurement[]) {
   const sums: LeakMeasurement = new Map()
   const { spectra, from, to } = measuredOf(sums, key)
   for (const measurement of measurements) {
-    const own = measurement.get(key)
-    if (!own) continue
-    addPairSpectra(spectra, own.spectra)
-    addBands({ spectra, from, to }, own.from, own.to)
+    const measured = measurement.get(key)
+    if (!measured) continue
+    addPairSpectra(spectra, measured.spectra)
+    addBands({ spectra, from, to }, measured.from, measured.to)
   }
   if (spectra.count < MIN_SPECTRA) return undefined
   const samples = delayOf(spectra, lag === 0 ? MAX_DELAY : MAX_LAGGED_DELAY)
@@ -218,13 +218,13 @@ export function createLeakGate(channels: number, ahead = 0) {
     for (const key of echoes.keys()) if (!seen.has(key)) echoes.delete(key)
     const current = history[ahead] ?? history[0]!.map(() => new Float64Array(BANDS))
     return current.map((bands, channel) => {
-      const energy = bands.reduce((sum, own) => sum + own, 0)
+      const energy = bands.reduce((sum, band) => sum + band, 0)
       if (louder[channel]! < MIN_SOURCE_GAIN * energy || energy === 0) return false
-      let own = 0
+      let excess = 0
       for (let b = 0; b < BANDS; b++) {
-        own += Math.max(0, bands[b]! - OWN_SPEECH_RATIO * predicted[channel]![b]!)
+        excess += Math.max(0, bands[b]! - OWN_SPEECH_RATIO * predicted[channel]![b]!)
       }
-      return own < OWN_SHARE * energy
+      return excess < OWN_SHARE * energy
     })
   }
 }

@@ -32,7 +32,7 @@ export function createLevelHistogram(): LevelHistogram {
       }
     },
     quantile(share) {
-      let left = share * weights.reduce((sum, own) => sum + own, 0)
+      let left = share * weights.reduce((sum, weight) => sum + weight, 0)
       let bin = 0
       while (left > weights[bin]! && bin < weights.length - 1) left -= weights[bin++]!
       return bin / BINS_PER_DECIBEL - MAX_DECIBELS

@@ -76,7 +76,7 @@ function lagOf(frames: readonly SpectralFrame[], [a, b]: readonly [number, numbe
 
 /** Returns Pearson's correlation of pairs of values. */
 function correlationOf(pairs: readonly (readonly [number, number])[]): number {
-  const mean = (i: 0 | 1) => pairs.reduce((sum, own) => sum + own[i], 0) / pairs.length
+  const mean = (i: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[i], 0) / pairs.length
   const [meanX, meanY] = [mean(0), mean(1)]
   let [xx, yy, xy] = [0, 0, 0]
   for (const [x, y] of pairs) {

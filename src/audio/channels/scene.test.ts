@@ -17,8 +17,8 @@ function createNoise(samples: number): Float32Array {
 
 function mix(...parts: [samples: Float32Array, gain: number, delay?: number][]): Float32Array {
   const sum = new Float32Array(parts[0]![0].length)
-  for (const [own, gain, delay = 0] of parts) {
-    for (let i = delay; i < sum.length; i++) sum[i]! += gain * own[i - delay]!
+  for (const [sound, gain, delay = 0] of parts) {
+    for (let i = delay; i < sum.length; i++) sum[i]! += gain * sound[i - delay]!
   }
   return sum
 }
@@ -119,15 +119,19 @@ test('two people who talk at the same time are parties, whatever leaks and how l
     return channelsOf(analysis.result('auto'))
   }
   for (const decibels of [-10, -12, -15, -20]) {
-    for (const [own, others] of [
+    for (const [foreground, others] of [
       [1, 1],
       [1, 0.3],
       [0.3, 1],
     ] as const) {
       const leak = 10 ** (decibels / 20)
-      const one = mix([first, own], [second, own * leak])
+      const one = mix([first, foreground], [second, foreground * leak])
       const other = mix([second, others], [first, others * leak])
-      assert.deepEqual(groups([one, other]), [[0], [1]], `${decibels} dB, gains ${own} ${others}`)
+      assert.deepEqual(
+        groups([one, other]),
+        [[0], [1]],
+        `${decibels} dB, gains ${foreground} ${others}`,
+      )
     }
   }
   assert.deepEqual(groups([first, mix([first, 0.25])]), [[0], [1]])

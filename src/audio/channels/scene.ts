@@ -77,8 +77,8 @@ export function createSceneAnalysis(channels: number, center?: number) {
       const spectra = speechSpectra(
         planes.map((plane) => plane.subarray(at, at + SPECTRUM_SAMPLES)),
       )
-      if (speech.every((own) => isSilent(own, at))) addNoise(noise, spectra)
-      frames.push({ spectra, isSpeech: speech.map((own) => isSpoken(own, at)) })
+      if (speech.every((probabilities) => isSilent(probabilities, at))) addNoise(noise, spectra)
+      frames.push({ spectra, isSpeech: speech.map((probabilities) => isSpoken(probabilities, at)) })
     }
     const pairs = pairsOf(channels).map((pair, i) => {
       const { unmoved, best } = comparePair(frames, pair)
@@ -129,7 +129,9 @@ function isSpoken(probabilities: Float32Array, at: number): boolean {
 /** Whether there is no speech in the whole spectrum that begins at `at`. */
 function isSilent(probabilities: Float32Array, at: number): boolean {
   const frame = Math.floor(at / FRAME)
-  return probabilities.subarray(frame, frame + SPECTRUM_SAMPLES / FRAME).every((own) => own < 0.35)
+  return probabilities
+    .subarray(frame, frame + SPECTRUM_SAMPLES / FRAME)
+    .every((probability) => probability < 0.35)
 }
 
 function addNoise(noise: { energy: number; count: number }[], spectra: readonly Spectrum[]): void {
@@ -165,22 +167,24 @@ function findGroups(facts: Facts): number[][] {
     const [from, to] = [Math.max(group[a]!, group[b]!), Math.min(group[a]!, group[b]!)]
     for (let i = 0; i < channels; i++) if (group[i] === from) group[i] = to
   }
-  const groups = [...new Set(group)].map((own) => {
-    return group.flatMap((number, channel) => (number === own ? [channel] : []))
+  const groups = [...new Set(group)].map((root) => {
+    return group.flatMap((number, channel) => (number === root ? [channel] : []))
   })
   if (channels < 3 && center === undefined) return groups
   const loudest = windows.map((window) => loudestOf(window, facts))
   const led = (members: readonly number[]) => loudest.filter((one) => members.includes(one)).length
   const main = groups.toSorted((a, b) => led(b) - led(a))[0]!
-  const others = groups.filter((own) => own !== main).flat()
+  const others = groups.filter((one) => one !== main).flat()
   const isScene = main.length > 1 || others.some((one) => leaks(main, one, facts))
   const mayBeFilm = main[0] === center
   if (led(main) === 0 || !(isScene || mayBeFilm)) return groups
   if (!isScene && others.some((one) => hasUnsharedSpeech(one, main, facts))) return groups
-  const own = groups.filter((one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)))
-  const parties = own.flat()
+  const withSpeech = groups.filter(
+    (one) => one !== main && one.some((i) => hasOwnSpeech(i, main, facts)),
+  )
+  const parties = withSpeech.flat()
   const scene = group.map((_, i) => i).filter((i) => !parties.includes(i))
-  return [scene, ...own].toSorted((a, b) => a[0]! - b[0]!)
+  return [scene, ...withSpeech].toSorted((a, b) => a[0]! - b[0]!)
 }
 
 /** Returns the channel whose speech is loudest in a window; -1 when nobody speaks. */
@@ -244,7 +248,7 @@ function leaks(scene: readonly number[], other: number, facts: Facts): boolean {
 }
 
 function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): boolean {
-  let [own, all] = [0, 0]
+  let [ofVoice, all] = [0, 0]
   for (const window of facts.windows) {
     if (!window.hasSpeech[channel] && !scene.some((member) => window.hasSpeech[member])) continue
     all++
@@ -252,9 +256,9 @@ function hasOwnSpeech(channel: number, scene: readonly number[], facts: Facts): 
       const found = relation(window, [member, channel], facts)
       return found?.isCoherent ? found.level >= SAME_LEVEL : !window.hasSpeech[member]
     })
-    if (window.hasSpeech[channel] && isOwn) own++
+    if (window.hasSpeech[channel] && isOwn) ofVoice++
   }
-  return own > all * OWN_SHARE
+  return ofVoice > all * OWN_SHARE
 }
 
 /**
@@ -296,7 +300,9 @@ function chooseSources(
     const sums = totals[pairIndex(best, channel)]!
     const sign = best < channel ? 1 : -1
     const delays = [0, sign * delayOf(sums, MAX_DELAY)]
-    const delay = delays.find((own) => correlationOf(sums, sign * own) >= MIN_CORRELATION)
+    const delay = delays.find(
+      (candidate) => correlationOf(sums, sign * candidate) >= MIN_CORRELATION,
+    )
     return delay === undefined ? [] : [{ channel, delay }]
   })
   return [...alone(best), ...others]
@@ -305,7 +311,7 @@ function chooseSources(
   function noiseOf(channel: number): number {
     let [speech, count] = [0, 0]
     for (const { pairs } of windows) {
-      const other = group.find((own) => own !== channel)!
+      const other = group.find((member) => member !== channel)!
       const pair = pairs[pairIndex(channel, other)]
       if (!pair) continue
       speech += channel < other ? pair.first : pair.second

@@ -16,7 +16,7 @@ function page(serial: number, content: string, { isBeginning = false } = {}): Bu
 
 /** A link of one stream per format, each with a page of audio. */
 function link(serial: number, ...formats: string[]): Buffer {
-  const beginnings = formats.map((own, i) => page(serial + i, own, { isBeginning: true }))
+  const beginnings = formats.map((format, i) => page(serial + i, format, { isBeginning: true }))
   return Buffer.concat([...beginnings, ...formats.map((_, i) => page(serial + i, 'audio'))])
 }
 

@@ -70,10 +70,10 @@ function rifx(content: Buffer, { tag = 1, bits = 16 }: Format = {}): Buffer {
     ['LIST', Buffer.from('odd')],
     ['data', content],
   ] as const
-  const body = chunks.map(([id, own]) => {
+  const body = chunks.map(([id, chunkContent]) => {
     const header = Buffer.from(`${id}\0\0\0\0`, 'latin1')
-    header.writeUInt32BE(own.length, 4)
-    return Buffer.concat([header, own, Buffer.alloc(own.length % 2)])
+    header.writeUInt32BE(chunkContent.length, 4)
+    return Buffer.concat([header, chunkContent, Buffer.alloc(chunkContent.length % 2)])
   })
   const outer = Buffer.from('RIFX\0\0\0\0WAVE', 'latin1')
   outer.writeUInt32BE(Buffer.concat(body).length + 4, 4)

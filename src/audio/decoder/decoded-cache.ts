@@ -18,10 +18,10 @@ let characters = 0
 /** Keeps the samples of a short file in memory for a moment, until somebody takes them. */
 export function keepDecoded(file: string, decoded: DecodedSamples): void {
   takeDecoded(file)
-  const own = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
+  const length = decoded.channels.reduce((sum, { pcm }) => sum + pcm.length, 0)
   const expiry = setTimeout(() => takeDecoded(file), KEPT_MS).unref()
-  kept.set(file, { decoded, characters: own, expiry })
-  characters += own
+  kept.set(file, { decoded, characters: length, expiry })
+  characters += length
   for (const oldest of kept.keys()) {
     if (characters <= MAX_CHARACTERS) break
     takeDecoded(oldest)

@@ -80,8 +80,8 @@ test(
     for (const name of ['same-channels.mp3', 'irregular/recorder.webm']) {
       const options = { nameHint: name, maxSeconds, signal }
       const file = fixture(name)
-      const [own, shared] = [temporaryFolder(t), temporaryFolder(t)]
-      const expected = await decodeMedia(file, own, options)
+      const [scratch, shared] = [temporaryFolder(t), temporaryFolder(t)]
+      const expected = await decodeMedia(file, scratch, options)
       const info = await probeMedia(file, { ...options, account: 'one' })
       assert.deepEqual(info, await probeMedia(file, options))
       const startedBefore = decoderIds()
@@ -102,8 +102,8 @@ test(
   async (t) => {
     const name = 'same-channels.mp3'
     const options = { nameHint: name, maxSeconds, account: 'one', signal }
-    const [own, shared] = [temporaryFolder(t), temporaryFolder(t)]
-    const expected = await decodeMedia(fixture(name), own, { ...options, account: undefined })
+    const [scratch, shared] = [temporaryFolder(t), temporaryFolder(t)]
+    const expected = await decodeMedia(fixture(name), scratch, { ...options, account: undefined })
     assert.ok(await read(name, 'one'))
     const startedBefore = decoderIds()
     const media = await decodeMedia(fixture(name), shared, {

@@ -55,14 +55,18 @@ export const benchCommand: Command = {
     })
     const seconds = readNumber(values.seconds, { name: 'seconds', fallback: 30, min: 1 })
     const server = readServer(values, terminal)
-    const own = {
+    const benchTerminal = {
       ...terminal,
       env: { STENO_LIVE_SLOTS: PRIVATE_SLOTS, ...terminal.env },
     }
     const progress = createProgressDisplay(terminal.stderr)
     terminal.signal.addEventListener('abort', progress.clear, { once: true })
     await using audio = await openAudio({ kind: 'file', path, isFast: false }, terminal)
-    await using connected = await connectServer(server, { terminal: own, progress, live: true })
+    await using connected = await connectServer(server, {
+      terminal: benchTerminal,
+      progress,
+      live: true,
+    })
     const { client } = connected
     const wantsPartials = values['no-partials'] !== true
     const show = values.json ? showJson : showRow

@@ -65,8 +65,8 @@ async function servedContext(
   try {
     const response = await fetch(`${url}/models`, { headers, redirect: 'error', signal: inTime })
     const { data } = (await response.json()) as { data: ServedModel[] }
-    const own = data.find(({ id }) => id === model) ?? (data.length === 1 ? data[0] : undefined)
-    const tokens = own?.max_model_len ?? own?.meta?.n_ctx
+    const served = data.find(({ id }) => id === model) ?? (data.length === 1 ? data[0] : undefined)
+    const tokens = served?.max_model_len ?? served?.meta?.n_ctx
     return Number.isSafeInteger(tokens) && tokens! > 0 ? tokens : undefined
   } catch {
     // Few servers state it, and some have no list.

@@ -33,7 +33,7 @@ export async function connectServer(
   progress.show('steno', { stage: 'loading the models' })
   // Loaded on demand: a client of another server starts without the server's modules.
   const { startPrivateServer } = await import('./private-server.ts')
-  const own = await startPrivateServer(terminal.env, {
+  const started = await startPrivateServer(terminal.env, {
     live,
     signal: terminal.signal,
     say: (stage) => progress.show('steno', { stage }),
@@ -42,7 +42,7 @@ export async function connectServer(
   async function close(): Promise<void> {
     // After an interruption nobody waits for jobs to end: they end with the process. Sessions have
     // ended.
-    if (live || !terminal.signal.aborted) await own.close()
+    if (live || !terminal.signal.aborted) await started.close()
   }
-  return { ...clientsOf(own), isPrivate: true, [Symbol.asyncDispose]: close }
+  return { ...clientsOf(started), isPrivate: true, [Symbol.asyncDispose]: close }
 }

@@ -117,7 +117,10 @@ test('txt names the speakers where they were told apart, on whatever channel', (
     [1, 'Hello.'],
   ])
   const { utterances } = transcribed.transcription
-  transcribed.transcription.utterances = utterances.map((own, i) => ({ ...own, speaker: 1 - i }))
+  transcribed.transcription.utterances = utterances.map((utterance, i) => ({
+    ...utterance,
+    speaker: 1 - i,
+  }))
   assert.equal(formatResult(transcribed, 'txt'), 'Speaker 2: Good day.\nSpeaker 1: Hello.\n')
 })
 

@@ -6,7 +6,7 @@ import { findSecrets } from './find-secrets.ts'
 
 test('the settings have a secret for an account that has none in the store', async (t) => {
   const { db } = await openTestStorage(t)
-  const [own, first, second, other] = [
+  const [endpointSecret, first, second, other] = [
     generateSecret(),
     generateSecret(),
     generateSecret(),
@@ -20,6 +20,6 @@ test('the settings have a secret for an account that has none in the store', asy
   const use = { account: 'acme', endpointId: 'ep_1', now: 5 }
   assert.deepEqual(await findSecrets(db, { secrets }, use), [first, second])
   assert.deepEqual(await findSecrets(db, { secrets }, { ...use, account: 'third' }), [])
-  await addSecret(db, { account: 'acme', endpointId: null, secret: own, at: 1 })
-  assert.deepEqual(await findSecrets(db, { secrets }, use), [own])
+  await addSecret(db, { account: 'acme', endpointId: null, secret: endpointSecret, at: 1 })
+  assert.deepEqual(await findSecrets(db, { secrets }, use), [endpointSecret])
 })

@@ -107,7 +107,7 @@ async function decodeOnce(
   const pcm = join(folder, 'pcm')
   const earlier = await readJson<DecodedMedia>(summary)
   if (earlier) {
-    const channels = earlier.channels.map((own) => ({ ...own, path: join(pcm, own.path) }))
+    const channels = earlier.channels.map((stored) => ({ ...stored, path: join(pcm, stored.path) }))
     if (await allComplete(channels)) return { ...earlier, channels }
   }
   await rm(pcm, { recursive: true, force: true })
@@ -116,7 +116,7 @@ async function decodeOnce(
   for (const { path, sameAs } of decoded.channels) if (sameAs === null) await syncFile(path)
   await syncFolder(pcm)
   // Names, not paths: the data folder may move before the next attempt.
-  const channels = decoded.channels.map((own) => ({ ...own, path: basename(own.path) }))
+  const channels = decoded.channels.map((file) => ({ ...file, path: basename(file.path) }))
   await writeDurably(summary, JSON.stringify({ ...decoded, channels }))
   return decoded
 }
@@ -128,11 +128,11 @@ async function arrangeOnce(
   const summary = join(folder, 'arrangement.json')
   const earlier = await readJson<RecognizedChannel[]>(summary)
   if (earlier) {
-    const channels = earlier.map((own) => ({ ...own, path: join(folder, own.path) }))
-    if (await allComplete(channels.map((own) => ({ ...own, sameAs: null })))) return channels
+    const channels = earlier.map((stored) => ({ ...stored, path: join(folder, stored.path) }))
+    if (await allComplete(channels.map((file) => ({ ...file, sameAs: null })))) return channels
   }
   const arranged = await work(join(folder, 'arranged'))
-  const channels = arranged.map((own) => ({ ...own, path: relative(folder, own.path) }))
+  const channels = arranged.map((file) => ({ ...file, path: relative(folder, file.path) }))
   await writeDurably(summary, JSON.stringify(channels))
   return arranged
 }

@@ -44,9 +44,9 @@ async function changes(
   assert.equal(wave.length, size)
   const recording = new Int16Array(wave.slice(44).buffer)
   return channels.map(({ channel }) => {
-    const own = recording.filter((_, n) => n % channels.length === channel)
-    assert.equal(own.length, samples)
-    return mergeSpans(own)
+    const plane = recording.filter((_, n) => n % channels.length === channel)
+    assert.equal(plane.length, samples)
+    return mergeSpans(plane)
   })
 }
 

@@ -66,12 +66,12 @@ export async function storeRedactedAudio(
   return { object, size }
 
   function spansOn(channel: DecodedChannel): SilencedSpan[] {
-    const own = withOwnAudio(channels, channel).channel
-    return redacted.filter((span) => carriersOf(span).includes(own))
+    const source = withOwnAudio(channels, channel).channel
+    return redacted.filter((span) => carriersOf(span).includes(source))
   }
 
   function carriersOf({ channel, start, end }: SilencedSpan): readonly number[] {
-    const carriers = recognized.find((own) => own.channel === channel)?.sourceChannels
+    const carriers = recognized.find((recording) => recording.channel === channel)?.sourceChannels
     if (!carriers || !(start <= end)) {
       throw new RangeError(`${start} to ${end} on channel ${channel}`)
     }

@@ -91,9 +91,9 @@ export class JobSlots {
 
   /** Returns whether such a job could start now. */
   hasSlotFor({ account, hasLocalAudio }: Pick<ClaimedJob, 'account' | 'hasLocalAudio'>): boolean {
-    const own = this.#all().filter((attempt) => attempt.account === account)
+    const ofAccount = this.#all().filter((attempt) => attempt.account === account)
     const hasFreeSlot = hasLocalAudio ? this.#isFree() : this.#canFetch()
-    return hasFreeSlot && own.length < this.#limits.maxPerAccount
+    return hasFreeSlot && ofAccount.length < this.#limits.maxPerAccount
   }
 
   /** Starts an attempt, which `run` makes. `signal` aborts when the attempt should end early. */

@@ -209,9 +209,9 @@ export async function readChunks(
   let before = from
   const parts: Uint8Array[] = []
   for (const chunk of chunks) {
-    const own = before.audio + (chunk.released ?? 0) - from.audio
+    const fromByte = before.audio + (chunk.released ?? 0) - from.audio
     if (chunk.held) parts.push(Buffer.from(chunk.held, 'base64'))
-    parts.push(audio.subarray(own, chunk.audio - from.audio))
+    parts.push(audio.subarray(fromByte, chunk.audio - from.audio))
     before = chunk
   }
   return Buffer.concat(parts)

@@ -10,8 +10,8 @@ function utterancesBy(speakers: string, channel = 0) {
   return [...speakers].flatMap((speaker, start) => {
     if (speaker === '.') return []
     const text = { language: 'en', text: 'a', json: '', confidences: [] }
-    const own = { channel, start, end: start + 1, ...text }
-    return [speaker === '?' ? own : { ...own, speaker: Number(speaker) }]
+    const fields = { channel, start, end: start + 1, ...text }
+    return [speaker === '?' ? fields : { ...fields, speaker: Number(speaker) }]
   })
 }
 

@@ -12,10 +12,14 @@ export function createSpeakerLookup(
 ): (span: ChannelSpan) => number | undefined {
   const byChannel = Map.groupBy(utterances, ({ channel }) => channel)
   return ({ channel, start, end }) => {
-    const own = byChannel.get(channel) ?? []
+    const ofChannel = byChannel.get(channel) ?? []
     const seconds = new Map<number, number>()
-    for (let i = firstReaching(own, start); i < own.length && own[i]!.start < end; i++) {
-      const { speaker, ...utterance } = own[i]!
+    for (
+      let i = firstReaching(ofChannel, start);
+      i < ofChannel.length && ofChannel[i]!.start < end;
+      i++
+    ) {
+      const { speaker, ...utterance } = ofChannel[i]!
       if (speaker === undefined) continue
       const shared = Math.min(end, utterance.end) - Math.max(start, utterance.start)
       seconds.set(speaker, (seconds.get(speaker) ?? 0) + shared)
@@ -29,11 +33,11 @@ export function createSpeakerLookup(
  * Returns the index of the first utterance that ends after a moment, by binary search: there may be
  * ten thousand.
  */
-function firstReaching(own: readonly SessionUtterance[], moment: number): number {
-  let [low, high] = [0, own.length]
+function firstReaching(utterances: readonly SessionUtterance[], moment: number): number {
+  let [low, high] = [0, utterances.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if (own[middle]!.end > moment) high = middle
+    if (utterances[middle]!.end > moment) high = middle
     else low = middle + 1
   }
   return low

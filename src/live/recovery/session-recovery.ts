@@ -197,8 +197,8 @@ const readers: {
     sent.responses.delete('prompted')
   },
   answer({ sent }, { answer: { purpose, key, value } }) {
-    const own = sent.responses.get(purpose) ?? new Map<string, unknown>()
-    sent.responses.set(purpose, own.set(key, value))
+    const responses = sent.responses.get(purpose) ?? new Map<string, unknown>()
+    sent.responses.set(purpose, responses.set(key, value))
   },
   warning({ warnings }, { text }) {
     warnings.push(text)

@@ -47,6 +47,6 @@ export async function readUtterances(readLog: ReadLog): Promise<SessionUtterance
 function readView(json: string): SessionUtterance {
   const { start, end, channel, language, speaker, text, words } = JSON.parse(json) as UtteranceView
   const confidences = words.map(({ confidence }) => confidence)
-  const own = { start, end, channel, language, text: text.trim(), json, confidences }
-  return speaker === undefined ? own : { ...own, speaker }
+  const utterance = { start, end, channel, language, text: text.trim(), json, confidences }
+  return speaker === undefined ? utterance : { ...utterance, speaker }
 }

@@ -90,12 +90,12 @@ export class Admission {
       throw new AppError('live_unavailable', 'this server offers none', { retryAfter: MAX_WAIT })
     }
     const retryAfter = this.secondsUntilCapacity()
-    const [own, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
+    const [used, total, share] = [refusal.own, refusal.total, refusal.share].map(Math.round)
     if (refusal.reason === 'full') {
       const detail = `it carries ${total} of ${Math.round(this.#max)} already (STENO_LIVE_SLOTS)`
       throw new AppError('live_unavailable', detail, { retryAfter })
     }
-    const detail = `the account has ${own} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
+    const detail = `the account has ${used} of the ${share} that are its share of this machine (STENO_LIVE_SLOTS)`
     throw new AppError('too_many_sessions', detail, { retryAfter })
   }
 

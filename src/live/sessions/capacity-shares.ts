@@ -30,15 +30,15 @@ const ROUNDING = 1e-6
 export function findRefusal(options: ShareOptions): Refusal | undefined {
   const { account, loads, max, isAlone, reserve } = options
   const total = sum(loads)
-  const own = sum(loads.filter((load) => load.account === account))
+  const used = sum(loads.filter((load) => load.account === account))
   const share = isAlone
     ? max
     : shareOf(max, new Set(loads.map((load) => load.account)).add(account))
-  const load = { own, total, share }
-  const isFirst = own === 0
+  const load = { own: used, total, share }
+  const isFirst = used === 0
   const limit = isFirst && !isAlone ? max * (1 + reserve) : max
   if (total + 1 > limit + ROUNDING) return { ...load, reason: 'full' }
-  return !isFirst && own + 1 > share + ROUNDING ? { ...load, reason: 'share' } : undefined
+  return !isFirst && used + 1 > share + ROUNDING ? { ...load, reason: 'share' } : undefined
 }
 
 /** Returns the accounts that exceed an equal part of an overloaded machine. */

@@ -49,14 +49,14 @@ export function createEmbeddedModel(options: EmbeddedModelOptions): ChatModel {
     signal.throwIfAborted()
     const file = findFile()
     if (file === undefined) throw new LlmFailure(missing, { status: 501 })
-    const own = ++id
-    const task = toTask(request, { id: own, model: { file, contextTokens, usesGpu } })
+    const requestId = ++id
+    const task = toTask(request, { id: requestId, model: { file, contextTokens, usesGpu } })
     const endsAt = performance.now() + answerTimeout * 1000
     const outcome = await worker.run<LlamaResponse>(task, {
       ...{ timeout: Math.min(timeout, answerTimeout), signal },
-      cancel: { message: { cancels: own } satisfies LlamaCancel, timeout: cancelSeconds },
+      cancel: { message: { cancels: requestId } satisfies LlamaCancel, timeout: cancelSeconds },
       receive(message) {
-        if (message.id !== own) return undefined
+        if (message.id !== requestId) return undefined
         if (!('isWriting' in message)) return message
         const left = Math.max(0, (endsAt - performance.now()) / 1000)
         if (!signal.aborted) worker.watch(Math.min(timeout, left))

@@ -168,9 +168,9 @@ async function request(
 ): Promise<Dispatcher.ResponseData> {
   const { request: send } = await import('undici')
   const range = offset > 0 ? { range: `bytes=${offset}-` } : {}
-  let [address, own] = [new URL(url), headers]
+  let [address, sentHeaders] = [new URL(url), headers]
   for (let redirects = 0; ; redirects++) {
-    const sent = { ...own, ...range, 'accept-encoding': 'identity', 'user-agent': 'steno' }
+    const sent = { ...sentHeaders, ...range, 'accept-encoding': 'identity', 'user-agent': 'steno' }
     const response = await send(address, { dispatcher: client, headers: sent, signal })
     const { location } = response.headers
     if (response.statusCode < 300 || response.statusCode >= 400 || typeof location !== 'string') {
@@ -186,7 +186,7 @@ async function request(
         isTransient: false,
       })
     }
-    if (next.origin !== address.origin) own = {}
+    if (next.origin !== address.origin) sentHeaders = {}
     address = next
   }
 }

@@ -37,10 +37,10 @@ export async function findModels(
   }
   return catalog.flatMap((model) => {
     const lacking = model.files.filter(({ sha256 }) => !found.has(sha256))
-    const own = model.files.filter(({ sha256 }) => {
+    const identifying = model.files.filter(({ sha256 }) => {
       return found.has(sha256) && files.filter((file) => file.sha256 === sha256).length === 1
     })
-    if (own.length === 0) return []
+    if (identifying.length === 0) return []
     const missing = lacking.map(({ path, url }) => path ?? new URL(url).pathname.split('/').at(-1)!)
     return [{ model, found, missing }]
   })

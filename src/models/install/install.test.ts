@@ -117,11 +117,11 @@ test('a model is pulled, described, and not fetched again', async () => {
 
 test('damage is found, file by file', async () => {
   await pullModel(folder, model, options())
-  const own = join(storeFolder(folder), 'small-model')
+  const modelFolder = join(storeFolder(folder), 'small-model')
   const { signal } = new AbortController()
-  appendFileSync(join(own, 'config.json'), ' ')
-  rmSync(join(own, 'weights.onnx'))
-  assert.deepEqual(await findDamagedFiles(own, signal), ['config.json', 'weights.onnx'])
+  appendFileSync(join(modelFolder, 'config.json'), ' ')
+  rmSync(join(modelFolder, 'weights.onnx'))
+  assert.deepEqual(await findDamagedFiles(modelFolder, signal), ['config.json', 'weights.onnx'])
 })
 
 test('a failed pull installs nothing, and the next one goes on from there', async () => {

@@ -20,9 +20,9 @@ const record: StoredRecord = {
 }
 
 function place(name: string, content: string | undefined): void {
-  const own = join(storeFolder(folder), name)
-  mkdirSync(own, { recursive: true })
-  if (content !== undefined) writeFileSync(join(own, 'model.json'), content)
+  const modelFolder = join(storeFolder(folder), name)
+  mkdirSync(modelFolder, { recursive: true })
+  if (content !== undefined) writeFileSync(join(modelFolder, 'model.json'), content)
 }
 
 test('installed models are those with a record that this version understands', () => {

@@ -87,9 +87,9 @@ function sealOf({ salt, check }: Head, path: string, key: Uint8Array | undefined
   if (!key) throw new Error(`The backup in ${path} is encrypted: name its key with --key-file`)
   const bytes = Buffer.from(salt, 'hex')
   const secret = secretOf(key, bytes)
-  const own = derive(secret, bytes, 'check')
+  const derived = derive(secret, bytes, 'check')
   const known = Buffer.from(check, 'hex')
-  if (own.length !== known.length || !timingSafeEqual(own, known)) {
+  if (derived.length !== known.length || !timingSafeEqual(derived, known)) {
     throw new Error(`The key cannot decrypt the backup in ${path}`)
   }
   return sealWith(secret)

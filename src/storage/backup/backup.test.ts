@@ -268,8 +268,8 @@ test('one account is restored without a trace of the others', async (t) => {
     values ('j', 0, 0, 1, 0, 'en', 'said by umbra', 'umbra', 'said by umbra')`)
   database.close()
   await take()
-  const own = await restore({ account: 'umbra' })
-  const content = await contentOf(own)
+  const restored = await restore({ account: 'umbra' })
+  const content = await contentOf(restored)
   const { files, jobs, utterances, keys, job_metadata, objects, account_bytes } = content
   const counts = [jobs, utterances, keys, job_metadata].map((rows) => (rows as unknown[]).length)
   assert.deepEqual(counts, [1, 1, 0, 0])

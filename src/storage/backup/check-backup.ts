@@ -97,7 +97,7 @@ export function filesOf(
   snapshot: string,
   { files, objects }: Pick<Manifest, 'files' | 'objects'>,
 ): StoredFile[] {
-  const own = files.map(({ name, ...expected }) => ({
+  const ofSnapshot = files.map(({ name, ...expected }) => ({
     name: `snapshots/${snapshot}/${name}`,
     path: join(snapshotFolder(path, snapshot), name),
     expected,
@@ -105,7 +105,7 @@ export function filesOf(
   const shared = objects.map(({ name: id, ...expected }) => ({
     ...{ name: `${OBJECTS}${id}`, path: backupObjectPath(path, id), expected },
   }))
-  return [...own, ...shared]
+  return [...ofSnapshot, ...shared]
 }
 
 async function findProblem(

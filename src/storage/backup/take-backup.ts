@@ -132,9 +132,9 @@ async function takeSnapshot(task: Task): Promise<Omit<BackupOutcome, 'copied'> |
   const files = [await store(DATABASE, copy)]
   await rm(copy)
   for (const id of sessions) {
-    const own = await storeSession(task, id, store)
-    if (own === 'gone') return undefined
-    files.push(...own)
+    const sessionFiles = await storeSession(task, id, store)
+    if (sessionFiles === 'gone') return undefined
+    files.push(...sessionFiles)
   }
   const clock = 'steno.sqlite.clock'
   const hasClock = await stat(join(folder, clock)).catch(() => undefined)

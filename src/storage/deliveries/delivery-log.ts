@@ -78,8 +78,8 @@ export async function listDeliveries(
     query = query.where('account', '=', account)
   } else {
     // The index on the account has the order of the list, but would read all of its deliveries.
-    const own = sql<SqlBool>`${db.dialect.withoutIndex('account')} = ${account}`
-    query = query.where(own).where('job_id', '=', jobId)
+    const ofAccount = sql<SqlBool>`${db.dialect.withoutIndex('account')} = ${account}`
+    query = query.where(ofAccount).where('job_id', '=', jobId)
   }
   if (endpointId !== undefined) query = query.where('endpoint_id', '=', endpointId)
   if (statuses.length > 0) {

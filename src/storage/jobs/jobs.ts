@@ -74,8 +74,8 @@ export async function findJobs(
   // With the account in the statement, SQLite would use its index and walk all jobs of the account.
   const { rows } = await sql<ViewedRow>`select ${columnList} from jobs
     where ${db.dialect.isIn(sql.ref('id'), ids)}`.execute(db.reader)
-  const own = rows.filter((row) => row.account === account)
-  const jobs = new Map(own.map((row) => [row.id, row]))
+  const ofAccount = rows.filter((row) => row.account === account)
+  const jobs = new Map(ofAccount.map((row) => [row.id, row]))
   return ids.flatMap((id) => {
     const row = jobs.get(id)
     return row ? [toJob(row)] : []

@@ -13,12 +13,15 @@ export function metadataTokens(account: string, metadata: Record<string, unknown
   return Object.entries(metadata).flatMap(([key, value]) => tokensAt([key], value))
 
   function tokensAt(path: readonly string[], value: unknown): Buffer[] {
-    const own = createHash('sha256')
+    const token = createHash('sha256')
       .update(JSON.stringify([account, path, describe(value)]))
       .digest()
       .subarray(0, TOKEN_BYTES)
-    if (!isObject(value)) return [own]
-    return [own, ...Object.entries(value).flatMap(([key, item]) => tokensAt([...path, key], item))]
+    if (!isObject(value)) return [token]
+    return [
+      token,
+      ...Object.entries(value).flatMap(([key, item]) => tokensAt([...path, key], item)),
+    ]
   }
 }
 

@@ -267,8 +267,8 @@ export function failLiveJob(
  * Sets a field of an object in JSON text; numbers beyond the precision of ours stay as they are.
  */
 function withField(text: string, field: string, value: unknown): string {
-  const exact = (_key: string, own: unknown, { source }: { source?: string }) => {
-    return typeof own === 'number' ? rawJSON(source!) : own
+  const exact = (_key: string, parsed: unknown, { source }: { source?: string }) => {
+    return typeof parsed === 'number' ? rawJSON(source!) : parsed
   }
   return JSON.stringify({ ...JSON.parse(text, exact as never), [field]: value })
 }

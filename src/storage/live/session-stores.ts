@@ -69,8 +69,8 @@ function sharedSessions(db: Db, folder: string): SessionStores {
       return copy ?? openExisting(earlierFolder(jobId), how)
     },
     open({ id, epoch }, how) {
-      const own = { folder: folderOf(id), earlierFolder: earlierFolder(id) }
-      return openSharedStore({ db, writer, jobId: id, epoch, ...own, ...how })
+      const folders = { folder: folderOf(id), earlierFolder: earlierFolder(id) }
+      return openSharedStore({ db, writer, jobId: id, epoch, ...folders, ...how })
     },
   }
 }

@@ -30,10 +30,10 @@ async function openNodes(t: TestContext) {
   t.after(() => Promise.all(opened.map((store) => store.close().catch(() => {}))))
   async function open({ jobId = id, owner = 'first', writer, earlierFolder }: Opening = {}) {
     let taken = 0
-    const own: Db = { ...db, owner }
+    const ofOwner: Db = { ...db, owner }
     const { store, isNew } = await openSharedStore({
-      ...{ db: own, jobId, epoch: ++epoch, audioAfter },
-      writer: writer ?? createBatchWriter(own, { intervalMs: 1 }),
+      ...{ db: ofOwner, jobId, epoch: ++epoch, audioAfter },
+      writer: writer ?? createBatchWriter(ofOwner, { intervalMs: 1 }),
       folder: join(folder, owner, jobId),
       earlierFolder: earlierFolder ?? join(folder, 'none'),
       onTaken: () => taken++,

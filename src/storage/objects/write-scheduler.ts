@@ -15,8 +15,8 @@ export class WriteScheduler {
   next(account: string): Promise<void> {
     this.#schedule()
     return new Promise((resolve) => {
-      const own = this.#waiting.get(account)
-      if (own) own.push(resolve)
+      const waiting = this.#waiting.get(account)
+      if (waiting) waiting.push(resolve)
       else this.#waiting.set(account, [resolve])
     })
   }
@@ -34,10 +34,10 @@ export class WriteScheduler {
     for (let slice = 0; slice < SLICES_PER_TURN; slice++) {
       const [first] = this.#waiting
       if (!first) return
-      const [account, own] = first
+      const [account, waiting] = first
       this.#waiting.delete(account)
-      own.shift()!()
-      if (own.length > 0) this.#waiting.set(account, own)
+      waiting.shift()!()
+      if (waiting.length > 0) this.#waiting.set(account, waiting)
     }
     if (this.#waiting.size > 0) this.#schedule()
   }

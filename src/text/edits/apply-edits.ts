@@ -35,48 +35,52 @@ export function applyEdits(
 /** A word with the end of the range that it stands for, and who says it. */
 type Item = { word: EditedWord; to: number; speaker: number | undefined }
 
-function editUtterance(own: UtteranceView, utterance: number, state: EditState): EditedUtterance[] {
+function editUtterance(
+  view: UtteranceView,
+  utterance: number,
+  state: EditState,
+): EditedUtterance[] {
   const isWhole = !state.words.has(utterance) && !state.speakers.has(utterance)
-  if (isWhole) return [keepUtterance(own, utterance, state)]
+  if (isWhole) return [keepUtterance(view, utterance, state)]
   const turns: Item[][] = []
-  for (const item of itemsOf(own, utterance, state)) {
+  for (const item of itemsOf(view, utterance, state)) {
     const turn = turns.at(-1)
     if (turn && turn[0]!.speaker === item.speaker) turn.push(item)
     else turns.push([item])
   }
-  return turns.map((items) => viewTurn(own, utterance, items))
+  return turns.map((items) => viewTurn(view, utterance, items))
 }
 
 function keepUtterance(
-  own: UtteranceView,
+  view: UtteranceView,
   utterance: number,
   { joined }: EditState,
 ): EditedUtterance {
-  const now = own.speaker === undefined ? undefined : joined.get(own.speaker)
-  const { speaker_confidence: _sure, ...rest } = own
+  const now = view.speaker === undefined ? undefined : joined.get(view.speaker)
+  const { speaker_confidence: _sure, ...rest } = view
   return {
-    ...(now === undefined ? own : { ...rest, speaker: now }),
-    words: own.words.map((word, source) => ({ ...word, source })),
-    source: { utterance, from: 0, to: own.words.length },
+    ...(now === undefined ? view : { ...rest, speaker: now }),
+    words: view.words.map((word, source) => ({ ...word, source })),
+    source: { utterance, from: 0, to: view.words.length },
   }
 }
 
-function itemsOf(own: UtteranceView, utterance: number, state: EditState): Item[] {
+function itemsOf(view: UtteranceView, utterance: number, state: EditState): Item[] {
   const replaced = state.words.get(utterance) ?? []
-  const bare = bareWords(own)
+  const bare = bareWords(view)
   const items: Item[] = []
-  const whoSays = (word: number) => speakerAt(state, { utterance, word }, own.speaker)
+  const whoSays = (word: number) => speakerAt(state, { utterance, word }, view.speaker)
   let next = 0
-  for (let i = 0; i < own.words.length; ) {
+  for (let i = 0; i < view.words.length; ) {
     const replacement = replaced[next]
     if (replacement?.from === i) {
       const speaker = whoSays(i)
-      for (const word of newWords(own, replacement))
+      for (const word of newWords(view, replacement))
         items.push({ word, to: replacement.to, speaker })
       i = replacement.to
       next++
     } else {
-      const word = { ...own.words[i]!, word: bare[i]!, source: i }
+      const word = { ...view.words[i]!, word: bare[i]!, source: i }
       items.push({ word, to: i + 1, speaker: whoSays(i) })
       i++
     }
@@ -84,10 +88,10 @@ function itemsOf(own: UtteranceView, utterance: number, state: EditState): Item[
   return items
 }
 
-function newWords(own: UtteranceView, replacement: Replacement): EditedWord[] {
+function newWords(view: UtteranceView, replacement: Replacement): EditedWord[] {
   const { from, words } = replacement
   if (words.length === 0) return []
-  const spans = interpolateTimes(words, timeFor(own.words, replacement))
+  const spans = interpolateTimes(words, timeFor(view.words, replacement))
   return words.map((word, i) => {
     const { start, end } = spans[i]!
     const times = { start: start / 1000, end: end / 1000 }
@@ -95,16 +99,16 @@ function newWords(own: UtteranceView, replacement: Replacement): EditedWord[] {
   })
 }
 
-function viewTurn(own: UtteranceView, utterance: number, items: readonly Item[]): EditedUtterance {
-  const blank = separatorOf(own.language)
+function viewTurn(view: UtteranceView, utterance: number, items: readonly Item[]): EditedUtterance {
+  const blank = separatorOf(view.language)
   // In sessions every word begins with its blank, also the first.
-  const first = blank !== '' && own.words[0]!.word.startsWith(blank) ? blank : ''
+  const first = blank !== '' && view.words[0]!.word.startsWith(blank) ? blank : ''
   const words = items.map(({ word }, i) => ({
     ...word,
     word: (i === 0 ? first : blank) + word.word,
   }))
   const { speaker } = items[0]!
-  const { speaker: found, speaker_confidence: sure, ...rest } = own
+  const { speaker: found, speaker_confidence: sure, ...rest } = view
   const confidence = words.reduce((sum, word) => sum + word.confidence, 0) / words.length
   return {
     ...rest,

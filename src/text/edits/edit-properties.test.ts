@@ -55,11 +55,11 @@ function operationOf(step: Step, utterances: readonly UtteranceView[]): EditOper
   if (!('at' in step)) return step as EditOperation
   const { at, length, ...rest } = step
   const utterance = at % utterances.length
-  const own = utterances[utterance]!
-  const from = step.from % own.words.length
-  const to = Math.min(own.words.length, from + length)
-  const place = { utterance, from, to, expected: textOf(own, { from, to }) }
-  const blank = own.language === 'en' ? ' ' : ''
+  const edited = utterances[utterance]!
+  const from = step.from % edited.words.length
+  const to = Math.min(edited.words.length, from + length)
+  const place = { utterance, from, to, expected: textOf(edited, { from, to }) }
+  const blank = edited.language === 'en' ? ' ' : ''
   return {
     ...rest,
     ...place,
@@ -100,14 +100,14 @@ test('whatever is corrected, times ascend, no word lasts nothing, and no other w
         const edited = applyEdits(utterances, state)
         checkTimes(edited)
         for (const [utterance, { words }] of utterances.entries()) {
-          for (const [i, own] of words.entries()) {
+          for (const [i, word] of words.entries()) {
             if (!kept[utterance]![i]) continue
             const [found, ...more] = wordsIn(edited, { utterance, from: i, to: i + 1 })
             assert.equal(more.length, 0)
             assert.deepEqual(
               { ...found, word: bare(found!.word) },
               {
-                ...{ ...own, word: bare(own.word), source: i },
+                ...{ ...word, word: bare(word.word), source: i },
               },
             )
           }

@@ -80,8 +80,8 @@ function describe(
   const ranges = <T extends { from: number; to: number }>(all: Map<number, T[]>) => {
     return [...all]
       .sort(([a], [b]) => a - b)
-      .flatMap(([utterance, own]) =>
-        own.map((one) => {
+      .flatMap(([utterance, replacements]) =>
+        replacements.map((one) => {
           const { from, to } = one
           return { utterance, from, to, expected: textOf(utterances[utterance]!, one), one }
         }),

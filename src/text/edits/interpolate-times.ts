@@ -17,9 +17,9 @@ export function timeFor(
   words: Words,
   { from, to, words: now }: Range & { words: readonly string[] },
 ): Span {
-  const own = words.slice(from, to)
-  const start = milliseconds(own[0]!.start)
-  const end = own.reduce((latest, word) => Math.max(latest, milliseconds(word.end)), start)
+  const covered = words.slice(from, to)
+  const start = milliseconds(covered[0]!.start)
+  const end = covered.reduce((latest, word) => Math.max(latest, milliseconds(word.end)), start)
   const next = words[to]
   const limit = next ? Math.max(end, milliseconds(next.start)) : end
   return { start, end: Math.max(end, Math.min(limit, start + COMFORTABLE_MS * now.length)) }

@@ -103,12 +103,12 @@ function planWords(
   { refuse, onOtherWords }: Refusals,
 ): Change {
   const { utterance, from = 0 } = operation
-  const own = utterances[utterance]
-  if (!own) return refuse(`there is no utterance ${utterance}`)
-  const { to = own.words.length } = operation
-  if (to > own.words.length) refuse(`utterance ${utterance} has ${own.words.length} words`)
+  const view = utterances[utterance]
+  if (!view) return refuse(`there is no utterance ${utterance}`)
+  const { to = view.words.length } = operation
+  if (to > view.words.length) refuse(`utterance ${utterance} has ${view.words.length} words`)
   if (from >= to) refuse('the range holds no word; name one beside it and repeat its text')
-  if (textOf(own, { from, to }) !== cleanText(operation.expected)) onOtherWords()
+  if (textOf(view, { from, to }) !== cleanText(operation.expected)) onOtherWords()
   const cut = (state.words.get(utterance) ?? []).find(({ words, ...one }) => {
     return words.length > 0 && (contains(one, from) || contains(one, to))
   })
@@ -119,7 +119,7 @@ function planWords(
     return { kind: 'speaker', utterance, from, to, speaker: operation.speaker }
   }
   const text = operation.op === 'delete_words' ? '' : operation.text
-  const replaced = replaceWords(own, { from, to }, text)
+  const replaced = replaceWords(view, { from, to }, text)
   if (!replaced) return refuse('the words have no time for so many')
   return { kind: 'words', utterance, from, to, replaced }
 }

@@ -63,16 +63,16 @@ function compareSpaced(words: readonly string[], text: string): ChangedRange[] {
   const close = (to: number, end: number) => {
     if (to > from || end > begin) changes.push({ from, to, words: now.slice(begin, end) })
   }
-  for (const [i, own] of parts.entries()) {
+  for (const [i, part] of parts.entries()) {
     const first = places.get(starts[i]!)
     const stays =
       first !== undefined &&
-      own.length > 0 &&
-      own.every((_, p) => places.get(starts[i]! + p) === first + p)
+      part.length > 0 &&
+      part.every((_, p) => places.get(starts[i]! + p) === first + p)
     if (!stays) continue
     close(i, first)
     from = i + 1
-    begin = first + own.length
+    begin = first + part.length
   }
   close(parts.length, now.length)
   return changes

@@ -133,7 +133,7 @@ const lastDay = new RegExp(
   `^${dayRange}(?:\\d{1,2}(?:st|nd|rd|th)\\b|${ordinal}\\b|[0-3]?\\d(?![\\w:]|[.,]\\d)(?=[.,;?!]|$))(?:,? (?:of )?${year})?(?! (?:of )?${month})`,
 )
 
-/** Returns a date with the other day of its range: "the 5th to 7th of May", "May 5th through 7th". */
+/** Returns a date with the other day of its range: "the 5th to 7th of May", "May 5th to 7th". */
 function withDays(text: string, entity: Entity): Entity {
   const date = text.slice(entity.from, entity.to)
   const [first = ''] =

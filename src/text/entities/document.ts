@@ -40,8 +40,8 @@ export function documentsOf({ utterances }: Transcript): Document[] {
   const documents: Document[] = []
   const open = new Map<number, Document>()
   let previous: Utterance | undefined
-  for (const [utterance, own] of utterances.entries()) {
-    const { channel, language } = own
+  for (const [utterance, current] of utterances.entries()) {
+    const { channel, language } = current
     let document = open.get(channel)
     if (document?.language !== language) {
       document = { channel, language, text: '', tokens: [], interjections: [] }
@@ -49,16 +49,16 @@ export function documentsOf({ utterances }: Transcript): Document[] {
       documents.push(document)
     }
     if (previous && previous.channel !== channel) addInterjection(document, previous)
-    append(document, own, utterance)
-    previous = own
+    append(document, current, utterance)
+    previous = current
   }
   return documents.sort((a, b) => a.channel - b.channel)
 }
 
 function addInterjection({ text, language, interjections }: Document, other: Utterance): void {
   const at = text === '' ? 0 : text.length + separatorOf(language).length
-  const own = other.words.map((word) => word.text).join(separatorOf(other.language))
-  interjections.push({ at, text: own })
+  const said = other.words.map((word) => word.text).join(separatorOf(other.language))
+  interjections.push({ at, text: said })
 }
 
 function append(document: Document, { words, language }: Utterance, utterance: number): void {

@@ -36,7 +36,10 @@ export function findEntities(document: Readable, wanted?: ReadonlySet<EntityType
  * yield several.
  */
 export function findCandidates(document: Readable): Entity[] {
-  const { text, own } = withQuestions(foldDigits(document.text), document.interjections ?? [])
+  const { text, toOriginal } = withQuestions(
+    foldDigits(document.text),
+    document.interjections ?? [],
+  )
   const lexemes = lexemesOf(text)
   const tokens = tokenizeWords(text)
   const found = [
@@ -51,7 +54,7 @@ export function findCandidates(document: Readable): Entity[] {
     ...findMedical(tokens),
     ...findNames(text, tokens),
   ]
-    .flatMap(own)
+    .flatMap(toOriginal)
     .map((entity) => trimmed(document.text, entity))
   return [...found, ...joinAddresses(document.text, found)]
 }

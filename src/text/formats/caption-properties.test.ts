@@ -76,9 +76,9 @@ test('whatever is said on several channels, each keeps its words in order and no
       }
       const shown = captions.flatMap(({ rows }) => rows.join(' ').split(' '))
       for (const [u, { words }] of utterances.entries()) {
-        const own = shown.filter((word) => word.startsWith(`${u}:`))
+        const ofUtterance = shown.filter((word) => word.startsWith(`${u}:`))
         assert.deepEqual(
-          own,
+          ofUtterance,
           words.map(({ text }) => text),
         )
       }

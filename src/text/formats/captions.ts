@@ -84,7 +84,9 @@ export function cutLabeledCaptions(
     for (const [i, { of, opens, voice }] of captions.entries()) {
       if (voice !== undefined && voice !== captions[i - 1]?.voice) wanted[of]!.add(opens)
     }
-    const isStable = wanted.every((own, of) => own.symmetricDifference(labeled[of]!).size === 0)
+    const isStable = wanted.every(
+      (voices, of) => voices.symmetricDifference(labeled[of]!).size === 0,
+    )
     if (isStable || round === MAX_ROUNDS)
       return captions.map(({ start, end, rows }) => ({ start, end, rows }))
     labeled = wanted
@@ -146,8 +148,13 @@ function cutUtterance(
     plans.push(best)
   }
   return readPlan(plans).map(({ opens, end }) => {
-    const own = chunks.slice(opens, end)
-    return { opens, start: own[0]!.start, end: own.at(-1)!.end, rows: breakLines(own, width) }
+    const captionChunks = chunks.slice(opens, end)
+    return {
+      opens,
+      start: captionChunks[0]!.start,
+      end: captionChunks.at(-1)!.end,
+      rows: breakLines(captionChunks, width),
+    }
   })
 }
 

@@ -21,11 +21,11 @@ export function breakLines(chunks: readonly Chunk[], width: number): string[] {
     for (let end = 1; end <= chunks.length; end++) {
       let best: Plan = { price: Number.POSITIVE_INFINITY, opens: end - 1 }
       for (let opens = end - 1; opens >= 0; opens--) {
-        const own = columns(opens, end)
-        if (own > width && opens < end - 1) break
+        const used = columns(opens, end)
+        if (used > width && opens < end - 1) break
         const price =
           (before[opens]?.price ?? Number.POSITIVE_INFINITY) +
-          (own / width) ** 2 +
+          (used / width) ** 2 +
           BREAK_WEIGHT * breakPenalty(chunks[end - 1]!, chunks[end])
         // At the same price the lower row is the longer one: it is nearer to the edge of the
         // picture.

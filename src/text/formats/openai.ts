@@ -98,17 +98,17 @@ function toWord({ word, start, end }: UtteranceView['words'][number]) {
  * The model does not tell `tokens` and `no_speech_prob`: they have the values of certain speech.
  */
 function toSegment({ text, start, end, words }: UtteranceView, id: number) {
-  const own = text.trim()
+  const trimmed = text.trim()
   return {
     id,
     seek: Math.round(start * 100),
     start,
     end,
-    text: ` ${own}`,
+    text: ` ${trimmed}`,
     tokens: [],
     temperature: 0,
     avg_logprob: mean(words.map(logprobOf)),
-    compression_ratio: roundTo(Buffer.byteLength(own) / deflateSync(own).byteLength, 3),
+    compression_ratio: roundTo(Buffer.byteLength(trimmed) / deflateSync(trimmed).byteLength, 3),
     no_speech_prob: 0,
   }
 }

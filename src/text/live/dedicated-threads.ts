@@ -29,17 +29,17 @@ export class DedicatedThreads {
     const all = this.#byAccount.get(account) ?? []
     this.#byAccount.set(account, all)
     if (all.length < MAX_PER_ACCOUNT) all.push({ thread: this.#create(), sessions: 0 })
-    const own = all.reduce((min, one) => (one.sessions < min.sessions ? one : min))
-    own.sessions++
-    return own.thread
+    const leastBusy = all.reduce((min, one) => (one.sessions < min.sessions ? one : min))
+    leastBusy.sessions++
+    return leastBusy.thread
   }
 
   /** Releases a session's thread, and closes it when no other session uses it. */
   async release(account: string, thread: TextThread): Promise<void> {
     const all = this.#byAccount.get(account) ?? []
-    const own = all.find((one) => one.thread === thread)
-    if (!own || --own.sessions > 0) return
-    const rest = all.filter((one) => one !== own)
+    const used = all.find((one) => one.thread === thread)
+    if (!used || --used.sessions > 0) return
+    const rest = all.filter((one) => one !== used)
     if (rest.length > 0) this.#byAccount.set(account, rest)
     else this.#byAccount.delete(account)
     await this.#end(thread)

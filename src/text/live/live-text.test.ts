@@ -69,10 +69,10 @@ test('a vocabulary that is large is prepared in a thread of its own', async (t) 
   const custom_vocabulary_config = { vocabulary: Array(501).fill('a') }
   const params = { custom_vocabulary: true }
   for (const id of ['a', 'b']) assert.match(await changed(open(params, id), 'who'), /a/)
-  const own = open({ ...params, custom_vocabulary_config }, 'c')
-  assert.equal(await changed(own, 'who'), 'c')
+  const opened = open({ ...params, custom_vocabulary_config }, 'c')
+  assert.equal(await changed(opened, 'who'), 'c')
   assert.equal(await changed(open(params, 'd'), 'who'), 'a b d')
-  await own.close()
+  await opened.close()
 })
 
 test('threads start before the client of a session comes, without what is its own', async (t) => {

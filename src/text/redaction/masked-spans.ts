@@ -71,7 +71,7 @@ export function concatenate(
   reading: readonly number[],
 ): JoinedSpans {
   const view: JoinedSpans = { text: '', at: [], interjections: [] }
-  const own = new Set(reading)
+  const joined = new Set(reading)
   const parts: string[] = []
   let length = 0
   for (const utterance of reading) {
@@ -84,7 +84,7 @@ export function concatenate(
     }
     let before = utterance - 1
     while (before >= 0 && drawn[before]!.text === '') before--
-    if (before >= 0 && !own.has(before)) {
+    if (before >= 0 && !joined.has(before)) {
       view.interjections.push({ at: length, text: drawn[before]!.text })
     }
     parts.push(text)

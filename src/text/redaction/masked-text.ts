@@ -59,10 +59,10 @@ export function maskRunsOf(
   const base = bases[utterance]![word]!
   const runs: MaskRun[] = []
   for (let from = 0; from < text.length; ) {
-    const own = mask[base + from]!
+    const runMask = mask[base + from]!
     let to = from + 1
-    while (to < text.length && mask[base + to] === own) to++
-    const seen = own === EXISTING_MARKER && !seesMarkers ? UNMASKED : own
+    while (to < text.length && mask[base + to] === runMask) to++
+    const seen = runMask === EXISTING_MARKER && !seesMarkers ? UNMASKED : runMask
     runs.push({ mask: seen, text: text.slice(from, to), from, to })
     from = to
   }

@@ -14,15 +14,15 @@ export type RedactedSpan = { channel: number; start: number; end: number }
 export function placesOf(masked: MaskedText): Map<number, WordSpan[]> {
   const all = new Map<number, WordSpan[]>()
   for (const [utterance, { channel, words }] of masked.utterances.entries()) {
-    for (const [word, own] of words.entries()) {
+    for (const [word, maskedWord] of words.entries()) {
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
       for (const mask of new Set(runs.map(({ mask }) => mask))) {
         if (mask === UNMASKED) continue
         const places = all.get(mask) ?? []
         all.set(mask, places)
         const place = places.at(-1)
-        if (place?.utterance === utterance) place.words.push(own)
-        else places.push({ channel, utterance, words: [own] })
+        if (place?.utterance === utterance) place.words.push(maskedWord)
+        else places.push({ channel, utterance, words: [maskedWord] })
       }
     }
   }

@@ -110,8 +110,8 @@ test('whatever is silenced was said then', () => {
   check((lines, config) => {
     const before = say(...lines)
     for (const { channel, start, end } of redact(before, config).redacted) {
-      const own = before.utterances.filter((one) => one.channel === channel)
-      const words = own.flatMap(({ words }) => words)
+      const ofChannel = before.utterances.filter((one) => one.channel === channel)
+      const words = ofChannel.flatMap(({ words }) => words)
       assert.ok(
         words.some((word) => word.start === start) && words.some((word) => word.end === end),
       )

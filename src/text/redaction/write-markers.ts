@@ -20,7 +20,7 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
   const marked = new Map<number, MarkedWord>()
   const written = masked.utterances.map(({ words }, utterance) => {
     const line: MarkedWord[] = []
-    for (const [word, own] of words.entries()) {
+    for (const [word, maskedWord] of words.entries()) {
       const runs = maskRunsOf(masked, { utterance, word, seesMarkers: false })
       const earlier = marked.get(runs[0]?.mask ?? UNMASKED)
       // Only punctuation moves to an earlier utterance, and times never reach into another one.
@@ -33,7 +33,7 @@ export function writeMarkers(masked: MaskedText, markerOf: (mask: number) => str
           marked.set(mask, target)
         }
       }
-      if (target.utterance === utterance) target.from.push(own)
+      if (target.utterance === utterance) target.from.push(maskedWord)
       if (target !== earlier) line.push(target)
     }
     return line

@@ -14,10 +14,10 @@ export function maskOf(text: string): string {
 /** Returns the utterances with masks: as many words, at the same times. */
 export function writeMasks(masked: MaskedText): Utterance[] {
   return masked.utterances.map((utterance, utteranceIndex) => {
-    const words = utterance.words.map((own, word) => {
+    const words = utterance.words.map((original, word) => {
       const runs = maskRunsOf(masked, { utterance: utteranceIndex, word, seesMarkers: false })
       const texts = runs.map(({ mask, text }) => (mask === UNMASKED ? text : maskOf(text)))
-      return { ...own, text: texts.join('') }
+      return { ...original, text: texts.join('') }
     })
     return { ...utterance, words }
   })

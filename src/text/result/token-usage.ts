@@ -6,8 +6,8 @@ export type Usage = { requests: number; prompt_tokens: number; completion_tokens
  * that are the same share one response, which was paid for once.
  */
 export function usageOf(responses: readonly unknown[]): Usage | undefined {
-  const own = [...new Set(responses)] as ({ usage?: Usage } | null | undefined)[]
-  return sumUsage(own.map((response) => response?.usage))
+  const distinct = [...new Set(responses)] as ({ usage?: Usage } | null | undefined)[]
+  return sumUsage(distinct.map((response) => response?.usage))
 }
 
 /** Returns the sum; undefined when there is nothing to add. */

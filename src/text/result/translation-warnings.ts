@@ -17,7 +17,7 @@ export function renewTranslationWarnings(
   const others = warnings.filter((one) => !(one.startsWith(START) && one.endsWith(END)))
   const languages = new Map(spoken.map(({ text, language }) => [text.trim(), language]))
   const targets: Target[] = Array.isArray(results) ? results : []
-  const own = targets.flatMap(({ languages: [target], utterances }) => {
+  const added = targets.flatMap(({ languages: [target], utterances }) => {
     const copies = utterances.filter(({ text }) => {
       const language = languages.get(text.trim())
       const isLong = text.trim().split(/\s+/).length >= MIN_WORDS
@@ -26,5 +26,5 @@ export function renewTranslationWarnings(
     if (copies.length === 0) return []
     return [`${START}${target}: ${copies.length} of ${utterances.length} utterances${END}`]
   })
-  return [...others, ...own]
+  return [...others, ...added]
 }

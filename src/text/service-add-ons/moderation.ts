@@ -44,10 +44,10 @@ export const moderation: ServiceAddOn = {
       const isAnswered = response && !errorOf(response)
       const { flags = [] } = (isAnswered ? response : {}) as { flags?: Flag[] }
       return sentences.map((sentence, i) => {
-        const own = flags.flatMap((flag) => (flag.sentence === i ? [flag.category] : []))
+        const flagged = flags.flatMap((flag) => (flag.sentence === i ? [flag.category] : []))
         const isListed = listLanguages.includes(sentence.language)
         const listed = isListed ? categoriesOf(sentence.text) : []
-        const all = moderationCategories.filter((one) => [...own, ...listed].includes(one))
+        const all = moderationCategories.filter((one) => [...flagged, ...listed].includes(one))
         return { ...sentence, categories: all }
       })
     })

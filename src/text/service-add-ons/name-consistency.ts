@@ -90,12 +90,12 @@ function applyResponses(
   const byLanguage = new Map<string, Map<string, string>>()
   const more: NameChange[] = []
   for (const { language, spellings } of findLookAlikes(transcript.utterances)) {
-    const own = byLanguage.get(language) ?? new Map<string, string>()
-    byLanguage.set(language, own)
+    const replacements = byLanguage.get(language) ?? new Map<string, string>()
+    byLanguage.set(language, replacements)
     const counts = new Map(spellings.map(({ spelling, count }) => [spelling, count]))
     for (const { from, to } of chosen) {
-      if (!counts.has(from) || !counts.has(to) || own.has(from)) continue
-      own.set(from, to)
+      if (!counts.has(from) || !counts.has(to) || replacements.has(from)) continue
+      replacements.set(from, to)
       more.push({ from, to, count: counts.get(from)! })
     }
   }

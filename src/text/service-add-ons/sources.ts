@@ -41,10 +41,10 @@ function indexWords(words: readonly Word[]) {
   const ends = new Map<number, Word>()
   let length = 0
   for (const word of words) {
-    const own = lettersOf(word.text)
-    if (own === '') continue
+    const letters = lettersOf(word.text)
+    if (letters === '') continue
     starts.set(length, word)
-    length += own.length
+    length += letters.length
     ends.set(length, word)
   }
   return { starts, ends }

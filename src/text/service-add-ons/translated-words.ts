@@ -44,11 +44,11 @@ export function followWords(text: string, original: readonly Word[], language: s
   const words: Word[] = []
   const shown = starts.map((from, n): Word => {
     const covered = original.slice(from, starts[n + 1])
-    const own = parts.get(from)!
+    const texts = parts.get(from)!
     const times = { start: covered[0]!.start, end: covered.at(-1)!.end }
     const span = { ...times, confidence: meanConfidence(covered) }
-    words.push(...spreadOver(span, own))
-    return { text: own.join(separatorOf(language)), ...span }
+    words.push(...spreadOver(span, texts))
+    return { text: texts.join(separatorOf(language)), ...span }
   })
   return { words, shown }
 }

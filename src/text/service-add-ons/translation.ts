@@ -75,9 +75,9 @@ export const translation: ServiceAddOn = {
     let next = 0
     const results = targets.map((target) => {
       const groups = groupsOf(utterances, target)
-      const own = read.slice(next, next + groups.length)
+      const ofTarget = read.slice(next, next + groups.length)
       next += groups.length
-      return translated({ utterances, target, groups, responses: own }, params, format)
+      return translated({ utterances, target, groups, responses: ofTarget }, params, format)
     })
     const errors = results.flatMap(({ error }) => (error ? [error] : []))
     if (errors.length === results.length && errors[0]) {
@@ -202,10 +202,10 @@ function translated(
   const error = responses.map(errorOf).find((one) => one) ?? null
   if (error) return failedTarget(target, error)
   const texts = new Map<number, string>()
-  for (const [g, { from, texts: own }] of groups.entries()) {
+  for (const [g, { from, texts: groupTexts }] of groups.entries()) {
     const { texts: given = [], isHeard } = responses[g] as { texts?: string[]; isHeard?: boolean }
     const spell = isHeard ? spellingOf(params, target) : (text: string) => text
-    for (const [i] of own.entries()) texts.set(from + i, spell(given[i] ?? ''))
+    for (const [i] of groupTexts.entries()) texts.set(from + i, spell(given[i] ?? ''))
   }
   const { lipsync = true } = configOf(params)
   const time = lipsync ? followWords : interpolateWordTimes

@@ -3,11 +3,11 @@ import test from 'node:test'
 import { removeFillers } from './fillers.ts'
 
 function without(text: string, language = 'en'): string[] {
-  const words = text.split(' ').map((own, i) => {
-    return { text: own, start: i, end: i + 1, confidence: 1 }
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: i, end: i + 1, confidence: 1 }
   })
   const { utterances } = removeFillers({ utterances: [{ channel: 0, language, words }] })
-  return utterances.map((own) => own.words.map((word) => word.text).join(' '))
+  return utterances.map((utterance) => utterance.words.map((word) => word.text).join(' '))
 }
 
 test('filled pauses go, marks and capitals stay where they belong', () => {

@@ -18,7 +18,7 @@ const CLOSING = /["”’')\]]+$/
 export function removeFillers({ utterances, ...rest }: Transcript): Transcript {
   const kept = utterances.map((utterance) => {
     const { words, language } = utterance
-    const isKnown = languages.some((own) => own === language)
+    const isKnown = languages.some((known) => known === language)
     return isKnown ? { ...utterance, words: withoutFillers(words) } : utterance
   })
   return { ...rest, utterances: numberAnew(kept.filter(({ words }) => words.length > 0)) }

@@ -3,8 +3,8 @@ import test from 'node:test'
 import { maskProfanity } from './profanity.ts'
 
 function masked(text: string, language = 'en'): string {
-  const words = text.split(' ').map((own, i) => {
-    return { text: own, start: i, end: i + 1, confidence: 1 }
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: i, end: i + 1, confidence: 1 }
   })
   const { utterances } = maskProfanity({ utterances: [{ channel: 0, language, words }] })
   return utterances[0]!.words.map((word) => word.text).join(' ')

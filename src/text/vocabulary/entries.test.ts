@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { indexVocabulary } from './entries.ts'
 
 /** Returns the threshold of an entry of intensity 0.5 in speech of a language. */
-function thresholdOf(value: string, language = 'en', own?: string): number | undefined {
-  const entry = own === undefined ? { value } : { value, language: own }
+function thresholdOf(value: string, language = 'en', pronunciation?: string): number | undefined {
+  const entry = pronunciation === undefined ? { value } : { value, language: pronunciation }
   return indexVocabulary({ vocabulary: [entry] }, language).threshold || undefined
 }
 

@@ -71,12 +71,12 @@ export function indexVocabulary(config: CustomVocabularyConfig, language: string
     const {
       value,
       pronunciations = [],
-      ...own
+      ...options
     } = typeof entry === 'string' ? { value: entry } : entry
     const written = value.trim()
     if (isTooLong(written) || lettersOf(written) === '') continue
-    const intensity = own.intensity ?? config.default_intensity ?? 0.5
-    const spoken = own.language ?? language
+    const intensity = options.intensity ?? config.default_intensity ?? 0.5
+    const spoken = options.language ?? language
     for (const text of [written, ...pronunciations]) {
       if (isTooLong(text)) continue
       const letters = lettersOf(text)

@@ -180,10 +180,10 @@ function replace(
   for (const { from, to, value } of chosen) {
     const { before } = recognized[from]!.parts
     const { possessive, after } = recognized[to - 1]!.parts
-    const own = words.slice(from, to)
+    const heard = words.slice(from, to)
     const text = withPunctuation(value, { before, after: possessive + after })
-    if (!growth.allows(own, text)) continue
-    replaced.push(...words.slice(at, from), replaceWords(own, text))
+    if (!growth.allows(heard, text)) continue
+    replaced.push(...words.slice(at, from), replaceWords(heard, text))
     at = to
   }
   return [...replaced, ...words.slice(at)]

@@ -53,10 +53,12 @@ export function withPunctuation(
   value: string,
   { before, after }: { before: string; after: string },
 ): string {
-  const own = partsOf(value)
+  const parts = partsOf(value)
   const head =
-    own.before !== '' && before.endsWith(own.before) ? before.slice(0, -own.before.length) : before
+    parts.before !== '' && before.endsWith(parts.before)
+      ? before.slice(0, -parts.before.length)
+      : before
   const tail =
-    own.after !== '' && after.startsWith(own.after) ? after.slice(own.after.length) : after
+    parts.after !== '' && after.startsWith(parts.after) ? after.slice(parts.after.length) : after
   return head + value.trim().replace(/\s+/gu, ' ') + tail
 }

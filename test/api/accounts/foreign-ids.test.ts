@@ -43,7 +43,7 @@ test('every route with an id answers another account that there is none', async 
     server,
     '/v2/deliveries',
   )
-  const own = await generateKey(db, { account: 'test', scopes: ['read'] })
+  const generated = await generateKey(db, { account: 'test', scopes: ['read'] })
   const ids: Record<string, string> = {
     '/file/': job.file!.id,
     '/v2/pre-recorded/': job.id,
@@ -51,7 +51,7 @@ test('every route with an id answers another account that there is none', async 
     '/v2/live/': live.body.id,
     '/v2/deliveries/': deliveries.body.items[0]!.id,
     '/v2/endpoints/': deliveries.body.items[0]!.endpoint_id,
-    '/v2/keys/': own.id,
+    '/v2/keys/': generated.id,
   }
   const { key } = await generateKey(db, {
     account: 'thief',

@@ -121,8 +121,8 @@ test('requests of other origins are refused, the same host on another port among
     const signedIn = await browse('/v2/sign-in', { method: 'POST', json, headers })
     assert.equal(signedIn.code, 'request_forged')
   }
-  const own = { origin: server.url, 'sec-fetch-site': 'same-origin' }
-  assert.equal((await remove({ ...writes, ...own })).code, 'job_not_found')
+  const sameOrigin = { origin: server.url, 'sec-fetch-site': 'same-origin' }
+  assert.equal((await remove({ ...writes, ...sameOrigin })).code, 'job_not_found')
 })
 
 test('a sign-out ends the cookie on the server, and one everywhere those of all browsers', async () => {

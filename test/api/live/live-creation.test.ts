@@ -217,19 +217,19 @@ test('a creation that is sent again gets the first answer, also when its session
 })
 
 test('an account has so many sessions that have not ended', async (t) => {
-  const own = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '2' } })
-  t.after(() => own.close())
-  const { id } = await created({}, {}, own)
-  await created({}, { 'idempotency-key': 'two' }, own)
-  const { status, headers, body } = await create({}, {}, own)
+  const limited = await startServer({ env: { STENO_MAX_LIVE_SESSIONS: '2' } })
+  t.after(() => limited.close())
+  const { id } = await created({}, {}, limited)
+  await created({}, { 'idempotency-key': 'two' }, limited)
+  const { status, headers, body } = await create({}, {}, limited)
   assert.deepEqual([status, headers.get('x-error-code')], [429, 'too_many_sessions'])
   assert.match(headers.get('retry-after')!, /^[1-9]\d*$/)
   assert.equal(body.statusCode, 429)
-  await created({}, { 'idempotency-key': 'two' }, own)
-  assert.equal((await create({ channels: 0 }, {}, own)).status, 400, 'the body is judged first')
-  await created({}, { 'x-service-key': OTHER_KEY }, own)
-  await end(own, id)
-  await created({}, {}, own)
+  await created({}, { 'idempotency-key': 'two' }, limited)
+  assert.equal((await create({ channels: 0 }, {}, limited)).status, 400, 'the body is judged first')
+  await created({}, { 'x-service-key': OTHER_KEY }, limited)
+  await end(limited, id)
+  await created({}, {}, limited)
 })
 
 test('sessions that are created at once have moments that rise', async () => {
@@ -255,9 +255,9 @@ test('the address of a socket is where clients are, by its own setting or by tha
     ],
     [{ STENO_PUBLIC_WS_BASE_URL: 'wss://b.example/x' }, 'wss://b.example/x/v2/live?token='],
   ] as const) {
-    const own = await startServer({ env })
-    t.after(() => own.close())
-    const { url } = await created({}, {}, own)
+    const configured = await startServer({ env })
+    t.after(() => configured.close())
+    const { url } = await created({}, {}, configured)
     assert.ok(url.startsWith(begin), url.replace(/token=.*/, ''))
   }
   const proxied = await startServer({ env: { STENO_TRUST_PROXY: 'true' } })

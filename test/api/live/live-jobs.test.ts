@@ -175,16 +175,16 @@ test('no metadata is accepted for a job that is not there, not live or not oneâ€
 })
 
 test('lists find sessions by kind, state and metadata', async (t) => {
-  const own = await startServer()
-  t.after(() => own.close())
-  const { db } = own.app.storage
+  const second = await startServer()
+  t.after(() => second.close())
+  const { db } = second.app.storage
   const common = { account: 'test', params, channels: 1 }
   const queued = await addLiveJob(db, { ...common, customMetadata: { room: '42' } })
   const connected = await beginNewLiveJob(db, { ...common, customMetadata: { room: 42, x: 1 } })
   await addLiveJob(db, { ...common, account: 'other' })
   const audio_url = 'http://127.0.0.1:9/a.wav'
   const custom_metadata = { room: '42' }
-  await call(own, '/v2/pre-recorded', { json: { audio_url, custom_metadata } })
+  await call(second, '/v2/pre-recorded', { json: { audio_url, custom_metadata } })
   for (const [path, ids] of [
     ['/v2/live', [connected.id, queued.id]],
     ['/v2/live?status=queued', [queued.id]],
@@ -193,14 +193,14 @@ test('lists find sessions by kind, state and metadata', async (t) => {
     ['/v2/live?custom_metadata={"x":1}', [connected.id]],
     ['/v2/transcription?kind=live&custom_metadata[room]=42&status=queued', [queued.id]],
   ] as const) {
-    const { body } = await call<List>(own, path)
+    const { body } = await call<List>(second, path)
     assert.deepEqual(
       body.items.map(({ id }) => id),
       ids,
       path,
     )
   }
-  const both = await call<List>(own, '/v2/transcription?custom_metadata[room]=42')
+  const both = await call<List>(second, '/v2/transcription?custom_metadata[room]=42')
   assert.equal(both.body.items.length, 3)
 })
 

@@ -23,7 +23,7 @@ type Model = {
 type List = { items: Model[] }
 
 const content = Buffer.from('weights')
-const own: CatalogModel = {
+const model: CatalogModel = {
   ...{ id: 'own', kind: 'recognition', engine: 'parakeet', languages: ['de'] },
   ...{ license: 'MIT', memoryBytes: 100, summary: 'for tests', revision: 'r1' },
   files: [
@@ -38,11 +38,11 @@ const own: CatalogModel = {
 
 async function install(folder: string): Promise<void> {
   const obtain = (downloads: string) => {
-    return writeFile(join(downloads, own.files[0]!.sha256), content)
+    return writeFile(join(downloads, model.files[0]!.sha256), content)
   }
   const { signal } = new AbortController()
   const conversions = { whisper: () => assert.fail('nothing to convert') }
-  await installModel(folder, { model: own, obtain }, { conversions, signal, onStep() {} })
+  await installModel(folder, { model: model, obtain }, { conversions, signal, onStep() {} })
 }
 
 async function start(t: TestContext) {

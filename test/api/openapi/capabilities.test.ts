@@ -70,8 +70,8 @@ test('models are told that are there, and that could be', () => {
 })
 
 test('every model has a license, and those that are there their makers', () => {
-  const own = reported.models.installed.filter(({ version }) => version === null)
-  for (const { license, credit, name } of own) {
+  const unversioned = reported.models.installed.filter(({ version }) => version === null)
+  for (const { license, credit, name } of unversioned) {
     assert.ok(license && credit, name)
   }
   const measured = reported.models.available.find(({ name }) => name === 'whisper-base')
@@ -84,9 +84,9 @@ test('added models of speakers are told as well', async (t) => {
   await mkdir(join(folder, 'added'))
   const record = { name: 'mine', origin: 'a.onnx', file: 'b.onnx', bytes: 1, sha256: 'c0ffee' }
   await writeFile(join(folder, 'added', 'speaker-embedding.json'), JSON.stringify(record))
-  const own = await startServer({ env: { STENO_MODELS_DIR: folder } })
-  t.after(() => own.close())
-  const { body } = await call<Capabilities>(own, '/v2/capabilities')
+  const withModels = await startServer({ env: { STENO_MODELS_DIR: folder } })
+  t.after(() => withModels.close())
+  const { body } = await call<Capabilities>(withModels, '/v2/capabilities')
   const found = body.models.installed.find(({ name }) => name === 'mine')!
   assert.deepEqual([found.kind, found.version], ['speaker-embedding', 'c0ffee'])
 })

@@ -91,10 +91,10 @@ for (const path of paths) {
         for (const { at, deep, value } of all) {
           const names = Object.keys(fields)
           const name = names[at % names.length] ?? 'new'
-          const own = fields[name]
-          if (deep && typeof own === 'object' && own !== null) {
-            const inner = Object.keys(own)
-            Object.assign(own, { [inner[at % inner.length] ?? 'new']: value })
+          const field = fields[name]
+          if (deep && typeof field === 'object' && field !== null) {
+            const inner = Object.keys(field)
+            Object.assign(field, { [inner[at % inner.length] ?? 'new']: value })
           } else fields[name] = value
         }
         const { status, body } = await create(path, fields)

@@ -268,9 +268,9 @@ test('the description follows the settings and holds no secret', async (t) => {
     },
   })
   t.after(() => configured.close())
-  const own = await describe(configured)
+  const described = await describe(configured)
   const { PreRecordedRequest, LiveRequest, PostSessionMetadata, AudioToLlmConfig, LanguageConfig } =
-    own.components.schemas
+    described.components.schemas
   const { model, custom_metadata } = PreRecordedRequest!.properties
   assert.deepEqual(model!.enum, ['stt-1', 'stt-3', 'stt-fusion', 'fast', 'best'])
   assert.deepEqual(LiveRequest!.properties.model!.enum, ['stt-1', 'fast'])
@@ -278,19 +278,23 @@ test('the description follows the settings and holds no secret', async (t) => {
   assert.ok(LanguageConfig!.properties.languages!.items.enum?.includes('yue'))
   assert.equal(AudioToLlmConfig!.properties.prompts!.maxItems, 7)
   assert.match(custom_metadata!.description, /1234/)
-  assert.match(own.info.description, /5678/)
-  assert.match(own.info.description, /Unknown fields are refused/)
+  assert.match(described.info.description, /5678/)
+  assert.match(described.info.description, /Unknown fields are refused/)
   for (const request of [PreRecordedRequest, LiveRequest]) {
     assert.equal(request!.additionalProperties, false)
   }
-  assert.equal(own.components.securitySchemes.key.name, 'x-other-key')
-  assert.match(own.components.securitySchemes.key.description, /x-other-key, x-service-key/)
-  assert.deepEqual(own.servers, [{ url: 'https://stt.example.test/speech' }])
+  assert.equal(described.components.securitySchemes.key.name, 'x-other-key')
+  assert.match(described.components.securitySchemes.key.description, /x-other-key, x-service-key/)
+  assert.deepEqual(described.servers, [{ url: 'https://stt.example.test/speech' }])
   assert.deepEqual(document.servers, [{ url: '/' }])
   for (const secret of [configured.key, configured.folder]) {
-    assert.ok(!JSON.stringify(own).includes(secret))
+    assert.ok(!JSON.stringify(described).includes(secret))
   }
-  assert.deepEqual(responsesOf(own), responsesOf(document), 'responses are those of any server')
+  assert.deepEqual(
+    responsesOf(described),
+    responsesOf(document),
+    'responses are those of any server',
+  )
 })
 
 test('forms may have other parts but do not name them, which the page would show as a field', async (t) => {

@@ -39,7 +39,7 @@ async function start(t: TestContext, options: Options = {}) {
       const samples = [...families.values()].flatMap((family) => family.samples)
       const found = samples.find((sample) => {
         const wanted = Object.entries(labels)
-        return sample.name === name && wanted.every(([key, own]) => sample.labels[key] === own)
+        return sample.name === name && wanted.every(([key, label]) => sample.labels[key] === label)
       })
       return found?.value
     }

@@ -52,8 +52,8 @@ test('the dashboard, the alerts and the rules of autoscaling use metrics and lab
   const text = await (await fetch(`${server.url}/metrics`)).text()
   const known = new Set(Array.from(text.matchAll(/^# TYPE (\w+)/gm), ([, name]) => name!))
   // Some have values only while jobs run.
-  const own = createMetrics().registry.getMetricsAsArray() as { labelNames?: string[] }[]
-  const labels = new Set(own.flatMap(({ labelNames = [] }) => labelNames))
+  const metrics = createMetrics().registry.getMetricsAsArray() as { labelNames?: string[] }[]
+  const labels = new Set(metrics.flatMap(({ labelNames = [] }) => labelNames))
 
   type Rules = { groups: { rules: { alert: string; expr: string; annotations: object }[] }[] }
   const rules = (parse(await read('alert-rules.yml')) as Rules).groups.flatMap((one) => one.rules)

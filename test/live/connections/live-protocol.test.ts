@@ -127,8 +127,8 @@ test('every word of a live utterance begins with a blank, and its text is its wo
 
 test('speech events alternate, tell when, and come around the partials and before the final', async () => {
   const { client } = await run(chunksOf(speech, 3200), { messages_config: all })
-  const own = client.messages.filter(({ type }) => /^(speech_|transcript)/.test(type))
-  const events = own.filter((message) => message.type !== 'transcript')
+  const sent = client.messages.filter(({ type }) => /^(speech_|transcript)/.test(type))
+  const events = sent.filter((message) => message.type !== 'transcript')
   assert.deepEqual(
     events.map(({ type }) => type),
     ['speech_start', 'speech_end', 'speech_start', 'speech_end'],
@@ -137,11 +137,11 @@ test('speech events alternate, tell when, and come around the partials and befor
   for (const [i, expected] of [0.4, 1.4, 1.9, 2.7].entries()) {
     assert.ok(Math.abs(times[i]! - expected) < 0.05, `${times[i]} is about ${expected}`)
   }
-  const at = (message: LiveMessage) => own.indexOf(message)
-  const partials = ofType(own, 'transcript').filter(({ data }) => !data.is_final)
+  const at = (message: LiveMessage) => sent.indexOf(message)
+  const partials = ofType(sent, 'transcript').filter(({ data }) => !data.is_final)
   assert.ok(partials.length > 0)
-  for (const final of finalsOf(own)) {
-    const before = own.slice(0, at(final))
+  for (const final of finalsOf(sent)) {
+    const before = sent.slice(0, at(final))
     const mine = partials.filter(({ data }) => data.id === final.data.id)
     assert.ok(mine.every((partial) => at(partial) < at(final)))
     assert.equal(before.filter(({ type }) => type === 'speech_end').length > 0, true)

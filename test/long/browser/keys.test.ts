@@ -11,10 +11,10 @@ test('somebody makes a key that may only read, and revokes it', { skip }, async 
   const server = await startServer()
   t.after(() => server.close())
   const options = { account: 'ann', name: 'Ann', scopes: ['read', 'write', 'keys'] as const }
-  const own = await generateKey(server.app.storage.db, options)
+  const signedIn = await generateKey(server.app.storage.db, options)
   const browser = await openBrowser(t)
   const { page, problems } = await openPage(browser, server.url)
-  await page.getByLabel('API key').fill(own.key)
+  await page.getByLabel('API key').fill(signedIn.key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('link', { name: 'Keys' }).click()
   await page.getByRole('row', { name: /^Ann \(this one\)/ }).waitFor()

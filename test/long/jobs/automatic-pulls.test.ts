@@ -52,8 +52,8 @@ async function start(t: TestContext, { models, data, mirror }: Folders) {
     ...{ memoryBytes: 1e9, log },
     suggest: (languages) => (languages.includes('de') ? model : undefined),
   })
-  const own = { folder: models, pulls, live: { partialInterval: 0.1 } }
-  const { speech } = await createTonesEngine(t, [], own)
+  const settings = { folder: models, pulls, live: { partialInterval: 0.1 } }
+  const { speech } = await createTonesEngine(t, [], settings)
   const config = readConfig({
     STENO_DATA_DIR: data,
     STENO_API_KEYS: 'test:key',

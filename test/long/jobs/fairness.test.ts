@@ -27,8 +27,11 @@ async function startHeld(t: TestContext, env: Record<string, string> = {}) {
   async function untilHeld(count: number): Promise<void> {
     while (held.length < count) await delay(5)
   }
-  const [own, other] = [await upload(server, hum(31)), await upload(as(server, OTHER_KEY), hum(31))]
-  return { server, held, untilHeld, own, other }
+  const [mine, other] = [
+    await upload(server, hum(31)),
+    await upload(as(server, OTHER_KEY), hum(31)),
+  ]
+  return { server, held, untilHeld, own: mine, other }
 }
 
 function as({ url }: TestServer, key: string) {

@@ -75,22 +75,22 @@ const pause = { seconds: 1.5 }
 const polish = { language_config: { languages: ['pl'] } }
 
 test('a job in a language that no model here knows is recognized by the remote engine', async (t) => {
-  const own = await start(t)
-  const { result } = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  const started = await start(t)
+  const { result } = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   const [utterance] = result.transcription.utterances
   assert.deepEqual(
     [utterance!.text, utterance!.language, utterance!.model],
     ['hello world', 'pl', 'remote@large'],
   )
   assert.ok(utterance!.start >= 0 && utterance!.end <= 4.5)
-  assert.equal(own.remote.seen[0]!.fields.language, 'pl')
+  assert.equal(started.remote.seen[0]!.fields.language, 'pl')
 })
 
 test('the language is what the remote engine says, for each utterance', async (t) => {
-  const own = await start(t)
+  const started = await start(t)
   const languages: Record<string, string> = { 200: 'english', 400: 'german' }
   // The stand-in hears the pitch: samples from one rise to the next.
-  own.remote.usual = (response, request) => {
+  started.remote.usual = (response, request) => {
     const { audio } = request
     const rises: number[] = []
     for (let i = 46; i < audio.length; i += 2) {
@@ -101,7 +101,7 @@ test('the language is what the remote engine says, for each utterance', async (t
     say(`tone ${pitch}`, { language: languages[pitch]! })(response, request)
   }
   const spoken = ['en', 'de'].flatMap((language) => [{ language, seconds: 3 }, pause])
-  const { result } = await transcribe(own, spoken, {
+  const { result } = await transcribe(started, spoken, {
     language_config: { languages: ['en', 'de'], code_switching: true },
   })
   const { utterances, languages: found } = result.transcription
@@ -113,13 +113,13 @@ test('the language is what the remote engine says, for each utterance', async (t
 })
 
 test('models choose: preferred by some, by name, joined with another', async (t) => {
-  const own = await start(t, {
+  const started = await start(t, {
     env: { STENO_REMOTE_ASR_PREFERRED_BY: 'stt-3', STENO_MODEL_ALIASES: 'gpu=remote' },
   })
   const spoken = [{ language: 'en', seconds: 3 }, pause]
   const english = { language_config: { languages: ['en'] } }
   const modelOf = async (fields: object) => {
-    const { result } = await transcribe(own, spoken, { ...english, ...fields })
+    const { result } = await transcribe(started, spoken, { ...english, ...fields })
     return result.transcription.utterances[0]!.model
   }
   assert.equal(await modelOf({}), 'embedded@1')
@@ -132,10 +132,10 @@ test('models choose: preferred by some, by name, joined with another', async (t)
 })
 
 test('capabilities and the list of models name the engine, and what is known of it', async (t) => {
-  const own = await start(t, { env: { STENO_REMOTE_ASR_LANGUAGES: 'pl,de' } })
+  const started = await start(t, { env: { STENO_REMOTE_ASR_LANGUAGES: 'pl,de' } })
   const entry = async () => {
     const { body } = await call<{ models: { installed: Record<string, unknown>[] } }>(
-      own.server,
+      started.server,
       '/v2/capabilities',
     )
     return body.models.installed.find(({ name }) => name === 'remote')
@@ -144,12 +144,12 @@ test('capabilities and the list of models name the engine, and what is known of 
     ...{ name: 'remote', kind: 'recognition', engine: 'remote', languages: ['pl', 'de'] },
     ...{ license: 'unknown', version: 'large', credit: null, word_times: true },
   })
-  own.remote.usual = respond({ text: 'dzień dobry' })
-  const { result } = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  started.remote.usual = respond({ text: 'dzień dobry' })
+  const { result } = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.match(result.metadata.warnings.join(), /remote does not measure word times/)
   assert.equal((await entry())!.word_times, false)
   const models = await call<{ data: { id: string; languages: string[] }[] }>(
-    own.server,
+    started.server,
     '/v1/models',
   )
   const listed = models.body.data.find(({ id }) => id === 'remote')
@@ -158,27 +158,27 @@ test('capabilities and the list of models name the engine, and what is known of 
 
 test('a job whose engine refuses the key fails at once; the key is nowhere', async (t) => {
   const { log, lines } = captureLog()
-  const own = await start(t, { log })
-  const { remote } = own
+  const started = await start(t, { log })
+  const { remote } = started
   remote.usual = respond({ error: { message: `bad key ${KEY}` } }, 401)
-  const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  const job = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.deepEqual([job.status, job.error_code, remote.seen.length], ['error', 502, 1])
   assert.ok(lines.length > 3)
   assert.ok(!JSON.stringify([job, lines]).includes(KEY))
 })
 
 test('a job is tried again while the engine fails, and ends with what stood in the way', async (t) => {
-  const own = await start(t, { env: { STENO_JOB_MAX_ATTEMPTS: '1' } })
-  own.remote.usual = respond({}, 503, { 'retry-after': '0' })
-  const job = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  const started = await start(t, { env: { STENO_JOB_MAX_ATTEMPTS: '1' } })
+  started.remote.usual = respond({}, 503, { 'retry-after': '0' })
+  const job = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.equal(job.status, 'error')
   assert.match(
     JSON.stringify(job),
     /its only attempt failed: .*the remote engine: it responds with 503/,
   )
-  own.remote.next.push(respond({}, 503))
-  own.remote.usual = say('dzień dobry')
-  const again = await transcribe(own, [{ language: 'en', seconds: 3 }, pause], polish)
+  started.remote.next.push(respond({}, 503))
+  started.remote.usual = say('dzień dobry')
+  const again = await transcribe(started, [{ language: 'en', seconds: 3 }, pause], polish)
   assert.equal(again.result.transcription.utterances[0]!.text, 'dzień dobry')
 })
 
@@ -196,25 +196,25 @@ async function listen(
 }
 
 test('a live session: finals by the remote engine', async (t) => {
-  const own = await start(t, { live: true })
-  assert.deepEqual(await listen(own, ['pl']), ['hello world', 'hello world'])
+  const started = await start(t, { live: true })
+  assert.deepEqual(await listen(started, ['pl']), ['hello world', 'hello world'])
 })
 
 test('a live session goes on with a model of this machine when the engine fails', async (t) => {
-  const own = await start(t, { live: true })
-  own.remote.usual = respond({}, 500)
-  const finals = await listen(own, ['en'])
+  const started = await start(t, { live: true })
+  started.remote.usual = respond({}, 500)
+  const finals = await listen(started, ['en'])
   assert.deepEqual(
     finals.map((text) => text.split(' ').slice(0, 2).join(' ')),
     ['en embedded', 'en embedded'],
   )
-  const { length } = own.remote.seen
-  await listen(own, ['en'])
-  assert.equal(own.remote.seen.length, length, 'further finals do not wait for it')
+  const { length } = started.remote.seen
+  await listen(started, ['en'])
+  assert.equal(started.remote.seen.length, length, 'further finals do not wait for it')
 })
 
 test('without such a model the finals wait until the engine answers', async (t) => {
-  const own = await start(t, { live: true })
-  own.remote.next.push(respond({}, 500), respond({}, 500))
-  assert.deepEqual(await listen(own, ['pl']), ['hello world', 'hello world'])
+  const started = await start(t, { live: true })
+  started.remote.next.push(respond({}, 500), respond({}, 500))
+  assert.deepEqual(await listen(started, ['pl']), ['hello world', 'hello world'])
 })

@@ -26,8 +26,8 @@ before(async () => {
     if (existsSync(source)) cpSync(source, join(folder, name), { recursive: true })
   }
   // Packages from elsewhere are not what is listed here.
-  const own = { ...manifest, bundleDependencies: [] }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
+  const unbundled = { ...manifest, bundleDependencies: [] }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(unbundled))
   for (const name of ['test', 'bench', 'scripts', 'models']) {
     cpSync(join(root, 'package.json'), join(folder, name, 'stray.json'))
   }

@@ -43,8 +43,8 @@ test('a process leaves alone what another one works on, and takes it when that w
   const { storage, jobs } = service
   await storage.swept
   await jobs.start()
-  const own = await service.submit({ seconds: 1 })
-  while ((await ownStatus(service, own)) !== 'done') await delay(10)
+  const submitted = await service.submit({ seconds: 1 })
+  while ((await ownStatus(service, submitted)) !== 'done') await delay(10)
   const busy = { hasFolder: true, hasObject: true, unfinished: 1 }
   const state = await stateOf(service, work)
   assert.deepEqual(state, { status: 'processing', owner: work.owner, ...busy })

@@ -40,8 +40,8 @@ export async function checkExchange(url: string, exchange: Exchange): Promise<vo
   try {
     check?.(exchange)
   } catch {
-    const own = await readDescription(url)
-    own?.(exchange)
+    const description = await readDescription(url)
+    description?.(exchange)
   }
 }
 
@@ -140,7 +140,7 @@ function matchesMedia(range: string, type: string): boolean {
 function close(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(close)
   if (typeof value !== 'object' || value === null) return value
-  const closed = Object.fromEntries(Object.entries(value).map(([key, own]) => [key, close(own)]))
+  const closed = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, close(item)]))
   const isObject = closed.type === 'object' && typeof closed.properties === 'object'
   return isObject ? { additionalProperties: false, ...closed } : closed
 }

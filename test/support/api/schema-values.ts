@@ -87,7 +87,10 @@ function objects(schema: JsonSchema, options: ValueOptions): fc.Arbitrary<unknow
       maxKeys: 3,
     })
   }
-  const fields = Object.entries(properties).map(([name, own]) => [name, valuesOf(own, options)])
+  const fields = Object.entries(properties).map(([name, property]) => [
+    name,
+    valuesOf(property, options),
+  ])
   const record: Record<string, fc.Arbitrary<unknown>> = Object.fromEntries(fields)
   return fc.record(record, { requiredKeys: [...required] })
 }

@@ -39,10 +39,10 @@ function languagesOf(audio: Float32Array, allowed: readonly string[]): LanguageP
   )
   const found = known.map((language) => {
     const length = SAMPLE_RATE / pitches[language]!
-    const own = periods.filter((period) => Math.abs(period - length) < 3).length
+    const similar = periods.filter((period) => Math.abs(period - length) < 3).length
     // Short speech is hard to identify.
     const certainty = Math.min(1, periods.reduce((sum, one) => sum + one, 0) / SAMPLE_RATE)
-    const share = (certainty * own) / Math.max(1, periods.length)
+    const share = (certainty * similar) / Math.max(1, periods.length)
     return { language, probability: share + (1 - certainty) / known.length }
   })
   return found.sort((a, b) => b.probability - a.probability)

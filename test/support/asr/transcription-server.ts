@@ -61,7 +61,7 @@ export function speak(text: string, { language = 'english' } = {}): Responder {
 export async function startTranscriptionServer(): Promise<TranscriptionServer> {
   const server = createServer(async (request, response) => {
     response.on('close', () => {
-      if (!response.writableEnded) own.aborted++
+      if (!response.writableEnded) opened.aborted++
     })
     const body = await buffer(request)
     const headers = { 'content-type': request.headers['content-type'] ?? '' }
@@ -75,13 +75,13 @@ export async function startTranscriptionServer(): Promise<TranscriptionServer> {
     const { url: path = '' } = request
     const { authorization } = request.headers
     const seen = { path, authorization, fields: Object.fromEntries(entries), audio }
-    own.seen.push(seen)
-    const manner = own.next.shift() ?? own.usual
+    opened.seen.push(seen)
+    const manner = opened.next.shift() ?? opened.usual
     manner(response, seen)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const own: TranscriptionServer = {
+  const opened: TranscriptionServer = {
     url: `http://127.0.0.1:${port}/v1`,
     ...{ seen: [], next: [], usual: speak('hello world'), aborted: 0 },
     async close() {
@@ -89,5 +89,5 @@ export async function startTranscriptionServer(): Promise<TranscriptionServer> {
       await new Promise((resolve) => server.close(resolve))
     },
   }
-  return own
+  return opened
 }

@@ -54,8 +54,8 @@ export function decodePlainly(
   for (let layer = 0; layer < size.layers; layer++) {
     const name = `decoder/layer_${layer}`
     const normal = normalize(model, states, `${name}/self_attention/layer_norm`)
-    const own = split(linear(model, normal, `${name}/self_attention/linear_0`), 3)
-    const seen = attend(own[0]!, own[1]!, own[2]!, true).output
+    const projected = split(linear(model, normal, `${name}/self_attention/linear_0`), 3)
+    const seen = attend(projected[0]!, projected[1]!, projected[2]!, true).output
     states = add(states, linear(model, seen, `${name}/self_attention/linear_1`))
     const crossed = normalize(model, states, `${name}/attention/layer_norm`)
     const query = linear(model, crossed, `${name}/attention/linear_0`)

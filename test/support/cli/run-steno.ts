@@ -14,11 +14,11 @@ type Steno = ChildProcessByStdio<Writable, Readable, Readable>
 
 /** Starts `steno …args` as a user would, with none of the settings of this shell. */
 export function startSteno(args: readonly string[], { env, cwd, ipc }: Options = {}): Steno {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('STENO_'))
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('STENO_'))
   const command = ['--disable-warning=ExperimentalWarning', main, ...args]
   return spawn(process.execPath, command, {
     cwd,
-    env: { ...Object.fromEntries(own), ...env },
+    env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
   }) as unknown as Steno
 }

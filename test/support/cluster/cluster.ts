@@ -103,9 +103,9 @@ export async function startCluster(
       env: envs[i] ?? {},
     })),
   )
-  const start = async ({ host, folder, env: own }: (typeof places)[number]) => {
+  const start = async ({ host, folder, env: nodeEnv }: (typeof places)[number]) => {
     const { address, command } = host
-    const settings = { ...env, STENO_HOST: address, ...own }
+    const settings = { ...env, STENO_HOST: address, ...nodeEnv }
     return (await startChild(t, folder, { env: settings, command }))!
   }
   const servers = await Promise.all(places.map(start))

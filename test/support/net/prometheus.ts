@@ -50,5 +50,5 @@ function parseSample(line: string): Sample {
   const value = Number(number)
   if (!name || number === '' || !Number.isFinite(value)) throw new Error(`no sample: ${line}`)
   const labels = [...labeled.matchAll(/([a-z_]\w*)="((?:[^"\\]|\\.)*)"/g)]
-  return { name, labels: Object.fromEntries(labels.map(([, key, own]) => [key, own])), value }
+  return { name, labels: Object.fromEntries(labels.map(([, key, label]) => [key, label])), value }
 }

@@ -24,12 +24,12 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
     client.pipe(server).pipe(client)
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const own = (proxy.address() as AddressInfo).port
+  const proxyPort = (proxy.address() as AddressInfo).port
   return {
     through(url) {
       const address = new URL(url)
       address.hostname = '127.0.0.1'
-      address.port = String(own)
+      address.port = String(proxyPort)
       return String(address)
     },
     get recorded() {

@@ -100,17 +100,17 @@ export function useEdits(job: Job): Edits {
 /** Returns a transcript that nobody may correct here. */
 export function readOnly(utterances: readonly (ApiUtterance | ShownUtterance)[]): Edits {
   return {
-    utterances: utterances.map((own, i) => ('source' in own ? own : withSource(own, i))),
+    utterances: utterances.map((shown, i) => ('source' in shown ? shown : withSource(shown, i))),
     state: undefined,
     apply: async () => false,
     at: (source) => ({ ...source, expected: '' }),
   }
 }
 
-function withSource(own: ApiUtterance, utterance: number): ShownUtterance {
+function withSource(utteranceView: ApiUtterance, utterance: number): ShownUtterance {
   return {
-    ...own,
-    words: own.words.map((word, source) => ({ ...word, source })),
-    source: { utterance, from: 0, to: own.words.length },
+    ...utteranceView,
+    words: utteranceView.words.map((word, source) => ({ ...word, source })),
+    source: { utterance, from: 0, to: utteranceView.words.length },
   }
 }

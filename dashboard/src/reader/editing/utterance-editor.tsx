@@ -132,8 +132,8 @@ function offsetOf({ words, text }: ShownUtterance, word: number): number {
   const before = words.slice(0, word).map((one) => one.word)
   const blanks = text.length - text.trimStart().length
   const offset = before.join('').length - blanks
-  const own = words[word]?.word ?? ''
-  return Math.max(0, offset + own.length - own.trimStart().length)
+  const original = words[word]?.word ?? ''
+  return Math.max(0, offset + original.length - original.trimStart().length)
 }
 
 /** Returns the machine's word that the word at or after an offset begins with. */

@@ -6,5 +6,5 @@ export function truncateLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.slice(0, MAX_KEPT).map(truncateLists)
   const entries = Object.entries(value).slice(0, MAX_KEPT)
-  return Object.fromEntries(entries.map(([key, own]) => [key, truncateLists(own)]))
+  return Object.fromEntries(entries.map(([key, item]) => [key, truncateLists(item)]))
 }

@@ -115,8 +115,8 @@ export function keyRoutes({
 }
 
 /** A key can grant only scopes that it has itself. */
-function requireNoMore(wanted: readonly Scope[], own: readonly Scope[]): void {
-  const more = wanted.filter((scope) => !own.includes(scope))
+function requireNoMore(wanted: readonly Scope[], held: readonly Scope[]): void {
+  const more = wanted.filter((scope) => !held.includes(scope))
   if (more.length > 0) throw new AppError('key_refused', `it has the scope ${more.join(', ')}`)
 }
 

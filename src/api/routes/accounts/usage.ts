@@ -33,8 +33,8 @@ export function usageRoutes({
   }
 
   return async (http) => {
-    http.get('/v2/usage', { schema }, async ({ query, scopes, account: own }) => {
-      const account = requireAccount(query, { account: own, scopes })
+    http.get('/v2/usage', { schema }, async ({ query, scopes, account: caller }) => {
+      const account = requireAccount(query, { account: caller, scopes })
       const { from, to } = readDays(query, wallNow())
       const by = [...new Set(query.by ?? ['day' as const])]
       const period = { account, from, to: to + DAY_MS }

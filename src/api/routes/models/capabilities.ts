@@ -70,8 +70,8 @@ function describeModels(folder: string, remote: App['speech']['remote']) {
     const fields = { name: id, kind, engine, languages: languageCodes, license }
     return { ...fields, version: null, credit, ...wordTimesOf({ kind }) }
   })
-  const added = stored.map(({ id, kind, engine, languages, revision, folder: own }) => {
-    const { license = '', credit } = readStoredRecord(own) ?? {}
+  const added = stored.map(({ id, kind, engine, languages, revision, folder: modelFolder }) => {
+    const { license = '', credit } = readStoredRecord(modelFolder) ?? {}
     const fields = { name: id, kind, engine, languages: [...languages], license }
     return { ...fields, version: revision, credit: credit ?? null, ...wordTimesOf({ kind }) }
   })

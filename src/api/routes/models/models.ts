@@ -15,8 +15,8 @@ export function modelRoutes({
   const models = () => {
     return [...modelNames(config.models), ...foreignModels].map((id) => {
       const fields = { id, object: 'model' as const, created: 0, owned_by: 'steno' }
-      const own = id === 'remote' ? speech.remote?.capabilities.languages : undefined
-      return { ...fields, languages: [...(own ?? speech.languages)] }
+      const remoteLanguages = id === 'remote' ? speech.remote?.capabilities.languages : undefined
+      return { ...fields, languages: [...(remoteLanguages ?? speech.languages)] }
     })
   }
 

@@ -113,8 +113,8 @@ function echo(value: unknown): unknown {
   const entriesOf = Object.entries(value).filter(([key]) => !ofSettings.has(key))
   const kept = Object.fromEntries(entriesOf)
   if (kept.format === 'language-code') return Language
-  const entries = Object.entries(kept).filter(([, own]) => !isDeprecated(own))
-  return Object.fromEntries(entries.map(([key, own]) => [key, echo(own)]))
+  const entries = Object.entries(kept).filter(([, field]) => !isDeprecated(field))
+  return Object.fromEntries(entries.map(([key, field]) => [key, echo(field)]))
 }
 
 function isDeprecated(value: unknown): boolean {

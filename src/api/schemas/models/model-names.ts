@@ -10,8 +10,8 @@ export function modelNames({
   aliases,
   remote,
 }: Pick<Config['models'], 'aliases' | 'remote'>): string[] {
-  const own = remote ? [...models, 'remote'] : models
-  return [...own, ...Object.keys(aliases).filter((alias) => !own.includes(alias))]
+  const names = remote ? [...models, 'remote'] : models
+  return [...names, ...Object.keys(aliases).filter((alias) => !names.includes(alias))]
 }
 
 /**

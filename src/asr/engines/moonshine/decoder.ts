@@ -226,9 +226,9 @@ async function readDraft(batch: Batch, row: Row): Promise<void> {
   do {
     const right = await verifyDraft(batch, row, draft.slice(at, at + size))
     // After the accepted tokens, the model has written one of its own.
-    const own = decoding.tokens.at(-1) ?? END_TOKEN
-    const isRight = own === draft[at + right]
-    at = realignDraft(draft, at + right, own)
+    const written = decoding.tokens.at(-1) ?? END_TOKEN
+    const isRight = written === draft[at + right]
+    at = realignDraft(draft, at + right, written)
     size = isRight ? MAX_DRAFT_TOKENS : Math.max(MIN_DRAFT_TOKENS, right)
   } while (row.open && at < draft.length)
 }
@@ -283,14 +283,14 @@ function isOpen(row: Row): boolean {
 function choose(row: Row, outputs: Tensors, i: number): void {
   const { decoding, bounds } = row
   const logits = floatsOf(outputs.logits).subarray(i * VOCABULARY, i * VOCABULARY + PRINTABLE)
-  const own = likeliest(logits, decoding.tokens.length < bounds.minTokens)
-  const token = row.biased?.choose(logits, own) ?? own
+  const likely = likeliest(logits, decoding.tokens.length < bounds.minTokens)
+  const token = row.biased?.choose(logits, likely) ?? likely
   const largest = floatsOf(outputs.largest_logit)[i]!
   const probability = floatsOf(outputs.largest_probability)[i]!
   // The logarithm of the runtime depends, in its last bit, on how many it takes at once.
   decoding.logProbs.push(logits[token]! - largest + Math.log(probability))
   decoding.attention.push(attentionRow(outputs.attention!, i, decoding.frames))
-  row.rewindTo = row.biased?.write(token === END_TOKEN ? 'end' : token, own)
+  row.rewindTo = row.biased?.write(token === END_TOKEN ? 'end' : token, likely)
   if (token === END_TOKEN || row.rewindTo !== undefined) {
     close(row, 'end')
     return

@@ -39,8 +39,8 @@ test('a row and the first tokens are kept in place, without the numbers of other
   const second = [...cache(1, 0), ...cache(1, 1)]
   const kept = selectRows(caches(), [1])
   assert.deepEqual([kept.keys!.dims, ...floatsOf(kept.keys)], [[1, 2, 3, 2], ...second])
-  const own = rowOf(caches(), 1)
-  assert.deepEqual([own.keys!.dims, ...floatsOf(own.keys)], [[1, 2, 3, 2], ...second])
+  const row = rowOf(caches(), 1)
+  assert.deepEqual([row.keys!.dims, ...floatsOf(row.keys)], [[1, 2, 3, 2], ...second])
 })
 
 test('a call writes into other arrays than the one before it, and into the same as the next', () => {

@@ -24,7 +24,8 @@ export function paddedWidth(frames: number): number {
 /** Returns the attention mask of rows with so many frames each: 0 where there is audio. */
 export function encoderMask(frames: readonly number[], width: number): Tensor {
   const mask = new Float32Array(frames.length * width)
-  for (const [i, own] of frames.entries()) mask.fill(PADDING, i * width + own, (i + 1) * width)
+  for (const [i, length] of frames.entries())
+    mask.fill(PADDING, i * width + length, (i + 1) * width)
   return floats(mask, [frames.length, 1, 1, width])
 }
 

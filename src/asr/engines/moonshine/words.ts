@@ -37,12 +37,12 @@ function wordOf(
   starts: readonly number[],
   range: UnalignedWord['tokens'],
 ): UnalignedWord | undefined {
-  const own = tokens.slice(range.first, range.last + 1)
-  const text = textOf(own)
-  const firstWordToken = own.findIndex(isSpoken)
+  const wordTokens = tokens.slice(range.first, range.last + 1)
+  const text = textOf(wordTokens)
+  const firstWordToken = wordTokens.findIndex(isSpoken)
   // Bytes count as spoken: they may be letters.
   if (firstWordToken < 0 || !/[\p{L}\p{N}]/u.test(text)) return undefined
-  const lastWordAt = own.findLastIndex(isSpoken)
+  const lastWordAt = wordTokens.findLastIndex(isSpoken)
   const start = starts[range.first + firstWordToken]!
   const end = Math.max(start, starts[range.first + lastWordAt + 1]!)
   return { text, start, end, tokens: range }

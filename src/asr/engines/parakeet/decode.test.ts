@@ -90,10 +90,10 @@ describe('Parakeet with random weights', () => {
       const theirs = tokens.map((text: string, n: number) => {
         return `${text.trim()} ${Math.round(timestamps[n] / 0.08)} ${Math.round(durations[n] / 0.08)}`
       })
-      const own = ours[i]!.map(({ token, frame, frames }) => {
+      const decoded = ours[i]!.map(({ token, frame, frames }) => {
         return `${pieces[token]!.replace('▁', '')} ${frame} ${frames}`
       })
-      assert.deepEqual(own, theirs)
+      assert.deepEqual(decoded, theirs)
     }
   })
 

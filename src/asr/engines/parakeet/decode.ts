@@ -33,7 +33,7 @@ type Row = Place & {
   chunk: EncodedChunk
   tokens: TimedToken[]
   before: Place[]
-  own: number[]
+  likeliest: number[]
   unbiasedPositions: Set<number>
   biased: BiasedText | undefined
 }
@@ -52,7 +52,7 @@ export async function decodePieces(
     const unbiasedPositions = new Set<number>()
     const start = { frame: 0, inFrame: 0, last: network.blank, state: network.initialState }
     const biased = bias && followBias(bias, unbiasedPositions)
-    return { ...start, chunk, tokens: [], before: [], own: [], unbiasedPositions, biased }
+    return { ...start, chunk, tokens: [], before: [], likeliest: [], unbiasedPositions, biased }
   })
   const isOpen = (row: Row) => {
     if (row.frame < row.chunk.frames) return true
@@ -84,18 +84,18 @@ type Output = {
 
 function advance(row: Row, { scores, state, blank, bias }: Output): void {
   const logits = scores.subarray(0, blank + 1)
-  const own = likeliest(logits)
+  const likely = likeliest(logits)
   const frames = likeliest(scores.subarray(blank + 1))
-  const token = own === blank ? blank : (row.biased?.choose(logits, own) ?? own)
+  const token = likely === blank ? blank : (row.biased?.choose(logits, likely) ?? likely)
   if (token !== blank) {
     const { frame, inFrame, last } = row
     row.before.push({ frame, inFrame, last, state: row.state })
     row.tokens.push({ token, frame, frames, logProb: logProbability(logits, token) })
-    row.own.push(own)
+    row.likeliest.push(likely)
     row.state = state
     row.last = token
     row.inFrame++
-    const rewindTo = row.biased?.write(token, own)
+    const rewindTo = row.biased?.write(token, likely)
     if (rewindTo !== undefined && bias) {
       rewind(row, rewindTo, bias)
       return
@@ -110,14 +110,14 @@ function advance(row: Row, { scores, state, blank, bias }: Output): void {
 /** Returns to the place before a token; there the model decides alone. */
 function rewind(row: Row, rewindTo: number, bias: VocabularyBias): void {
   Object.assign(row, row.before[rewindTo])
-  for (const list of [row.before, row.tokens, row.own]) list.length = rewindTo
+  for (const list of [row.before, row.tokens, row.likeliest]) list.length = rewindTo
   row.unbiasedPositions.add(rewindTo)
   if (row.unbiasedPositions.size > MAX_TAKEN_BACK) {
     row.biased = undefined
     return
   }
   row.biased = followBias(bias, row.unbiasedPositions)
-  for (const [i, { token }] of row.tokens.entries()) row.biased.write(token, row.own[i])
+  for (const [i, { token }] of row.tokens.entries()) row.biased.write(token, row.likeliest[i])
 }
 
 function likeliest(scores: Float32Array): number {

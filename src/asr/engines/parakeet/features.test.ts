@@ -56,7 +56,7 @@ test('features are those of NeMo', () => {
     { mel: 127, frame: 99, value: 3.8262 },
   ]
   for (const { mel, frame, value } of expected) {
-    const own = data[mel * frames + frame]!
-    assert.ok(Math.abs(own - value) < 1e-3, `${own} is not ${value}`)
+    const found = data[mel * frames + frame]!
+    assert.ok(Math.abs(found - value) < 1e-3, `${found} is not ${value}`)
   }
 })

@@ -226,8 +226,8 @@ function stackStates(
   const data = new Float32Array(layers * inputs.length * hidden)
   for (const [row, { state }] of inputs.entries()) {
     for (let layer = 0; layer < layers; layer++) {
-      const own = state[which].subarray(layer * hidden, (layer + 1) * hidden)
-      data.set(own, (layer * inputs.length + row) * hidden)
+      const values = state[which].subarray(layer * hidden, (layer + 1) * hidden)
+      data.set(values, (layer * inputs.length + row) * hidden)
     }
   }
   return floats(data, [layers, inputs.length, hidden])
@@ -239,10 +239,10 @@ function pickState(
   { row, rows }: { row: number; rows: number },
 ): Float32Array {
   const all = floatsOf(tensor)
-  const own = new Float32Array(layers * hidden)
+  const values = new Float32Array(layers * hidden)
   for (let layer = 0; layer < layers; layer++) {
     const from = (layer * rows + row) * hidden
-    own.set(all.subarray(from, from + hidden), layer * hidden)
+    values.set(all.subarray(from, from + hidden), layer * hidden)
   }
-  return own
+  return values
 }

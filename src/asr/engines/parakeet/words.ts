@@ -23,13 +23,13 @@ export function wordsOf(
   for (let first = 0; first < tokens.length; ) {
     let next = first + 1
     while (next < tokens.length && !opensWord(pieces[tokens[next]!.token]!)) next++
-    const own = tokens.slice(first, next)
-    const text = own
+    const wordTokens = tokens.slice(first, next)
+    const text = wordTokens
       .map(({ token }) => pieces[token]!)
       .join('')
       .replaceAll(WORD_BOUNDARY, ' ')
       .trim()
-    const spoken = own.filter(({ token }) => /[\p{L}\p{N}]/u.test(pieces[token]!))
+    const spoken = wordTokens.filter(({ token }) => /[\p{L}\p{N}]/u.test(pieces[token]!))
     const previous = words.at(-1)
     if (spoken.length > 0) {
       const last = spoken.at(-1)!

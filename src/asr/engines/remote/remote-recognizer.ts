@@ -110,8 +110,8 @@ export function createRemoteRecognizer(options: RemoteOptions): RemoteRecognizer
     const audio = await readAudio(request.path, request.segment)
     const seconds = (end - start) / SAMPLE_RATE
     const prompt = promptOf(request.vocabulary)
-    const send = (own: string) => {
-      const work = () => post(options, { ...request, audio, prompt: own, signal, use, seen })
+    const send = (sentPrompt: string) => {
+      const work = () => post(options, { ...request, audio, prompt: sentPrompt, signal, use, seen })
       return enter(work, { account: use, signal })
     }
     const first = readOrFail(await send(prompt), seconds)

@@ -29,12 +29,12 @@ export async function startSherpa(setup: SherpaSetup): Promise<SherpaProcess> {
   async function perform(task: SherpaTask, signal: AbortSignal): Promise<SherpaText> {
     signal.throwIfAborted()
     await whenReady()
-    const own = ++id
+    const taskId = ++id
     const outcome = await worker.run(
-      { id: own, task },
+      { id: taskId, task },
       {
         receive: (message: FromSherpa) =>
-          'id' in message && message.id === own ? message : undefined,
+          'id' in message && message.id === taskId ? message : undefined,
       },
     )
     if ('lost' in outcome) {

@@ -16,7 +16,7 @@ export function offlineConfig(layout: SherpaLayout, setup: SherpaSetup): Recogni
   const path = (name = '') => join(setup.folder, name)
   const { model, encoder, decoder, joiner } = layout.parts
   const transducer = { encoder: path(encoder), decoder: path(decoder), joiner: path(joiner) }
-  const own: Record<Exclude<SherpaFamily, 'streaming-transducer'>, object> = {
+  const byFamily: Record<Exclude<SherpaFamily, 'streaming-transducer'>, object> = {
     'sense-voice': {
       senseVoice: { model: path(model), language: '', useInverseTextNormalization: 1 },
     },
@@ -39,7 +39,7 @@ export function offlineConfig(layout: SherpaLayout, setup: SherpaSetup): Recogni
   return {
     featConfig: { sampleRate: SAMPLE_RATE, featureDim: BANDS },
     modelConfig: {
-      ...own[family as keyof typeof own],
+      ...byFamily[family as keyof typeof byFamily],
       ...common(layout, setup),
     },
     decodingMethod: 'greedy_search',

@@ -31,11 +31,11 @@ export function wordsOf(
   const groups = group(letters)
   const ends = endsOf(decoded, groups, seconds)
   const words: SherpaWord[] = []
-  for (const own of groups) {
-    const text = own.map(({ letter }) => letter).join('')
-    const spoken = own.filter(({ letter }) => SPOKEN.test(letter))
+  for (const wordLetters of groups) {
+    const text = wordLetters.map(({ letter }) => letter).join('')
+    const spoken = wordLetters.filter(({ letter }) => SPOKEN.test(letter))
     const previous = words.at(-1)
-    const lastToken = own.at(-1)!.token
+    const lastToken = wordLetters.at(-1)!.token
     if (spoken.length > 0) {
       const [first, last] = [spoken[0]!.token, spoken.at(-1)!.token]
       const start = Math.min(Math.max(decoded.times[first] ?? 0, previous?.start ?? 0), seconds)
@@ -57,7 +57,9 @@ export function wordsOf(
  */
 export function interpolateWordTimes(text: string, seconds: number): SherpaWord[] {
   const letters = [...text.normalize('NFC')].map((letter) => ({ letter, token: 0 }))
-  const groups = group(letters).map((own) => own.map(({ letter }) => letter).join(''))
+  const groups = group(letters).map((wordLetters) =>
+    wordLetters.map(({ letter }) => letter).join(''),
+  )
   const total = groups.reduce((sum, one) => sum + one.length, 0)
   const words: SherpaWord[] = []
   let done = 0
@@ -128,9 +130,9 @@ function endsOf(
   groups: readonly (readonly Letter[])[],
   seconds: number,
 ): number[] {
-  const gaps = groups.flatMap((own) => {
-    return own.slice(1).flatMap(({ token }, i) => {
-      const from = own[i]!.token
+  const gaps = groups.flatMap((wordLetters) => {
+    return wordLetters.slice(1).flatMap(({ token }, i) => {
+      const from = wordLetters[i]!.token
       return token > from ? [(times[token] ?? 0) - (times[from] ?? 0)] : []
     })
   })

@@ -54,11 +54,11 @@ export async function decodeBeams(
       const output = await decoder.step(read, { attention: true, lastOnly: true })
       const extensions = open
         .flatMap((hypothesis, from) => {
-          const own = output.logits.subarray(
+          const logits = output.logits.subarray(
             from * config.vocabulary,
             (from + 1) * config.vocabulary,
           )
-          const best = rank(own, { count: BEAMS + 1, isFirst: hypothesis.tokens.length === 0 })
+          const best = rank(logits, { count: BEAMS + 1, isFirst: hypothesis.tokens.length === 0 })
           return best.map((one) => ({ ...one, from, score: hypothesis.score + one.logProb }))
         })
         .sort((a, b) => b.score - a.score)

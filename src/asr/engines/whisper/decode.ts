@@ -61,11 +61,11 @@ export async function detect(network: WhisperNetwork, audio: EncodedAudio): Prom
   )
   decoder.close()
   return items.map((i) => {
-    const own = logits.subarray(i * vocabulary, (i + 1) * vocabulary)
+    const row = logits.subarray(i * vocabulary, (i + 1) * vocabulary)
     const codes = Object.keys(languages)
-    const shares = softmax(codes.map((code) => own[languages[code]!]!))
+    const shares = softmax(codes.map((code) => row[languages[code]!]!))
     return {
-      noSpeech: Math.exp(own[tokens.noSpeech]! - logSumExp(own)),
+      noSpeech: Math.exp(row[tokens.noSpeech]! - logSumExp(row)),
       languages: new Map(codes.map((code, at) => [code, shares[at]!])),
     }
   })

@@ -83,9 +83,9 @@ export async function loadWhisper(
     config,
     async encode(features, { keep = false } = {}) {
       const chunks: Tensors[] = []
-      for (const own of features) {
-        const chunk = kept.take(own) ?? (await encodeChunk(encoder, config, own))
-        if (keep) kept.keep(own, chunk)
+      for (const spectrum of features) {
+        const chunk = kept.take(spectrum) ?? (await encodeChunk(encoder, config, spectrum))
+        if (keep) kept.keep(spectrum, chunk)
         chunks.push(chunk)
       }
       const audio = { frames: chunks.map((chunk) => chunk['key.0']!.dims[2]!) }
@@ -197,7 +197,8 @@ function stackChunks(chunks: readonly Tensors[], config: WhisperConfig): Tensors
   const frames = chunks.map((chunk) => chunk['key.0']!.dims[2]!)
   const width = Math.max(...frames)
   const mask = new Float32Array(chunks.length * width)
-  for (const [row, own] of frames.entries()) mask.fill(HIDDEN, row * width + own, (row + 1) * width)
+  for (const [row, length] of frames.entries())
+    mask.fill(HIDDEN, row * width + length, (row + 1) * width)
   const stacked: Tensors = { cross_mask: floats(mask, [chunks.length, 1, 1, width]) }
   const size = hidden / heads
   for (const name of partsOf(config)) {
@@ -207,10 +208,10 @@ function stackChunks(chunks: readonly Tensors[], config: WhisperConfig): Tensors
     }
     const data = new Float32Array(chunks.length * heads * width * size)
     for (const [row, chunk] of chunks.entries()) {
-      const own = floatsOf(chunk[name])
-      const length = own.length / heads
+      const values = floatsOf(chunk[name])
+      const length = values.length / heads
       for (let head = 0; head < heads; head++) {
-        const part = own.subarray(head * length, (head + 1) * length)
+        const part = values.subarray(head * length, (head + 1) * length)
         data.set(part, (row * heads + head) * width * size)
       }
     }

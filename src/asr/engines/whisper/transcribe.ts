@@ -121,23 +121,23 @@ async function transcribeBatch(
   const found: Transcription[] = []
   for (const [i, first] of decodings.entries()) {
     const { language } = requests[i]!
-    const own = { segment: segments[i]!, language, detection: detections[i]! }
+    const spoken = { segment: segments[i]!, language, detection: detections[i]! }
     let decoding = first
     let how = shared
-    if (prompt.length > 0 && hasCollapsed(model, decoding, own)) {
+    if (prompt.length > 0 && hasCollapsed(model, decoding, spoken)) {
       how = { ...shared, prompt: [] }
       decoding = (await decodeBatch(network, audio, [requests[i]!], how))[0]!
     }
     const isUncertain = meanLogProbability(decoding) < CERTAIN_LOG_PROB
-    if (isUncertain && !isNoSpeech(decoding, own.detection)) {
+    if (isUncertain && !isNoSpeech(decoding, spoken.detection)) {
       const request = { ...requests[i]!, greedy: decoding }
       decoding = (await decodeBeams(network, audio, request, how)) ?? decoding
     }
-    if (isDoubtful(tokenizer, decoding) && !isNoSpeech(decoding, own.detection)) {
-      decoding = await decodeAgain(model, { ...own, decoding }, options)
+    if (isDoubtful(tokenizer, decoding) && !isNoSpeech(decoding, spoken.detection)) {
+      decoding = await decodeAgain(model, { ...spoken, decoding }, options)
     }
-    const isEmpty = !options.forceNonEmpty && isNoSpeech(decoding, own.detection)
-    found.push({ ...own, decoding: isEmpty ? withoutTokens(decoding) : decoding })
+    const isEmpty = !options.forceNonEmpty && isNoSpeech(decoding, spoken.detection)
+    found.push({ ...spoken, decoding: isEmpty ? withoutTokens(decoding) : decoding })
   }
   return found
 }
@@ -185,9 +185,9 @@ export async function encode(
 ): Promise<EncodedAudio> {
   const max = Math.min(FULL_FRAMES, network.config.audioPositions * 2)
   const features = segments.map((segment) => {
-    const own = Math.ceil(segment.length / HOP) + silence
+    const frames = Math.ceil(segment.length / HOP) + silence
     // An odd frame would be dropped by the encoder.
-    return extract(segment, Math.min(max, own + (own % 2)))
+    return extract(segment, Math.min(max, frames + (frames % 2)))
   })
   signal.throwIfAborted()
   return await network.encode(features, { keep })

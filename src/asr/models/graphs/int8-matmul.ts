@@ -24,7 +24,7 @@ export function readByteMatrix(graph: OnnxGraph, part: string): Int8Matrix {
     if (found === undefined) throw new TypeError(`a product has another form: ${part}`)
     return found
   }
-  const tensor = (name = '') => graph.initializer.find((own) => own.name === name)
+  const tensor = (name = '') => graph.initializer.find((constant) => constant.name === name)
   const consumer = (name = '') => need(graph.node.find(({ input }) => input.includes(name)))
   const { input, output } = need(
     graph.node.find(({ op_type, name }) => op_type === 'MatMulInteger' && name.includes(part)),
@@ -35,7 +35,7 @@ export function readByteMatrix(graph: OnnxGraph, part: string): Int8Matrix {
   const product = need(graph.node.find((node) => node.output[0] === scales))
   return {
     bytes: need(tensor(input[1])),
-    scale: need(product.input.map(tensor).find((own) => own !== undefined)),
+    scale: need(product.input.map(tensor).find((constant) => constant !== undefined)),
     zeroPoint: need(tensor(input[3])),
   }
 }
@@ -50,8 +50,8 @@ export function joinColumns(matrices: readonly Int8Matrix[], name: string): Int8
   for (const [i, { bytes }] of matrices.entries()) {
     const width = widths[i]!
     for (let row = 0; row < inner; row++) {
-      const own = bytes.raw_data.subarray(row * width, (row + 1) * width)
-      raw_data.set(own, row * outer + before)
+      const values = bytes.raw_data.subarray(row * width, (row + 1) * width)
+      raw_data.set(values, row * outer + before)
     }
     before += width
   }

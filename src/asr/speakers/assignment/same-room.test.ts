@@ -20,9 +20,9 @@ test('microphones that hear the same words are in one room', () => {
 })
 
 test('sides of a call are not, even when both speak at once', () => {
-  const [long, own] = [`${'a '.repeat(16)}b b b b b`, `${'c '.repeat(16)}b b b b b`]
-  assert.equal(isSameRoom([recognized(long.slice(2)), recognized(own.slice(2))]), true)
-  assert.equal(isSameRoom([recognized(long), recognized(own)]), false)
+  const [long, short] = [`${'a '.repeat(16)}b b b b b`, `${'c '.repeat(16)}b b b b b`]
+  assert.equal(isSameRoom([recognized(long.slice(2)), recognized(short.slice(2))]), true)
+  assert.equal(isSameRoom([recognized(long), recognized(short)]), false)
 })
 
 test('a few words that both sides say at once are no room, however little one says', () => {

@@ -15,16 +15,16 @@ const MIN_SHARED_WORDS = 5
  * hardly any, even when both speak at once. Words of each channel ascend.
  */
 export function isSameRoom(channels: readonly (readonly Word[])[]): boolean {
-  return channels.some((own, i) => {
-    const shared = channels.map((other, j) => (i === j ? 0 : countShared(own, other)))
-    return Math.max(...shared) >= Math.max(MIN_SHARED_WORDS, SAME_ROOM_SHARE * own.length)
+  return channels.some((words, i) => {
+    const shared = channels.map((other, j) => (i === j ? 0 : countShared(words, other)))
+    return Math.max(...shared) >= Math.max(MIN_SHARED_WORDS, SAME_ROOM_SHARE * words.length)
   })
 }
 
-function countShared(own: readonly Word[], other: readonly Word[]): number {
+function countShared(words: readonly Word[], other: readonly Word[]): number {
   let first = 0
   let shared = 0
-  for (const { text, start } of own) {
+  for (const { text, start } of words) {
     while (first < other.length && other[first]!.start < start - SAME_WORD_SECONDS) first++
     for (let i = first; i < other.length && other[i]!.start <= start + SAME_WORD_SECONDS; i++) {
       if (bare(other[i]!.text) !== bare(text)) continue

@@ -25,8 +25,8 @@ test('turns change where they do also without a pause', () => {
 test('a change falls on the sentence end or pause next to it', () => {
   const centroids = [embeddingOf({ a: 1 }, 1), embeddingOf({ b: 1 }, 2)]
   const { words, windows } = talk('aaaaaaaaaabbbbbbbbbb')
-  const turnAfter = (own: readonly Word[]) => {
-    return inLetters(assignWords(own, { windows, centroids }).speakerOf).indexOf('b')
+  const turnAfter = (turnWords: readonly Word[]) => {
+    return inLetters(assignWords(turnWords, { windows, centroids }).speakerOf).indexOf('b')
   }
   const turn = turnAfter(words)
   for (const shift of [-1, 1]) {

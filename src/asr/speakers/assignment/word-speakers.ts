@@ -58,7 +58,10 @@ export function assignWords(
     scores = scoreWords(weights, { windows, speakers })
     path = cheapestPath(words, scores)
   }
-  return { speakerOf: path, margins: scores.map((own, i) => marginOf(own, path[i]!)) }
+  return {
+    speakerOf: path,
+    margins: scores.map((scoresOfWord, i) => marginOf(scoresOfWord, path[i]!)),
+  }
 }
 
 /**
@@ -99,10 +102,10 @@ function scoreWords(
   { windows, speakers }: Observations,
 ): Float64Array[] {
   const cosines = windows.map(({ embedding }) => speakers.map((cluster) => dot(embedding, cluster)))
-  return weights.map((own) => {
-    const total = own.reduce((sum, { weight }) => sum + weight, 0)
+  return weights.map((contributions) => {
+    const total = contributions.reduce((sum, { weight }) => sum + weight, 0)
     return Float64Array.from(speakers, (_, k) => {
-      return own.reduce(
+      return contributions.reduce(
         (sum, { window, weight }) => sum + (weight / total) * cosines[window]![k]!,
         0,
       )
@@ -145,10 +148,10 @@ function learnAgain(
   { windows, speakers, path }: Observations & { path: readonly number[] },
 ): Float32Array[] {
   const framesBySpeaker = windows.map(() => new Float64Array(speakers.length))
-  for (const [i, own] of weights.entries()) {
-    for (const { window, frames } of own) framesBySpeaker[window]![path[i]!]! += frames
+  for (const [i, contributions] of weights.entries()) {
+    for (const { window, frames } of contributions) framesBySpeaker[window]![path[i]!]! += frames
   }
-  const own: { vectors: Float32Array[]; weights: number[] }[] = speakers.map(() => ({
+  const learned: { vectors: Float32Array[]; weights: number[] }[] = speakers.map(() => ({
     vectors: [],
     weights: [],
   }))
@@ -157,11 +160,11 @@ function learnAgain(
     const cluster = indexOfLargest(framesBySpeaker[t]!)
     const total = framesBySpeaker[t]!.reduce((sum, frames) => sum + frames, 0)
     if (total === 0 || framesBySpeaker[t]![cluster]! < LEARN_SHARE * total) continue
-    own[cluster]!.vectors.push(embedding)
-    own[cluster]!.weights.push(end - start)
+    learned[cluster]!.vectors.push(embedding)
+    learned[cluster]!.weights.push(end - start)
   }
   return speakers.map((cluster, k) => {
-    const { vectors, weights } = own[k]!
+    const { vectors, weights } = learned[k]!
     return vectors.length > 0 ? meanVector(vectors, weights) : cluster
   })
 }

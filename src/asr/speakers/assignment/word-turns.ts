@@ -26,7 +26,7 @@ export function diarizeByTurns(
 ): SpeakerUtterance[] {
   const split = splitChannels(transcript)
   for (const { channel, words } of split) {
-    const turns = channels.find((own) => own.channel === channel)?.turns ?? []
+    const turns = channels.find((other) => other.channel === channel)?.turns ?? []
     const { speakerOf, margins } = assignByTurns(
       words.map(({ word }) => word),
       turns,
@@ -66,8 +66,8 @@ export function assignByTurns(words: readonly Word[], turns: readonly SpeakerTur
 function nearest(word: Word, turns: readonly SpeakerTurn[]): number {
   let [nearestSpeaker, distance] = [0, Number.POSITIVE_INFINITY]
   for (const { start, end, speaker } of turns) {
-    const own = Math.max(0, start - word.end, word.start - end)
-    if (own < distance) [nearestSpeaker, distance] = [speaker, own]
+    const gap = Math.max(0, start - word.end, word.start - end)
+    if (gap < distance) [nearestSpeaker, distance] = [speaker, gap]
   }
   return nearestSpeaker
 }

@@ -42,8 +42,8 @@ test('a count below the voices found merges voices, one above takes more', () =>
 test('the voices most alike are merged first', () => {
   // a and e sound similar; b does not.
   const windows = talk(two).windows.map((window, i) => {
-    const own = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
-    return { ...window, embedding: embeddingOf(own, i) }
+    const mixture = i % 3 === 0 ? { a: 1 } : i % 3 === 1 ? { a: 0.75, e: 0.6 } : { b: 1 }
+    return { ...window, embedding: embeddingOf(mixture, i) }
   })
   assert.equal(namesOf(findSpeakers(windows).centroids(2)), 'ab')
 })
@@ -83,8 +83,10 @@ test('with more voices requested than found, a moment of noise is no voice', () 
   const centroids = findSpeakers(windows).centroids(2)
   assert.equal(centroids.length, 2)
   for (const centroid of centroids) {
-    const [own, odd] = ['a', 'z'].map((name) => dot(centroid, embeddingOf({ [name]: 1 }, 99)))
-    assert.ok(own! - odd! > 0.3)
+    const [similarity, odd] = ['a', 'z'].map((name) =>
+      dot(centroid, embeddingOf({ [name]: 1 }, 99)),
+    )
+    assert.ok(similarity! - odd! > 0.3)
   }
 })
 

@@ -147,8 +147,8 @@ function learnSpeakers(
 function nearest(embedding: Float32Array, centroids: readonly Float32Array[]): number {
   let [best, cosine] = [0, Number.NEGATIVE_INFINITY]
   for (const [k, centroid] of centroids.entries()) {
-    const own = dot(embedding, centroid)
-    if (own > cosine) [best, cosine] = [k, own]
+    const similarity = dot(embedding, centroid)
+    if (similarity > cosine) [best, cosine] = [k, similarity]
   }
   return best
 }
@@ -159,8 +159,8 @@ function mergeNearest(speakers: readonly Speaker[], count: number): Speaker[] {
     let [a, b, cosine] = [0, 1, Number.NEGATIVE_INFINITY]
     for (let i = 0; i < merged.length; i++) {
       for (let j = i + 1; j < merged.length; j++) {
-        const own = dot(merged[i]!.centroid, merged[j]!.centroid)
-        if (own > cosine) [a, b, cosine] = [i, j, own]
+        const similarity = dot(merged[i]!.centroid, merged[j]!.centroid)
+        if (similarity > cosine) [a, b, cosine] = [i, j, similarity]
       }
     }
     const pair = [merged[a]!, merged[b]!]

@@ -108,9 +108,9 @@ async function embedRegion(
 /** Returns the frames that lie in a window, at least one. */
 function spanOf(window: Region, region: Region, count: number): Span {
   const { step } = frameSizes(SAMPLE_RATE)
-  const own = Math.max(1, framesIn(window.end - window.start, SAMPLE_RATE))
-  const from = Math.min(Math.round((window.start - region.start) / step), count - own)
-  return { from, to: from + own }
+  const frames = Math.max(1, framesIn(window.end - window.start, SAMPLE_RATE))
+  const from = Math.min(Math.round((window.start - region.start) / step), count - frames)
+  return { from, to: from + frames }
 }
 
 /**

@@ -77,10 +77,10 @@ test('a confined program writes to its own folder and nowhere else', filesSkip, 
     [confinement, confinement === 'isolated' ? 'ENOENT' : 'EROFS'],
     ['files', 'EROFS'],
   ] as const) {
-    const [own, other] = [temporaryFolder(t), temporaryFolder(t)]
-    const { text } = await runConfined(write(own) + write(other), own, {}, level)
+    const [scratch, other] = [temporaryFolder(t), temporaryFolder(t)]
+    const { text } = await runConfined(write(scratch) + write(other), scratch, {}, level)
     assert.deepEqual(text.trim().split('\n'), ['written', code])
-    assert.deepEqual([readdirSync(own), readdirSync(other)], [['file'], []])
+    assert.deepEqual([readdirSync(scratch), readdirSync(other)], [['file'], []])
   }
 })
 
@@ -88,20 +88,20 @@ test(
   'an isolated program sees its recording and the program, and no other file',
   isolatedSkip,
   async (t) => {
-    const [data, own] = [temporaryFolder(t), temporaryFolder(t)]
+    const [data, scratch] = [temporaryFolder(t), temporaryFolder(t)]
     writeFileSync(join(data, 'steno.sqlite'), 'keys')
     writeFileSync(join(data, 'recording'), 'speech')
     const code = `
     const show = (look) => { try { console.log(String(look())) } catch (error) { console.log(error.code) } }
     show(() => fs.readFileSync(${JSON.stringify(join(data, 'recording'))}))
     show(() => fs.readdirSync(${JSON.stringify(data)}))
-    show(() => fs.readdirSync(${JSON.stringify(own)}).length)
+    show(() => fs.readdirSync(${JSON.stringify(scratch)}).length)
     show(() => fs.writeFileSync(${JSON.stringify(join(data, 'recording'))}, ''))
     show(() => fs.readFileSync('/etc/passwd'))
     show(() => fs.readdirSync('/proc'))
     show(() => fs.readdirSync('/').sort())`
     const program = { file: process.execPath, args: ['-e', code] }
-    const visible = { input: join(data, 'recording'), folder: own }
+    const visible = { input: join(data, 'recording'), folder: scratch }
     const { text } = await run(confine(program, { limits, ...visible }))
     const lines = text.trim().split('\n')
     assert.deepEqual(lines.slice(0, 6), ['speech', 'recording', '0', 'EROFS', 'ENOENT', 'ENOENT'])
@@ -133,24 +133,24 @@ test('an isolated program has no rights, and no way to get some', isolatedSkip, 
 })
 
 test('an isolated program ends with the process that was started', isolatedSkip, async (t) => {
-  const own = temporaryFolder(t)
-  const code = `fs.writeFileSync(${JSON.stringify(join(own, 'started'))}, ''); setInterval(() => {}, 1000)`
+  const scratch = temporaryFolder(t)
+  const code = `fs.writeFileSync(${JSON.stringify(join(scratch, 'started'))}, ''); setInterval(() => {}, 1000)`
   const program = { file: process.execPath, args: ['-e', code] }
-  const { file, args } = confine(program, { limits, input: undefined, folder: own })
+  const { file, args } = confine(program, { limits, input: undefined, folder: scratch })
   const child = spawn(file, args, { env: bareEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] })
-  while (readdirSync(own).length === 0) await delay(10)
+  while (readdirSync(scratch).length === 0) await delay(10)
   child.kill('SIGKILL')
   // Its output is open as long as it lives.
   await once(child.stdout.resume(), 'close')
 })
 
 test('a file system that is unmounted just before the start does no harm', filesSkip, async (t) => {
-  const [own, disk] = [temporaryFolder(t), temporaryFolder(t)]
+  const [scratch, disk] = [temporaryFolder(t), temporaryFolder(t)]
   if (spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', disk]).status !== 0) {
     return t.skip('needs the right to mount a file system')
   }
   const program = { file: process.execPath, args: ['-e', 'console.log("started")'] }
-  const command = confine(program, { limits, input: undefined, folder: own }, 'files')
+  const command = confine(program, { limits, input: undefined, folder: scratch }, 'files')
   spawnSync('umount', [disk])
   assert.deepEqual(await run(command), { text: 'started\n', exitCode: 0, signal: null })
 })

@@ -69,10 +69,10 @@ export async function openPostgres(
   const main = open({ ...shared, connections: Math.max(1, connections - searches) })
   const reader = open({ ...shared, connections: searches, settings: READ_POOL_SETTINGS })
   const jobNotifier = createJobNotifier(url, main)
-  const own = { url, connections: 1, statementSeconds: 0 }
+  const vacuumOptions = { url, connections: 1, statementSeconds: 0 }
   const vacuum = createVacuum({
     main,
-    open: () => open({ ...own, onIdleError: options.onIdleError }),
+    open: () => open({ ...vacuumOptions, onIdleError: options.onIdleError }),
     onError: (error) => options.onVacuumError?.(error),
   })
   const close = async () => {
@@ -156,8 +156,8 @@ async function prepare(
   if (found === undefined) await onEmpty?.()
   // A migration may take longer than any statement of a request.
   const unlimited = { idle_in_transaction_session_timeout: '0' }
-  const own = { url, connections: 1, statementSeconds: 0, settings: unlimited }
-  const migrator = open({ ...own, onIdleError: undefined })
+  const migratorOptions = { url, connections: 1, statementSeconds: 0, settings: unlimited }
+  const migrator = open({ ...migratorOptions, onIdleError: undefined })
   try {
     await migrate(migrator, { signal, onBegin: onMigration })
   } finally {

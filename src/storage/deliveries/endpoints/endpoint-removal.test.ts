@@ -98,7 +98,7 @@ test('settings make webhooks of all events, and their end ends them', async (t) 
 
 test('a webhook that is still configured keeps its state, one of a command what it is', async (t) => {
   const { db } = await openTestStorage(t)
-  const own = await insertWebhook(db, { ...webhook, events: ['live.end_session'] })
+  const webhookId = await insertWebhook(db, { ...webhook, events: ['live.end_session'] })
   const configured = [
     { account: 'acme', url: webhook.url },
     { account: 'acme', url: 'https://b.example/' },
@@ -109,11 +109,11 @@ test('a webhook that is still configured keeps its state, one of a command what 
   await disableEndpoint(db, id, { reason: 'gone', at: 9 })
   await syncConfiguredWebhooks(db, configured, { at: 10 })
   assert.equal((await findEndpoint(db, { id }))?.disabledReason, 'gone')
-  const { events, source } = (await findEndpoint(db, { id: own }))!
+  const { events, source } = (await findEndpoint(db, { id: webhookId }))!
   assert.deepEqual([events, source], [['live.end_session'], 'cli'])
   await syncConfiguredWebhooks(db, [], { at: 11 })
   assert.deepEqual(
     (await listEndpoints(db)).map((endpoint) => endpoint.id),
-    [own],
+    [webhookId],
   )
 })

@@ -13,13 +13,13 @@ const NOW = 1e12
 async function addEndpoint(
   db: Db,
   id: string,
-  own: Partial<Insertable<EndpointRow>> = {},
+  changes: Partial<Insertable<EndpointRow>> = {},
 ): Promise<void> {
   const row = { id, account: 'acme', kind: 'callback' as const, url: 'https://a.example' }
   const made = { source: 'jobs' as const, name: null, events: null, created_at: 1 }
   await db.sql
     .insertInto('endpoints')
-    .values({ ...row, ...made, ...own })
+    .values({ ...row, ...made, ...changes })
     .execute()
 }
 

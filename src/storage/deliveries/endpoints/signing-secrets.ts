@@ -25,8 +25,8 @@ export async function signingSecrets(
   { account, endpointId, now }: { account: string; endpointId: string; now: number },
 ): Promise<string[]> {
   const rows = await readValid(db, { account, endpointId, now })
-  const own = rows.filter((row) => row.endpoint_id !== null)
-  return (own.length > 0 ? own : rows).map(({ secret }) => secret)
+  const ofEndpoint = rows.filter((row) => row.endpoint_id !== null)
+  return (ofEndpoint.length > 0 ? ofEndpoint : rows).map(({ secret }) => secret)
 }
 
 /** Stores a secret that is valid until it is replaced. */

@@ -38,9 +38,9 @@ export async function restrictAccess(folder: string): Promise<string[]> {
  */
 async function findLoose(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
-  const own = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
-  const isShared = names.some((name) => name !== NOBODYS && !own.includes(name))
-  const paths = [...(isShared ? [] : [folder]), ...own.map((name) => join(folder, name))]
+  const known = names.filter((name) => OWN_FOLDERS.includes(name) || OWN_FILES.test(name))
+  const isShared = names.some((name) => name !== NOBODYS && !known.includes(name))
+  const paths = [...(isShared ? [] : [folder]), ...known.map((name) => join(folder, name))]
   const found = await Promise.all(paths.map(async (path) => ((await isLoose(path)) ? [path] : [])))
   return found.flat()
 }

@@ -29,8 +29,8 @@ export async function readWhole(
     const { head, rest } = await splitHead(body, HEADER_BYTES)
     const header = readHeader(head)
     const content = header ? decryptChunks(keyOfObject(keys, header, id), rest) : joined(head, rest)
-    const own = header ? contentSize(size - HEADER_BYTES) : size
-    return { size: own, body: toReadable(content, body) }
+    const plainSize = header ? contentSize(size - HEADER_BYTES) : size
+    return { size: plainSize, body: toReadable(content, body) }
   } catch (error) {
     body.destroy()
     throw error

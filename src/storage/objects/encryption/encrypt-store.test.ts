@@ -48,7 +48,7 @@ test('a store gets keys, another one, and opens with all that are in use only', 
     await db.objects.write(id, bytesOf(`content ${ids.length}`), { maxBytes: 100, signal })
     const keys = (await loadObjectKeys({ file }))!
     const outcome = await encryptStore({ db, stored, keys, signal })
-    for (const own of ids) assert.equal(await keyIdOf(stored, own), keys.current.id)
+    for (const objectId of ids) assert.equal(await keyIdOf(stored, objectId), keys.current.id)
     await close()
     return outcome
   }

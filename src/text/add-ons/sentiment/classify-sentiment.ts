@@ -72,11 +72,12 @@ function sentimentOf(clauses: Hit[][]): Sentiment['sentiment'] {
 function emotionOf(hits: Hit[], sentiment: Sentiment['sentiment']): Emotion {
   const weights = new Map<Emotion, number>()
   for (const { valence, emotion } of hits) {
-    const own = emotion ?? commonEmotion(valence)
-    if (own === 'neutral' || !matches(valence, sentiment)) continue
+    const hitEmotion = emotion ?? commonEmotion(valence)
+    if (hitEmotion === 'neutral' || !matches(valence, sentiment)) continue
     // Common emotions weigh half, so that more specific ones win.
-    const weight = own === commonEmotion(valence) ? 0.5 * Math.abs(valence) : Math.abs(valence)
-    weights.set(own, (weights.get(own) ?? 0) + weight)
+    const weight =
+      hitEmotion === commonEmotion(valence) ? 0.5 * Math.abs(valence) : Math.abs(valence)
+    weights.set(hitEmotion, (weights.get(hitEmotion) ?? 0) + weight)
   }
   return [...weights].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 'neutral'
 }

@@ -32,9 +32,9 @@ function readEntries(): Map<string, Entry> {
   for (const [word, valence] of Object.entries(afinn)) {
     if (Math.abs(valence) >= MIN_AFINN) entries.set(foldHyphens(word), { valence })
   }
-  for (const [phrase, own] of readOwn()) {
-    const valence = stronger(own.valence, entries.get(phrase)?.valence)
-    entries.set(phrase, { ...own, valence })
+  for (const [phrase, entry] of readOwn()) {
+    const valence = stronger(entry.valence, entries.get(phrase)?.valence)
+    entries.set(phrase, { ...entry, valence })
   }
   return entries
 }
@@ -53,8 +53,8 @@ function readOwn(): [string, Entry][] {
  * Returns the stronger value where both lists agree on the sign. Where they differ, our own list
  * decides.
  */
-function stronger(own: number, other = 0): number {
-  return own * other > 0 && Math.abs(other) > Math.abs(own) ? other : own
+function stronger(valence: number, other = 0): number {
+  return valence * other > 0 && Math.abs(other) > Math.abs(valence) ? other : valence
 }
 
 function foldHyphens(phrase: string): string {

@@ -3,10 +3,10 @@ import type { Interjection } from '../document.ts'
 import type { Entity } from '../entity-types.ts'
 
 /**
- * A text with the questions that it answers inserted, and `own` to map entities back to its own
- * offsets.
+ * A text with the questions that it answers inserted, and `toOriginal` to map entities back to the
+ * offsets of the text.
  */
-export type AnsweredQuestion = { text: string; own(entity: Entity): Entity[] }
+export type AnsweredQuestion = { text: string; toOriginal(entity: Entity): Entity[] }
 
 /** Long enough for a question, too short for a speech in which cues refer to something else. */
 const REACH = 120
@@ -25,24 +25,24 @@ export function withQuestions(
 ): AnsweredQuestion {
   let merged = ''
   let done = 0
-  const tokens: { own: number; merged: number; length: number }[] = []
+  const tokens: { original: number; merged: number; length: number }[] = []
   for (const { at, text: phrase } of interjections) {
     const question = questionOf(phrase)
     if (question === undefined) continue
-    tokens.push({ own: done, merged: merged.length, length: at - done })
+    tokens.push({ original: done, merged: merged.length, length: at - done })
     merged += `${text.slice(done, at)}${question} `
     done = at
   }
-  if (done === 0 && merged === '') return { text, own: (entity) => [entity] }
-  tokens.push({ own: done, merged: merged.length, length: text.length - done })
+  if (done === 0 && merged === '') return { text, toOriginal: (entity) => [entity] }
+  tokens.push({ original: done, merged: merged.length, length: text.length - done })
   merged += text.slice(done)
   return {
     text: merged,
-    own: (entity) =>
+    toOriginal: (entity) =>
       tokens.flatMap((token) => {
         const from = Math.max(entity.from, token.merged)
         const to = Math.min(entity.to, token.merged + token.length)
-        const shift = token.own - token.merged
+        const shift = token.original - token.merged
         return from < to ? [{ ...entity, from: from + shift, to: to + shift }] : []
       }),
   }

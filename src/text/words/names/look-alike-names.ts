@@ -30,11 +30,11 @@ const CONTEXT_WORDS = 6
 export function findLookAlikes(utterances: readonly Utterance[]): LookAlikes[] {
   const languages = [...new Set(utterances.map(({ language }) => language))]
   return languages.flatMap((language) => {
-    const own = utterances.filter((utterance) => utterance.language === language)
-    return groupsOf(spokenNames(own), language).map((names) => ({
+    const ofLanguage = utterances.filter((utterance) => utterance.language === language)
+    return groupsOf(spokenNames(ofLanguage), language).map((names) => ({
       language,
       spellings: names.map(({ spelling, count, first }) => {
-        return { spelling, count, said: wordsAround(own[first.utterance]!, first.word) }
+        return { spelling, count, said: wordsAround(ofLanguage[first.utterance]!, first.word) }
       }),
     }))
   })

@@ -5,8 +5,8 @@ import { formatNumbers } from './number-style.ts'
 
 /** Returns words of a second each. */
 function said(text: string, language = 'en'): Utterance {
-  const words = text.split(' ').map((own, i) => {
-    return { text: own, start: i, end: i + 1, confidence: i % 2 }
+  const words = text.split(' ').map((word, i) => {
+    return { text: word, start: i, end: i + 1, confidence: i % 2 }
   })
   return { channel: 0, language, words }
 }

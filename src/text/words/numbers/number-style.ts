@@ -55,10 +55,10 @@ function toDigits(words: readonly Word[]): Word[] {
       written.push(words[at++]!)
       continue
     }
-    const own = words.slice(at, at + found.count)
-    const { before } = partsOf(own[0]!.text)
-    const { possessive, after } = partsOf(own.at(-1)!.text)
-    written.push(replaceWords(own, before + found.text + possessive + after))
+    const replaced = words.slice(at, at + found.count)
+    const { before } = partsOf(replaced[0]!.text)
+    const { possessive, after } = partsOf(replaced.at(-1)!.text)
+    written.push(replaceWords(replaced, before + found.text + possessive + after))
     at += found.count
   }
   return written

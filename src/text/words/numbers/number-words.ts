@@ -153,6 +153,7 @@ function belowThousand(value: number): string {
 
 function ordinal(text: string): string {
   const [, before, last] = /^(.*?)([a-z]+)$/.exec(text)!
-  const own = IRREGULAR[last!] ?? (last!.endsWith('y') ? `${last!.slice(0, -1)}ieth` : `${last}th`)
-  return before! + own
+  const ending =
+    IRREGULAR[last!] ?? (last!.endsWith('y') ? `${last!.slice(0, -1)}ieth` : `${last}th`)
+  return before! + ending
 }

@@ -8,9 +8,9 @@ import { joinSentences } from './join-sentences.ts'
 function said(texts: readonly string[], whose: Partial<Utterance> = {}): Utterance[] {
   let at = 0
   return texts.map((text) => {
-    const words = text.split(' ').map((own) => {
+    const words = text.split(' ').map((word) => {
       at += 0.3
-      return { text: own, start: at - 0.3, end: at, confidence: 0.5 }
+      return { text: word, start: at - 0.3, end: at, confidence: 0.5 }
     })
     at += 1
     return { channel: 0, language: 'en', words, ...whose }
@@ -124,17 +124,17 @@ test('only case, marks and borders change: words, times and confidences stay', (
     'who',
     'A.',
   )
-  const texts = fc.array(fc.array(words, { minLength: 1 }).map((own) => own.join(' ')))
+  const texts = fc.array(fc.array(words, { minLength: 1 }).map((row) => row.join(' ')))
   const bare = (utterances: readonly Utterance[]) => {
     return utterances
-      .flatMap((own) => own.words)
+      .flatMap((utterance) => utterance.words)
       .map(({ text, ...times }) => {
         return { ...times, text: text.toLowerCase().replaceAll(/\W/g, '') }
       })
   }
   fc.assert(
-    fc.property(texts, (own) => {
-      const before = said(own)
+    fc.property(texts, (rows) => {
+      const before = said(rows)
       const { utterances } = joinSentences({ utterances: before })
       assert.deepEqual(bare(utterances), bare(before))
     }),

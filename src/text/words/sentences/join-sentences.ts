@@ -59,8 +59,8 @@ function join(last: Utterance, next: Utterance): boolean {
   if (!goesOn || !fits) {
     // A sentence may go on in the next utterance; the marks and the case say so there, too.
     for (const [i, word] of both.words.entries()) {
-      const own = i < at ? last.words[i]! : next.words[i - at]!
-      own.text = word.text
+      const original = i < at ? last.words[i]! : next.words[i - at]!
+      original.text = word.text
     }
     return false
   }

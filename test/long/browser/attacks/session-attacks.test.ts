@@ -81,9 +81,9 @@ test('a page of another origin neither reads nor writes with the sign-in of its 
 
   const keys = await db.sql.selectFrom('keys').select('name').execute()
   assert.deepEqual(keys, [{ name: null }])
-  const own = { url: server.url, key }
-  assert.equal((await call(own, `/v2/pre-recorded/${id}`)).status, 200)
-  assert.deepEqual((await call<{ items: unknown[] }>(own, '/v2/endpoints')).body.items, [])
+  const target = { url: server.url, key }
+  assert.equal((await call(target, `/v2/pre-recorded/${id}`)).status, 200)
+  assert.deepEqual((await call<{ items: unknown[] }>(target, '/v2/endpoints')).body.items, [])
 })
 
 const markup = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'

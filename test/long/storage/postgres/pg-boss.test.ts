@@ -239,7 +239,7 @@ test('what a job costs in statements: by pg-boss alone, by the queue, and by bot
 
   const leases: Lease[] = []
   const end = (i: number) => finishJob(db, leases[i]!, { result: {} as JobResult, at: 1 })
-  const own = await measure({
+  const measured = await measure({
     create: () => addJob(db),
     claim: async (i) => {
       leases[i] = (await claim(db, { maxPerAccount: 1000 }))!.lease
@@ -276,8 +276,8 @@ test('what a job costs in statements: by pg-boss alone, by the queue, and by bot
   const total = (costs: Costs) => {
     return Object.values(costs).reduce((sum, { statements }) => sum + statements, 0)
   }
-  for (const costs of [alone, own, both])
+  for (const costs of [alone, measured, both])
     t.diagnostic(JSON.stringify({ ...costs, total: total(costs) }))
-  assert.ok(total(alone) < total(own), 'a message costs less than a job')
-  assert.ok(total(both) > total(own), 'a job and its message cost more than the job alone')
+  assert.ok(total(alone) < total(measured), 'a message costs less than a job')
+  assert.ok(total(both) > total(measured), 'a job and its message cost more than the job alone')
 })

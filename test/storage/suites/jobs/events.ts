@@ -53,8 +53,8 @@ test('every change of a job is an event of its account, in order, once', async (
   assert.ok(Math.abs(events[0]!.at - Date.now()) < 60_000)
   assert.deepEqual(await readEvents(db, before!, { limit: 100 }), events.slice(1))
   assert.deepEqual(await readEvents(db, events[0]!, { limit: 1 }), [events[1]])
-  const own = await readEvents(db, START, { account: 'other', limit: 100 })
-  assert.deepEqual(own, [events[3]])
+  const ofAccount = await readEvents(db, START, { account: 'other', limit: 100 })
+  assert.deepEqual(ofAccount, [events[3]])
 })
 
 test('what is undone is no event', async ({ db }) => {

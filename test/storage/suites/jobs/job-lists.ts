@@ -152,11 +152,11 @@ function expected(rows: readonly Row[], filter: Filter): string[] {
         createdAt >= from &&
         createdAt < before &&
         Object.entries(filter.metadata ?? {}).every(([key, value]) => {
-          const own = metadata[key]
+          const stored = metadata[key]
           return (
             key in metadata &&
-            Array.isArray(own) === Array.isArray(value) &&
-            text(own) === text(value)
+            Array.isArray(stored) === Array.isArray(value) &&
+            text(stored) === text(value)
           )
         })
       )
@@ -213,9 +213,9 @@ test('short jobs are read along with a page, long ones are not', async ({ db }) 
   const page = { offset: 0, limit: 5 }
   for (const filter of [{}, { from: 1 }, { metadata: { note: 'x' } }]) {
     const { rows: places } = await listJobs(db, { account, ...filter }, { ...page, withJobs: true })
-    const own = places.find(({ id }) => id === short)!
-    assert.deepEqual(own.job, await findJob(db, { id: short, account }))
-    assert.ok(own.bytes < 1000)
+    const place = places.find(({ id }) => id === short)!
+    assert.deepEqual(place.job, await findJob(db, { id: short, account }))
+    assert.ok(place.bytes < 1000)
     const other = places.find(({ id }) => id === long)
     assert.equal(other?.job, undefined)
     assert.ok(!other || other.bytes > 5000)

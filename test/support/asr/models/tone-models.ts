@@ -62,8 +62,8 @@ function weightsOf(pieces: readonly string[], { high }: Features, rows = BANDS, 
     const column = pieces.indexOf(piece)
     const at = Math.round(((mel(hertz) - mel(20)) / (mel(high) - mel(20))) * (BANDS + 1)) - 1
     for (let band = 0; band < BANDS; band++) {
-      const own = Math.abs(band - at) <= 1 ? 1 / 3 : 0
-      weights[(first + band) * pieces.length + column] = own - 1 / BANDS
+      const weight = Math.abs(band - at) <= 1 ? 1 / 3 : 0
+      weights[(first + band) * pieces.length + column] = weight - 1 / BANDS
     }
   }
   return weights
@@ -334,10 +334,10 @@ export function writeCanary(folder: string): void {
     const unit = Float32Array.from({ length: size * size }, (_, i) =>
       i % (size + 1) === 0 ? 1 : 0,
     )
-    const own = graph.node('Gather', [graph.floats('unit', [size, size], unit), token])
-    graph.nodeTo(['new_mems_0'], 'Concat', ['mems_0', own], { axis: 1 })
+    const embedded = graph.node('Gather', [graph.floats('unit', [size, size], unit), token])
+    graph.nodeTo(['new_mems_0'], 'Concat', ['mems_0', embedded], { axis: 1 })
     const seen = graph.node('ReduceMax', ['new_mems_0'], { axes: [1], keepdims: 1 })
-    const after = graph.node('MatMul', [own, graph.floats('next', [size, size], next)])
+    const after = graph.node('MatMul', [embedded, graph.floats('next', [size, size], next)])
     const language = graph.node('MatMul', [seen, graph.floats('told', [size, size], told)])
     graph.nodeTo(['logits'], 'Add', [after, language])
     graph.finish(

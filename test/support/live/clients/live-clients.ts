@@ -81,16 +81,16 @@ async function connectResuming(url: string, manner: Manner): Promise<ResumingCli
   /** Resolves once the connection is open; its end is handled separately. */
   function open(): Promise<void> {
     socket = new WebSocket(url, { perMessageDeflate: false })
-    const own = socket
+    const opened = socket
     return new Promise((resolve, reject) => {
-      own.on('error', reject)
-      own.once('open', () => {
-        manner.resend(own, kept)
+      opened.on('error', reject)
+      opened.once('open', () => {
+        manner.resend(opened, kept)
         if (isStopped) sendStop()
-        own.once('close', (code, reason) => onClose({ code, reason: String(reason) }))
+        opened.once('close', (code, reason) => onClose({ code, reason: String(reason) }))
         resolve()
       })
-      own.on('message', (text) => inbox.add(String(text)))
+      opened.on('message', (text) => inbox.add(String(text)))
     })
   }
 

@@ -20,8 +20,8 @@ export async function startUpgraded(
   { key }: ExpectedStore,
   env: Record<string, string>,
 ): Promise<TestServer> {
-  const own = { STENO_API_KEYS: `acme:${key}`, STENO_DELIVERY_LOG_DAYS: '0' }
-  const server = await startServer({ env: { ...env, ...own } })
+  const settings = { STENO_API_KEYS: `acme:${key}`, STENO_DELIVERY_LOG_DAYS: '0' }
+  const server = await startServer({ env: { ...env, ...settings } })
   t.after(() => server.close())
   return { ...server, key }
 }
