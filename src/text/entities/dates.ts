@@ -2,6 +2,7 @@ import { amount } from './amounts/quantities.ts'
 import { withRange } from './amounts/ranges.ts'
 import type { Entity } from './entity-types.ts'
 import { before, lead, matchPatterns, type Pattern } from './matching.ts'
+import { isUncased } from './word-tokens.ts'
 
 const unit = '(?:one|two|three|four|five|six|seven|eight|nine)'
 const teen = '(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)'
@@ -92,16 +93,26 @@ const patterns: Pattern[] = [
   pattern('TIME', '\\b(?:noon|midnight)\\b'),
 ]
 
-const birth = new RegExp(
-  `\\b(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.?o\\.?b\\.?)(?!\\p{L})${lead}`,
-  'iu',
-)
+const birthWords = `(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.? ?o\\.? ?b\\.?)(?!\\p{L})`
+const birth = new RegExp(`\\b${birthWords}${lead}`, 'iu')
+/** The words between the question for a birthday and its digits. */
+const birthLead = `(?:[\\s,.:?]|\\b(?:is|was|it's|that's|that would be|it would be|sure|yes|yeah|please|okay|uh|um)\\b)*`
 const birthDigits = new RegExp(
-  `\\b(?:date of birth|birth ?date|DOB|birthday|[Bb]orn on)[\\s,:?]*(?:(?:is|was|it's|that's|sure|yes|yeah)[\\s,.]*){0,3}(?<e>(?:oh|zero|${ten}|${teen}|${unit}|\\d{1,4})(?:[\\s,/.-]+(?:oh|zero|hundred|${ten}|${teen}|${unit}|slash|dash|\\d{1,4})\\b){2,11})`,
+  `\\b(?:date of birth|birth ?date|d ?o ?b|birthday|born on)${birthLead}(?<e>\\d{1,2}[/.-]\\d{1,2}(?!\\d)|(?:oh|zero|${ten}|${teen}|${unit}|\\d{1,4})(?:[\\s,/.-]+(?:oh|zero|hundred|${ten}|${teen}|${unit}|slash|dash|\\d{1,4})\\b){2,11})`,
   'gi',
 )
 
 const shortYear = `(?:${ten}(?:[ -]${unit})?|${teen}|(?:oh|nought) ${unit}|['’]?\\d\\d(?!\\d))`
+/** A year alone: "born in ninety one", "What year were you born? Nineteen ninety one, March." */
+const birthYear = new RegExp(
+  `\\b(?:born(?= in\\b)|(?:year|when) (?:were|was) [\\w ]{2,25} born)(?: in\\b)?${birthLead}(?<e>(?:${year}|${shortYear}\\b)(?:,? ${month})?)(?! (?:years?|months?|weeks?|days?|minutes?|hours?)\\b)`,
+  'gi',
+)
+/** What follows a birthday whose year has two digits: "May third, um, ninety one". */
+const yearBehind = new RegExp(
+  `^,? (?:u[hm],? )?(?:of )?${shortYear}\\b(?! (?:years?|months?|weeks?|days?|minutes?|hours?|people|percent|dollars)\\b)`,
+  'i',
+)
 /**
  * "The fifth of the sixth, eighty four": only for birthdays, because elsewhere it may mean
  * anything.
@@ -120,7 +131,7 @@ const cardYear = `(?:20)?[2-4]\\d\\b|(?:twenty )?(?:twenty|thirty|forty)(?:[ -]$
 const cardExpiry: Pattern = {
   type: 'CREDIT_CARD_EXPIRATION',
   pattern: new RegExp(
-    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until))(?: (?:date|is|on|in|of|the|it's|at|and|month|please))*[\\s,:?]+(?:(?:it's|it is|sure|yes|yeah|uh|um|that's)[\\s,.]+){0,3}(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear}))`,
+    `\\b(?:exp(?:\\b|ir\\w+)|good (?:through|thru|until)|valid (?:through|thru|until|from)|(?:start|issue) date)(?:,? (?:date|is|on|in|of|the|it's|at|and|month|please))*[\\s,.:?]+(?:(?:it's|it is|sure|yes|yeah|uh|um|that's)[\\s,.]+){0,3}(?<e>${cardMonth}(?:\\s?[/-]\\s?|,? slash |,? of |,? )(?:${cardYear})|(?:0[1-9]|1[0-2])[2-4]\\d\\b)`,
     'gi',
   ),
   score: 0.97,
@@ -147,24 +158,42 @@ function withDays(text: string, entity: Entity): Entity {
  * Finds calendar dates, days, months, years, spans of them, times of day, birthdays and expiry
  * dates of cards.
  */
-export function findDates(text: string): Entity[] {
+export function findDates(original: string): Entity[] {
+  const text = withUsualCase(original)
   const found = matchPatterns(text, patterns).map((entity) => {
     return entity.type === 'DATE' ? withDays(text, entity) : withRange(text, entity)
   })
-  const births = found.filter(({ type, from }) => {
-    return ['DATE', 'YEAR', 'MONTH'].includes(type) && birth.test(before(text, from, 40))
-  })
-  const short = matchPatterns(text, [shortBirth]).filter(({ from }) => {
-    return birth.test(before(text, from, 40))
-  })
-  const cut = [birthDigits].flatMap((pattern) =>
+  const dates = found.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
+  const births = [...dates, ...matchPatterns(text, [shortBirth])]
+    .filter(({ from }) => birth.test(before(text, from, 40)))
+    .map((entity) => withShortYear(text, { ...entity, type: 'DOB', score: 0.97 }))
+  const digits = [birthDigits, birthYear].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),
   )
-  return [
-    ...found,
-    ...births.map((entity) => ({ ...entity, type: 'DOB' as const, score: 0.97 })),
-    ...short,
-    ...cut,
-    ...matchPatterns(text, [cardExpiry]),
-  ]
+  return [...found, ...births, ...digits, ...matchPatterns(text, [cardExpiry])]
+}
+
+const opening = new RegExp(
+  `(?<=^|[.?!] )(?:${[ordinal, ten, teen, unit].join('|')})(?!\\p{L})`,
+  'giu',
+)
+const named =
+  /\b(?:(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?=s?\b)/g
+
+/**
+ * Returns a text as the patterns of dates expect it: numbers that begin a sentence in small
+ * letters, and where a recognizer writes small letters only, months and days with a capital.
+ */
+function withUsualCase(text: string): string {
+  const lowered = text.replace(opening, (word) => word.toLowerCase())
+  if (!isUncased(text)) return lowered
+  return lowered.replace(named, (word) => word[0]!.toUpperCase() + word.slice(1))
+}
+
+function withShortYear(text: string, entity: Entity): Entity {
+  const [behind = ''] = yearBehind.exec(text.slice(entity.to, entity.to + 40)) ?? []
+  const hasYear = /\d{4}$|\b(?:nineteen|twenty|two thousand)\b/i.test(
+    text.slice(entity.from, entity.to),
+  )
+  return hasYear ? entity : { ...entity, to: entity.to + behind.length }
 }

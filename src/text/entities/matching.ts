@@ -37,7 +37,7 @@ function compile(pattern: RegExp): void {
  * text only.
  */
 export const lead =
-  "(?:[\\s,.:;?!-]|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
+  "(?:[\\s,.:;?!-]|['’]s\\b|\\b(?:please|yes|yeah|yep|sure|okay|ok|uh|um|well|so|of course|right|it|it's|its|that's|that|is|was|would be|should be|will be|are|under|the|my|on|in|for|you|me|again|file|card|account|booking|reservation|number)\\b)*$"
 
 /** The number of characters before an offset in which a rule looks for a cue. */
 const CUE_REACH = 60

@@ -10,9 +10,9 @@ export type AnsweredQuestion = { text: string; toOriginal(entity: Entity): Entit
 
 /** Long enough for a question, too short for a speech in which cues refer to something else. */
 const REACH = 120
-/** Requests without a question mark: "And the last name, please." */
+/** Requests, also of one word and without a question mark: "And the last name, please." */
 const asks =
-  /\b(?:name|number|e-?mail|address|birth|code|zip|password|expir\w+|spell|digits|tell me|give me|read me)\b/i
+  /\b(?:(?:sur)?name|number|e-?mail|(?:post|pass)?code|address|street|birth(?:day|date)?|born|d\.?o\.?b|age|zip|pin|password|cv[cv]|expir\w+|expiry|extension|account|card|licen[cs]e|passport|policy|registration|plate|reference|spell\w*|digits|tell me|give me|read me)\b/i
 
 /**
  * Inserts the questions of other channels before their responses, so that "What is your date of
@@ -58,5 +58,5 @@ function questionOf(phrase: string): string | undefined {
   const from = trailingFrom(text.slice(0, marks), /[^.?!]/u)
   const last = text.slice(from).trim().slice(-REACH)
   if (!asks.test(last) && !(last.endsWith('?') && last.includes(' '))) return undefined
-  return /[.?!]$/.test(last) ? last : `${last}?`
+  return `${last.slice(0, trailingFrom(last, /[.?!]/))}?`
 }

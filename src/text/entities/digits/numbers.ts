@@ -39,7 +39,7 @@ const cues: Cue[] = [
   {
     type: 'CVV',
     words:
-      /\b(?:cvv2?|cvc2?|cv two|c v v|c v c|security code|card code|verification code|three digits?|back of (?:the|my) card)\b/gi,
+      /\b(?:cvv2?|cvc2?|cv two|c v v|c v c|security (?:code|number)|card code|verification code|three (?:digits?|numbers?)|last three|on the back|back of (?:the|my|your) card)\b|\bsecurity(?= \d)/gi,
     digits: [3, 4],
   },
   {
@@ -60,6 +60,7 @@ const cues: Cue[] = [
     digits: [7, 15],
     weak: true,
   },
+  { type: 'PHONE_NUMBER', words: /\barea code\b/gi, digits: [3, 3], close: true },
   {
     type: 'PHONE_NUMBER',
     words: /\b(?:extension|ext\.?)\b/gi,
@@ -85,7 +86,7 @@ const cues: Cue[] = [
   {
     type: 'NUMERICAL_PII',
     words:
-      /\b(?:order|ticket|case|reference|ref|confirmation|tracking|booking|reservation|customer|employee|badge|student|invoice|serial|claim|member|authorization|access|verification|one[- ]time|invoice)(?: (?:number|code|id|no\.?))?\b|\b(?:id|code)\b/gi,
+      /\b(?:order|ticket|case|reference|ref|confirmation|tracking|booking|reservation|customer|employee|badge|student|invoice|serial|claim|member|authorization|access|verification|one[- ]time|asset|hospital|chart|prescription|permit|locker|combination)(?: (?:number|code|id|no\.?|tag|ref|reference))?\b|\b(?:id|code)\b/gi,
     digits: [4, 22],
     close: true,
   },
@@ -97,7 +98,7 @@ const cues: Cue[] = [
 ]
 
 const fillers =
-  /^(?:[\s,.:;?!#’'"-]|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i|yeah|yep|well|right|of course|you|me|can|could|may|would|to|we|front|a|as|a moment|great|thanks|thank|star|pound|hash|at)\b)*$/i
+  /^(?:[\s,.:;?!#’'"-]|[’']s\b|\b(?:numbers?|no|id|code|is|it'?s|it|that'?s|that|was|would be|will be|are|ending|ends|in|with|the|last|four|five|six|digits?|of|on|my|your|file|okay|ok|um|uh|sure|yes|and|please|here|as|follows|for|this|which|so|let me see|again|got|have|i|yeah|yep|well|right|of course|you|me|can|could|may|would|to|we|front|a|as|a moment|great|thanks|thank|star|pound|hash|at|they|texted|sent|just|read|back|out|it's|says|got)\b)*$/i
 
 type CueMatch = {
   type: EntityType
