@@ -95,6 +95,14 @@ const patterns: Pattern[] = [
 
 const birthWords = `(?:born(?: on(?: the)?| in)?|date of birth|birth ?date|birthday|d\\.? ?o\\.? ?b\\.?)(?!\\p{L})`
 const birth = new RegExp(`\\b${birthWords}${lead}`, 'iu')
+/** A birthday is asked for together with a name, which comes first. */
+const birthAsked = /\b(?:date of birth|birth ?date|birthday)\b[^?]{0,20}\?[^?\d]{0,60}$/i
+
+function isFirstAsked(text: string, from: number): boolean {
+  const left = before(text, from, 110)
+  return birthAsked.test(left) && !new RegExp(month).test(left.slice(left.lastIndexOf('?')))
+}
+
 /** The words between the question for a birthday and its digits. */
 const birthLead = `(?:[\\s,.:?]|\\b(?:is|was|it's|that's|that would be|it would be|sure|yes|yeah|please|okay|uh|um)\\b)*`
 const birthDigits = new RegExp(
@@ -165,7 +173,9 @@ export function findDates(original: string): Entity[] {
   })
   const dates = found.filter(({ type }) => ['DATE', 'YEAR', 'MONTH'].includes(type))
   const births = [...dates, ...matchPatterns(text, [shortBirth])]
-    .filter(({ from }) => birth.test(before(text, from, 40)))
+    .filter(({ from }) => {
+      return birth.test(before(text, from, 40)) || isFirstAsked(text, from)
+    })
     .map((entity) => withShortYear(text, { ...entity, type: 'DOB', score: 0.97 }))
   const digits = [birthDigits, birthYear].flatMap((pattern) =>
     matchPatterns(text, [{ type: 'DOB', pattern, score: 0.96 }]),

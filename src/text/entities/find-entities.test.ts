@@ -69,6 +69,49 @@ const cases: Record<string, string[]> = {
   'March 5 to 10 people came.': ['DATE March 5'],
   'My PIN is four three two one.': ['PASSWORD four three two one'],
   'The password is wrong.': [],
+  'Use the password Winter twenty twenty four.': ['PASSWORD Winter twenty twenty four'],
+  "My memorable word is Kingfisher and my PIN's 4271.": [
+    ...['PASSWORD Kingfisher', 'PASSWORD 4271'],
+  ],
+  "My name's Xolani, my last name's Achterberg.": [
+    ...['NAME_GIVEN Xolani', 'NAME_FAMILY Achterberg'],
+  ],
+  "Zawadi said she'd call. Please tell Zawadi, or put me through to Juma.": [
+    ...['NAME_GIVEN Zawadi', 'NAME_GIVEN Zawadi', 'NAME_GIVEN Juma'],
+  ],
+  'It belongs to Zawadi Otieno. Is Zawadi available?': ['NAME Zawadi Otieno', 'NAME_GIVEN Zawadi'],
+  'Mrs. van der Berg met Reverend Otieno.': ['NAME_FAMILY van der Berg', 'NAME_FAMILY Otieno'],
+  'No Fastify runs here, and the name lookup failed.': [],
+  'my last name is achterberg and my date of birth is march fourth nineteen eighty two': [
+    ...['NAME_FAMILY achterberg', 'DOB march fourth nineteen eighty two'],
+  ],
+  'My birthday is May third, ninety one. He was born in eighty four.': [
+    ...['DOB May third, ninety one', 'DOB eighty four'],
+  ],
+  'Date of birth please. Five three eighty two.': ['DOB Five three eighty two'],
+  'What year were you born? Nineteen ninety one.': ['DOB Nineteen ninety one'],
+  'Your full name and date of birth? Thandiwe Mthembu, third of May ninety one.': [
+    ...['NAME Thandiwe Mthembu', 'DOB third of May ninety one'],
+  ],
+  'My birthday is 10/31, and I turn thirty four then.': ['DOB 10/31', 'AGE thirty four'],
+  'Expiry date, please. Oh one, twenty seven.': ['CREDIT_CARD_EXPIRATION Oh one, twenty seven'],
+  'The card expires 01/27, code 812. An error with code 404.': [
+    ...['CREDIT_CARD_EXPIRATION 01/27', 'CVV 812'],
+  ],
+  'Reference AB771294, registration LB07 SEO, NI number QQ 12 34 56 C.': [
+    ...['NUMERICAL_PII AB771294', 'VEHICLE_ID LB07 SEO', 'SSN QQ 12 34 56 C'],
+  ],
+  'Order two coffees by 5 p.m., and see ticket sales in 2024.': ['TIME 5 p.m.', 'YEAR 2024'],
+  'I live at Hauptstrasse 15. The address is Flat 3, 17 Rosebery Avenue.': [
+    ...['LOCATION_ADDRESS_STREET Hauptstrasse 15'],
+    ...['LOCATION_ADDRESS_STREET Flat 3, 17 Rosebery Avenue'],
+  ],
+  'Eighty four Elm Grove. 1990 Central Park was full.': [
+    ...['LOCATION_ADDRESS_STREET Eighty four Elm Grove', 'LOCATION Central Park'],
+  ],
+  'My email is declan dot murphy at gmail. We met at noon.': [
+    ...['EMAIL_ADDRESS declan dot murphy at gmail', 'TIME noon'],
+  ],
   'The password was changed by Bob, and the login was blocked.': ['NAME_GIVEN Bob'],
   'The passcode was sent to you.': [],
   'My password is changed 99.': ['PASSWORD changed 99'],

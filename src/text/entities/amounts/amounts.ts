@@ -37,11 +37,11 @@ const patterns: Pattern[] = [
   pattern('AGE', `\\b${amount}[- ](?:years?|months?|weeks?|days?)[- ]olds?\\b`),
   pattern(
     'AGE',
-    `\\b(?:aged|age of|age is|turn(?:ed|s|ing)|turned) (?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|dollars|degrees|miles|minutes|hours|days|times))`,
+    `\\b(?:aged|at age|age of|age is|(?:your|his|her|my|the) age[.?,]|(?<=^|[.?!] )(?:And )?[Aa]ge[?.,]|turn(?:ed|s|ing)|(?:I|you|we|they)(?:[’']ll)? turn|will turn) (?:uh,? |um,? |I'm |it's )?(?<e>${amount})(?![\\w%-]|,?\\d| (?:percent|dollars|degrees|miles|minutes|hours|days|times))`,
   ),
   pattern(
     'AGE',
-    `\\b(?:I'm|I am|he's|he is|she's|she is|is only|was only) (?<e>(?:\\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?))(?=[.,?!]|$| and | now\\b)`,
+    `\\b(?:I'm|I am|he's|he is|she's|she is|is only|was only|(?:I|he|she)(?:'ll| will) be) (?<e>(?:\\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?))(?=[.,?!]|$| and | now\\b| next (?:week|month|year)\\b| in (?:January|February|March|April|May|June|July|August|September|October|November|December)\\b)`,
   ),
   pattern(
     'AGE',

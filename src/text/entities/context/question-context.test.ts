@@ -38,6 +38,9 @@ const answers: [question: string, answer: string, found: string][] = [
     'DOB The fifth of the sixth, eighty four',
   ],
   ['Your date of birth?', 'The fifth of June, eighty four.', 'DOB The fifth of June, eighty four'],
+  ['CVV, please.', 'Four seven one.', 'CVV Four seven one'],
+  ['Surname?', 'Achterberg.', 'NAME_FAMILY Achterberg'],
+  ['Last four of your social, please.', '6789.', 'SSN 6789'],
   ['And your postcode?', 'S W one A one A A.', 'LOCATION_ZIP S W one A one A A'],
   ['And your e-mail?', "It's john dot smith.", 'EMAIL_ADDRESS john dot smith'],
 ]

@@ -12,7 +12,7 @@ export type AnsweredQuestion = { text: string; toOriginal(entity: Entity): Entit
 const REACH = 120
 /** Requests, also of one word and without a question mark: "And the last name, please." */
 const asks =
-  /\b(?:(?:sur)?name|number|e-?mail|(?:post|pass)?code|address|street|birth(?:day|date)?|born|d\.?o\.?b|age|zip|pin|password|cv[cv]|expir\w+|expiry|extension|account|card|licen[cs]e|passport|policy|registration|plate|reference|spell\w*|digits|tell me|give me|read me)\b/i
+  /\b(?:(?:sur)?name|number|e-?mail|(?:post|pass)?code|address|street|birth(?:day|date)?|born|d\.?o\.?b|age|zip|pin|password|c ?v ?[cv]2?|last (?:two|three|four|five|six)|social|ssn|sort code|bsb|routing|iban|expir\w+|expiry|extension|account|card|licen[cs]e|passport|policy|registration|plate|reference|spell\w*|digits|tell me|give me|read me)\b/i
 
 /**
  * Inserts the questions of other channels before their responses, so that "What is your date of

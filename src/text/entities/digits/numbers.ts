@@ -39,7 +39,7 @@ const cues: Cue[] = [
   {
     type: 'CVV',
     words:
-      /\b(?:cvv2?|cvc2?|cv two|c v v|c v c|security (?:code|number)|card code|verification code|three (?:digits?|numbers?)|last three|on the back|back of (?:the|my|your) card)\b|\bsecurity(?= \d)/gi,
+      /\b(?:cvv2?|cvc2?|cv two|c v v|c v c|security (?:code|number|digits)|card code|verification code|three (?:digits?|numbers?)|last three|on the back|back of (?:the|my|your) card)\b|\bsecurity(?= $)|(?<=(?:expir|card|valid)[^.?!]{0,50})\bcode(?= $)/gi,
     digits: [3, 4],
   },
   {

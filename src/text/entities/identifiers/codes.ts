@@ -15,9 +15,10 @@ const cues: { type: EntityType; words: RegExp }[] = [
   {
     type: 'VEHICLE_ID',
     words:
-      /\b(?:vin|vehicle identification number|licen[cs]e plate|plate number|number plate|registration plate)\b/gi,
+      /\b(?:vin|vehicle identification number|(?:licen[cs]e )?plate(?: number)?|number plate|reg(?:istration)?(?: plate| number)?)\b/gi,
   },
   { type: 'BANK_ACCOUNT', words: /\biban\b/gi },
+  { type: 'SSN', words: /\b(?:national insurance|n ?i)(?: number)?\b/gi },
   { type: 'LOCATION_ZIP', words: /\b(?:postal|post|zip) ?code\b/gi },
   { type: 'ACCOUNT_NUMBER', words: /\baccount (?:number|id)\b/gi },
   {
@@ -27,13 +28,13 @@ const cues: { type: EntityType; words: RegExp }[] = [
   {
     type: 'NUMERICAL_PII',
     words:
-      /\b(?:confirmation|reference|booking|order|tracking|ticket|case|serial|employee|customer|record|invoice|claim|reservation|badge|student|membership|loyalty|authorization|gate|access|unlock|promo)(?: (?:locator|number|code|id|reference))+\b/gi,
+      /\b(?:confirmation|reference|ref|booking|order|tracking|ticket|case|serial|employee|customer|record|invoice|claim|reservation|badge|student|membership|loyalty|authorization|gate|access|unlock|promo|pnr|permit|visa|asset|licen[cs]e|product|key safe|tax)(?: (?:locator|number|code|id|reference|ref|key|tag))*\b/gi,
   },
   { type: 'NUMERICAL_PII', words: /\b(?:the|my|your|his|her|a) (?:code|id|number)\b/gi },
 ]
 
 const fillers =
-  /^(?:number|starts?|begins?|please|yes|yeah|sure|okay|uh|um|well|on|for|your|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows)$/
+  /^(?:number|starts?|begins?|please|yes|yeah|sure|okay|uh|um|well|on|for|your|is|it|it's|that's|ends|with|the|my|would|be|a|code|are|as|follows|of|vehicle|car|van|truck)$/
 const marks = new Set(['-', ',', '.', ':', '?'])
 
 const affirmed = /^(?:please|yes|yeah|sure|okay|ok|well)$/
@@ -63,7 +64,11 @@ function findWritten(text: string): Entity[] {
   }).flat()
 }
 
+/** British National Insurance numbers, https://www.gov.uk/hmrc-internal-manuals/national-insurance-manual/nim39110 */
+const nationalInsurance = /^[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]$/
+
 function typeOfWritten(code: string): EntityType | undefined {
+  if (nationalInsurance.test(code)) return 'SSN'
   if (isIban(code)) return 'BANK_ACCOUNT'
   if (isVin(code)) return 'VEHICLE_ID'
   return isMedicareIdentifier(code) ? 'HEALTHCARE_NUMBER' : undefined

@@ -13,6 +13,8 @@ const octet = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
 const documentEnding =
   '(?:pdf|docx?|xlsx?|pptx?|txt|csv|zip|jpe?g|png|gif|mp3|mp4|wav|json|xml|html|exe|py|js|ts)'
 
+const numberWord =
+  '(?:zero|nought|naught|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
 const digit = '(?:zero|one|two|three|four|five|six|seven|eight|nine)'
 /** A sentence goes on after the comma: "Enter your password, followed by the pound key." */
 const notAfterComma =
@@ -78,7 +80,21 @@ const patterns: Pattern[] = [
   {
     type: 'PASSWORD',
     pattern: new RegExp(
-      `\\b(?:pass ?word|pass ?phrase|pass ?code)(?: is| was| to|:|,| would be| should be|'s)+ (?<e>${notAfterComma}${notHappened}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
+      `\\b(?:[Uu]se|[Ww]ith|[Ee]nter|[Tt]ry|[Tt]ype)(?: in)? (?:the |my |your |this )?password (?<e>(?=\\p{Lu}|\\p{L}*\\d)[\\p{L}\\d][^\\s.,;?]*(?: (?:${numberWord}|\\d+)\\b)*)`,
+      'gu',
+    ),
+    score: 0.9,
+  },
+  {
+    type: 'PASSWORD',
+    pattern:
+      /\b(?:pass ?word|pass ?phrase|pass ?code|(?:memorable|safe|security|secret) word|security question)(?: (?:on|for) (?:the|your|this) \p{L}+)?\? (?:(?:yes|yeah|sure|uh|um|it's|it is|that's|that would be|okay),? ){0,3}(?<e>(?!(?:I|no|not|what|which|the|yes|sorry|let|hold|one (?:moment|second))\b)[\p{L}\d]+(?:[ -][\p{L}\d]+){0,3})(?=[.,!]|$)/giu,
+    score: 0.8,
+  },
+  {
+    type: 'PASSWORD',
+    pattern: new RegExp(
+      `\\b(?:pass ?word|pass ?phrase|pass ?code|(?:memorable|safe|security|secret) ?word)(?: is| was| to|:|,| would be| should be|['’]s)+ (?<e>${notAfterComma}${notHappened}(?!(?:wrong|not|incorrect|too|very|on|in|the|a|an|my|your|expired|reset|required|correct|protected|safe|secure|weak|strong|case|at|now|still|also|invalid|being|and|please|that|it|this|about|what|something)\\b)(?:(?:(?!(?:and|or|is|the|with|at|to|for)\\b)\\p{L}+ ){1,4}(?=\\d|${digit}\\b))?[\\p{L}\\d][^\\s.,;?]*(?:,? (?:all one word|all caps|all (?:lower|upper) ?case|capital|upper ?case|lower ?case|underscore|dot|dash|hyphen|at sign|hash|dollar sign|exclamation (?:mark|point)|star|asterisk|${digit}|\\d+|\\p{L})\\b(?: (?<=(?:capital|case|underscore|dot|dash|hyphen) )[\\p{L}\\d]+)?)*)`,
       'giu',
     ),
     score: 0.9,
@@ -86,6 +102,9 @@ const patterns: Pattern[] = [
 ]
 
 const spokenAt = new RegExp(`,?\\s{1,8}at\\s{1,8}${domain}(?![\\p{L}\\d@])`, 'giu')
+/** Addresses whose domain is no known one, or that of a provider without its ending. */
+const otherAt =
+  /,?\s{1,8}at\s{1,8}(?:(?:gmail|g mail|googlemail|yahoo|hotmail|outlook|icloud|aol|proton ?mail|gmx|live)(?!\p{L})|(?:\p{L} ){0,8}[\p{L}\d-]{1,63}(?:\s{1,8}dot\s{1,8}\p{L}{2,12}(?!\p{L})){1,3})/giu
 /** Words before "at" that make no address: "look at …", "find us at …". */
 const noAddress =
   /^(?:look|us|me|it|you|online|available|found|visit|go|check|page|site|website|find|are|is|out|more|them|here|work|works|working|that|this|him|her)$/
@@ -115,12 +134,19 @@ export function findOnline(text: string): Entity[] {
 }
 
 function spokenMail(text: string): Entity[] {
-  return Array.from(text.matchAll(spokenAt), ({ 0: part, index }) => {
+  const others = [...text.matchAll(otherAt)].filter(({ index }) => {
+    return mailCue.test(before(text, index, 100)) || joinedPart.test(before(text, index, 60))
+  })
+  return [...text.matchAll(spokenAt), ...others].flatMap(({ 0: part, index }) => {
     const from = localPart(text, index)
     if (from === undefined) return []
     return [{ type: 'EMAIL_ADDRESS' as const, from, to: index + part.length, score: 0.95 }]
-  }).flat()
+  })
 }
+
+const mailCue = /\be-?mail\b/i
+/** The name before "at" has a dot, an underscore or digits in it. */
+const joinedPart = /(?:\b(?:dot|underscore|dash|hyphen) [\p{L}\d]+|\d)$/iu
 
 /**
  * Returns where the name before "at" begins: words joined by "dot" and the like, and after the word
@@ -129,7 +155,7 @@ function spokenMail(text: string): Entity[] {
 function localPart(text: string, end: number): number | undefined {
   const reach = Math.max(0, end - 120)
   const left = lexemesOf(text.slice(reach, end))
-  const mail = /\be-?mail\b/i.test(before(text, end, 100))
+  const mail = mailCue.test(before(text, end, 100))
   let at = left.length - 1
   if (
     at < 0 ||
@@ -159,8 +185,6 @@ function isPart(word: string): boolean {
   return new RegExp(`^(?:\\p{L}|\\d+|double|triple|${numberWord})$`, 'iu').test(word)
 }
 
-const numberWord =
-  '(?:zero|nought|naught|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|and|\\d{1,3})'
 const part = `${numberWord}(?:[\\s-]+${numberWord}){0,4}`
 const dottedNumbers = new RegExp(
   `\\b${part}(?:,?\\s{1,8}(?:dot|point|period),?\\s{1,8}${part}){3}\\b`,

@@ -103,6 +103,7 @@ export const particles = new Set([
   'al',
   'el',
   'dos',
+  ...['ter', 'ten', 'le', 'du', 'des', 'zu', 'ben', 'ibn'],
 ])
 
 /**
@@ -138,6 +139,18 @@ function isProper({ lower, capital, initial, text }: WordToken): boolean {
   )
 }
 
+/**
+ * Returns the index after a family name that begins with particles in small letters, as after a
+ * title: "van der Berg"; `begin` where there is none.
+ */
+export function endOfParticles(tokens: readonly WordToken[], begin: number): number {
+  let at = begin
+  while (tokens[at] && particles.has(tokens[at]!.lower) && !tokens[at]!.closed) at++
+  const family = tokens[at]
+  const isFamilyName = family?.capital && !small.has(family.lower) && !isAcronym(family)
+  return at > begin && isFamilyName ? at + 1 : begin
+}
+
 /** Returns the index after the last word of a name that begins at `begin`. */
 export function endOfName(tokens: readonly WordToken[], begin: number): number {
   let at = begin
@@ -152,9 +165,11 @@ export function endOfName(tokens: readonly WordToken[], begin: number): number {
       (at > begin && isInitial(token) && next && continues(next) && !token.closed)
     )
       at++
-    else if ((at > begin || token.capital) && particles.has(token.lower) && next && continues(next))
-      at++
-    else break
+    else if (at > begin || token.capital) {
+      const end = endOfParticles(tokens, at)
+      if (end === at) break
+      at = end
+    } else break
   }
   return at
 }

@@ -5,6 +5,7 @@ import { isUncased, type WordToken } from '../word-tokens.ts'
 import { isListedPlace } from './gazetteer.ts'
 import {
   endOfName,
+  endOfParticles,
   isAcronym,
   isFamily,
   isGiven,
@@ -20,6 +21,7 @@ import {
   givenAlone,
   givenUncased,
   isFamilyBehind,
+  rareUncased,
 } from './single-names.ts'
 import { findSpelled } from './spelled-names.ts'
 
@@ -41,14 +43,42 @@ const civil = new Set([
   'sergeant',
   'detective',
   'president',
+  ...[
+    'mx',
+    'dame',
+    'lord',
+    'lady',
+    'reverend',
+    'rev',
+    'rev.',
+    'pastor',
+    'rabbi',
+    'imam',
+    'inspector',
+  ],
+  ...[
+    'constable',
+    'sheriff',
+    'deputy',
+    'lieutenant',
+    'colonel',
+    'major',
+    'commander',
+    'ambassador',
+  ],
+  ...['councillor', 'councilor', 'congressman', 'congresswoman', 'governor', 'mayor', 'coach'],
 ])
 /** Titles that mean nothing else, so that a name after them needs no capital. */
-const titles = /^(?:mr|mrs|ms|mister|dr)\.?$/
+const titles = /^(?:mr|mrs|ms|mx|mister|dr|doctor)\.?$/
 const kin = new Set([
   ...['sister', 'brother', 'son', 'daughter', 'wife', 'husband', 'mother', 'father', 'mom', 'dad'],
   ...['uncle', 'aunt', 'cousin', 'nephew', 'niece', 'friend', 'friends', 'boss', 'manager'],
   ...['colleague', 'coworker', 'neighbor', 'neighbour', 'partner', 'girlfriend', 'boyfriend'],
-  ...['fiancé', 'fiancée', 'host', 'co-host', 'guest', 'roommate', 'assistant'],
+  ...['fiancé', 'fiancée', 'host', 'co-host', 'guest', 'roommate', 'assistant', 'mum', 'auntie'],
+  ...['grandma', 'grandpa', 'grandson', 'granddaughter', 'stepson', 'stepdaughter', 'niece'],
+  ...['pharmacist', 'physiotherapist', 'therapist', 'dentist', 'carer', 'caregiver', 'solicitor'],
+  ...['lawyer', 'accountant', 'teacher', 'landlord', 'tenant', 'customer', 'caller', 'client'],
+  ...['patient', 'supervisor', 'trainer', 'babysitter', 'nana', 'granny'],
 ])
 const familyCue = new RegExp(`\\b(?:last name|surname|family name|maiden name)${lead}`, 'iu')
 const givenCue = new RegExp(`\\b(?:first|given|middle) name${lead}`, 'iu')
@@ -68,10 +98,10 @@ export function findNames(text: string, tokens: readonly WordToken[]): Entity[] 
   const uncased = isUncased(text)
   for (let at = 0; at < tokens.length; ) {
     const token = tokens[at]!
-    const cue = cueBefore(text, token, tokens[at - 1])
+    const cue = cueBefore(text, tokens, at)
     const name = isAcronym(token)
       ? undefined
-      : (readName(tokens, at, cue) ?? (uncased ? givenUncased(tokens, at) : undefined))
+      : (readName(tokens, at, { cue, uncased }) ?? (uncased ? givenUncased(tokens, at) : undefined))
     if (!name) {
       at++
       continue
@@ -84,12 +114,14 @@ export function findNames(text: string, tokens: readonly WordToken[]): Entity[] 
 
 type NameCue = 'medical' | 'civil' | 'family' | 'given' | 'full' | 'introduced' | undefined
 
-function cueBefore(text: string, token: WordToken, previous: WordToken | undefined): NameCue {
+function cueBefore(text: string, tokens: readonly WordToken[], at: number): NameCue {
+  const [previous, token] = [tokens[at - 1], tokens[at]!]
   if (previous && medical.has(previous.lower) && token.capital && !previous.closed) return 'medical'
   if (previous?.capital && civil.has(previous.lower) && token.capital && !previous.closed)
     return 'civil'
-  if (previous && titles.test(previous.lower) && !previous.closed && isFamilyBehind(token))
-    return 'civil'
+  if (previous && titles.test(previous.lower) && !previous.closed) {
+    if (isFamilyBehind(token) || endOfParticles(tokens, at) > at) return 'civil'
+  }
   const left = text.slice(Math.max(0, token.from - 70), token.from).replace(/’/g, "'")
   if (familyCue.test(left)) return 'family'
   if (givenCue.test(left)) return 'given'
@@ -97,20 +129,35 @@ function cueBefore(text: string, token: WordToken, previous: WordToken | undefin
   if (whoCue.test(left)) return 'introduced'
   if (previous && kin.has(previous.lower) && (!previous.closed || previous.comma))
     return 'introduced'
-  if (
-    /\b(?:I'm|I am|this is|it's|speaking (?:with|to)|(?:talk|talking|speak|spoke) to|speak with|met with|spoke (?:with|to)|named|called|call me|ask for|name is|regards to|sincerely,|dear|hi|hello|hey|thanks,|thank you,)(?: the late)? $/i.test(
-      left,
-    )
-  )
-    return 'introduced'
-  return undefined
+  return introduction.test(left) ? 'introduced' : undefined
 }
 
-function readName(tokens: readonly WordToken[], at: number, cue: NameCue) {
+/** Words right before somebody's name. */
+const introduction = new RegExp(
+  `\\b(?:${[
+    "I'm|I am|this is|it's|it was|is that|named|called|calls? me|goes by|short for|name (?:is|was)",
+    '(?:talk|speak)(?:ing)? (?:to|with)|(?:talked|spoke|spoken) (?:to|with)|met(?: with)?',
+    '(?:deal|dealt|dealing|live|lives|lived) with|(?:transfer|put|pass)\\w* (?:you|me|us) (?:through |over |on )?to',
+    'ask(?:ed)?(?: for)?|tell|told|remind|looking for|attention|care of|on behalf of|in the name of',
+    '(?:payable|belongs?|registered|addressed|regards) to|signed by|sincerely,|dear',
+    '(?:booking|reservation|appointment|table|delivery|parcel|prescription) for',
+    "(?:customer|caller|patient|tenant|client|agent|landlord|manager|boss|supervisor|driver|doctor|lady|son|daughter|wife|husband|mother|father|brother|sister)(?: is|'s| was)",
+    '(?:hi|hello|hey|thanks|thank you|bye|goodbye|okay|alright|all right|yes|sorry|welcome),?|no,',
+  ].join('|')})(?: the late)? $`,
+  'i',
+)
+
+function readName(
+  tokens: readonly WordToken[],
+  at: number,
+  { cue, uncased }: { cue: NameCue; uncased: boolean },
+) {
   const token = tokens[at]!
-  if (!token.capital && cue === 'civil')
-    return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.8 }
-  if (!token.capital && !(cue === 'full' || cue === 'given')) return undefined
+  if (!token.capital && (cue === 'civil' || cue === 'medical')) {
+    const end = Math.max(endOfParticles(tokens, at), at + 1)
+    return { type: 'NAME_FAMILY' as const, end, score: 0.8 }
+  }
+  if (!token.capital && !(cue === 'full' || cue === 'given' || cue === 'family')) return undefined
   const end = endOfName(tokens, at)
   const single = end === at + 1
   // "Mrs. Van Dyke" is a family name of two words.
@@ -121,7 +168,11 @@ function readName(tokens: readonly WordToken[], at: number, cue: NameCue) {
     return { type: isFamilyAlone ? ('NAME_FAMILY' as const) : ('NAME' as const), end, score: 0.9 }
   if (cue === 'family' && (end > at || (token.capital && !token.initial)))
     return { type: 'NAME_FAMILY' as const, end: Math.max(end, at + 1), score: 0.9 }
-  if (!token.capital) return givenUncased(tokens, at, true)
+  if (!token.capital) {
+    const listed = givenUncased(tokens, at, true)
+    if (listed || !uncased) return listed
+    return rareUncased(tokens, at, { isFamilyName: cue === 'family' })
+  }
   if (cue === 'given' || cue === 'full') {
     const none = small.has(token.lower) || token.initial
     const last = Math.max(end, none ? at : at + 1)
@@ -136,7 +187,13 @@ function readName(tokens: readonly WordToken[], at: number, cue: NameCue) {
   }
   if (end === at) return undefined
   if (!single) return fullName(tokens, at, end, cue)
-  return givenAlone(tokens, at, cue === 'introduced') ?? familyAlone(tokens, at)
+  // "Tell Schwartz": colleagues use the family name alone.
+  const isTold = /^(?:tell|told|ask|asked|remind)$/.test(tokens[at - 1]?.lower ?? '')
+  return (
+    (isTold && !isGiven(token.lower) ? familyAlone(tokens, at) : undefined) ??
+    givenAlone(tokens, at, cue === 'introduced') ??
+    familyAlone(tokens, at)
+  )
 }
 
 function fullName(tokens: readonly WordToken[], at: number, end: number, cue: NameCue) {

@@ -5,7 +5,13 @@ import { wordList } from '../word-lists.ts'
 import { isCommon } from './name-words.ts'
 
 const street =
-  '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent)'
+  '(?:[Ss]treet|[Ss]t\\.|[Aa]venue|Ave\\.?|[Rr]oad|Rd\\.?|[Ll]ane|Ln\\.?|[Dd]rive|[Bb]oulevard|Blvd\\.?|[Cc]ourt|[Pp]lace|[Tt]errace|[Ww]ay|[Cc]ircle|[Hh]ighway|[Pp]arkway|[Ss]quare|[Aa]lley|[Cc]rescent|[Cc]lose|[Gg]ardens?|[Mm]ews|[Gg]rove|[Tt]rail|[Pp]ike|[Cc]ove|[Pp]laza|[Tt]urnpike|[Qq]uay|[Ww]harf)'
+/** Kinds of streets that are also something else: not after a year, "1990 Central Park". */
+const ambiguousStreet =
+  '(?:Park|Hill|View|Walk|Rise|Row|Loop|Point|Run|Green|Path|Pass|Ridge|Heights|Bend|Crossing)'
+const direction =
+  '(?:(?:North|South)(?:[ -]?[Ee]ast|[ -]?[Ww]est)?|East|West|N\\.?[EW]?\\.?|S\\.?[EW]?\\.?)'
+const flat = '(?:(?:[Ff]lat|[Uu]nit|[Aa]partment|[Aa]pt\\.?|[Ss]uite) (?:[\\p{L}\\d]{1,6}),? )?'
 const cap = "(?:[A-Z][\\p{L}'’]{1,40}|\\d{1,4}(?:st|nd|rd|th))"
 const company =
   '(?:Inc|Incorporated|Corp|Corporation|LLC|Ltd|Limited|GmbH|Company|Holdings|Industries|Bank|Insurance|Airlines|Group|Partners|Technologies|Systems|Solutions|Motors|University|College|Institute|Foundation|Association|Credit Union|Agency|Ministry|Department)'
@@ -26,10 +32,19 @@ const patterns: Pattern[] = [
   {
     type: 'LOCATION_ADDRESS_STREET',
     pattern: new RegExp(
-      `\\b(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,5}${street}(?![\\p{L}])(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
+      `\\b${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:(?:North|South|East|West|N\\.|S\\.|E\\.|W\\.) )?(?:${cap} ){1,5}${street}|(?!(?:19|20)\\d\\d )(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${cap} ){1,3}${ambiguousStreet})(?![\\p{L}])(?: ${direction}(?![\\p{L}]))?(?:,? (?:[Aa]partment|[Aa]pt\\.?|[Ss]uite|[Uu]nit) (?:${amount}|[A-Z])(?: ?[A-Z]\\b)?)?`,
       'gu',
     ),
     score: 0.9,
+  },
+  // After a cue, whatever the street is called.
+  {
+    type: 'LOCATION_ADDRESS_STREET',
+    pattern: new RegExp(
+      `\\b(?:address(?: is|\\?|,|:)|(?:live|lives|living|located) (?:at|on)|(?:ship|send|deliver)(?:ed)? (?:it |them )?to) (?:(?:at|it's|yes|sure|um|uh),? ){0,2}(?<e>${flat}(?:(?:${amount}|${house})(?: ?[A-Za-z]\\b)?,? (?:${cap}(?: |(?=[.,?!]|$))){1,4}|${cap} \\d{1,4}(?!\\d)))(?<! )`,
+      'gu',
+    ),
+    score: 0.7,
   },
   {
     type: 'LOCATION_ADDRESS_STREET',

@@ -9,6 +9,7 @@ import {
   isGivenName,
   isMonthName,
   isPlaceName,
+  isRareWord,
   isUnknown,
   isWordLike,
   small,
@@ -19,9 +20,9 @@ const places =
 const insidePlaces = /^(?:in|near|through|around|downtown|into|via|outside|visit|visiting)$/
 /** Verbs that only people perform: "Rose said" is no flower. */
 const speaks =
-  /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated)$/
+  /^(?:says?|said|tells|told|asks|asked|thinks|thought|wants|wanted|knows|knew|wrote|emailed|texted|phoned|replied|mentioned|suggested|agrees|agreed|explained|answered|laughed|smiled|married|graduated|speaking|calling|called|rang)$/
 const addresses =
-  /^(?:can|could|would|will|do|does|did|are|is|have|what|how|when|where|why|you|your|please|i|i'm|i'll|thanks|thank|let's|go|this)$/
+  /^(?:hi|hello|hey|can|could|would|will|do|does|did|are|is|have|what|how|when|where|why|you|your|please|i|i'm|i'll|thanks|thank|let's|go|this)$/
 
 /**
  * Recognizes a given name that stands alone. When the words before introduce it (`introduced`), an
@@ -31,12 +32,18 @@ export function givenAlone(tokens: readonly WordToken[], at: number, introduced:
   const token = tokens[at]!
   const [previous, next] = [tokens[at - 1], tokens[at + 1]]
   const result = { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.75 }
-  if (
-    introduced &&
-    (isGiven(token.lower) || (tagsOf(token.lower).length === 0 && isUnknown(token)))
-  )
-    return result
-  if (!isGiven(token.lower)) return undefined
+  if (introduced && (isGiven(token.lower) || isUnlisted(token))) return result
+  if (!isGiven(token.lower)) {
+    const isAddressed = token.initial && token.comma && addresses.test(next?.lower ?? '')
+    const speaksNext = next !== undefined && !token.closed && speaks.test(next.lower)
+    const isAskedFor =
+      previous?.lower === 'is' &&
+      /^(?:there|available|in|around|free|back|home)$/.test(next?.lower ?? '')
+    const isPerson = isAddressed || speaksNext || isAskedFor
+    return isPerson && isUnlisted(token) && !isCommon(token.lower)
+      ? { ...result, score: 0.6 }
+      : undefined
+  }
   if (previous && places.test(previous.lower) && (isPlaceName(token) || isWordLike(token.lower)))
     return undefined
   if (next && !token.closed && speaks.test(next.lower)) return result
@@ -85,6 +92,28 @@ export function givenUncased(tokens: readonly WordToken[], at: number, cued = fa
   if (!(cued ? cuedGiven : isGivenName(lower) && !isOrdinary(lower))) return undefined
   return family
     ? { type: 'NAME' as const, end: at + 2, score: 0.7 }
+    : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
+}
+
+function isUnlisted(token: WordToken): boolean {
+  return tagsOf(token.lower).length === 0 && isUnknown(token)
+}
+
+/**
+ * Recognizes a name that no list has and a recognizer wrote in small letters, after a cue such as
+ * "my last name is": a word that is no everyday one.
+ */
+export function rareUncased(
+  tokens: readonly WordToken[],
+  at: number,
+  { isFamilyName }: { isFamilyName: boolean },
+) {
+  if (!isRareWord(tokens[at]!.lower)) return undefined
+  const [token, next] = [tokens[at]!, tokens[at + 1]]
+  if (isFamilyName) return { type: 'NAME_FAMILY' as const, end: at + 1, score: 0.6 }
+  const isFull = next && !token.closed && (isFamilyBehind(next) || isRareWord(next.lower))
+  return isFull
+    ? { type: 'NAME' as const, end: at + 2, score: 0.6 }
     : { type: 'NAME_GIVEN' as const, end: at + 1, score: 0.6 }
 }
 
